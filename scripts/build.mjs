@@ -1,6 +1,6 @@
 // Bundles src/ with what it imports into dist/. One folder of a few files loads in half the time of two hundred modules, which is
 // what a client waits for when it starts us, and whoever installs the package gets Pyodide and nothing else beside it.
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = path.join(root, 'dist')
 /** Not bundled: src/text/common-tokens.json is a selection of its data. */
 const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
+/** Runs JavaScript cells in the embedded sandbox. Used as it is. */
+const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
 
 rmSync(dist, { recursive: true, force: true })
 const { metafile } = await build({
@@ -51,23 +53,38 @@ writeFileSync(
 
 /** What runs cells of other languages, in the sandbox. */
 async function buildLanguages() {
-  const { metafile: made } = await build({
+  const shared = {
     absWorkingDir: root,
-    entryPoints: ['runner', 'types'].map((name) => `src/languages/javascript/${name}.ts`),
-    outdir: 'dist/languages/javascript',
     outExtension: { '.js': '.cjs' },
     bundle: true,
     format: 'cjs',
-    platform: 'node',
-    target: 'node20.12',
     minify: true,
     keepNames: true,
     charset: 'utf8',
     metafile: true,
     legalComments: 'none',
     logLevel: 'warning',
+  }
+  const source = 'src/languages/javascript'
+  const outdir = 'dist/languages/javascript'
+  const node = await build({
+    ...shared,
+    entryPoints: [`${source}/runner.ts`, `${source}/types.ts`],
+    outdir,
+    platform: 'node',
+    target: 'node20.12',
   })
-  return Object.keys(made.inputs)
+  const embedded = await build({
+    ...shared,
+    entryPoints: { quickjs: `${source}/embedded/runner.ts` },
+    outdir,
+    platform: 'neutral',
+    target: 'es2023',
+    mainFields: ['module', 'main'],
+    alias: { 'node:util': `./${source}/embedded/inspect.ts` },
+  })
+  copyFileSync(path.join(root, QUICKJS_WASM), path.join(root, outdir, 'quickjs.wasm'))
+  return [...Object.keys(node.metafile.inputs), ...Object.keys(embedded.metafile.inputs), QUICKJS_WASM]
 }
 
 /** The licence of every package that was bundled, as each asks for. */

@@ -15,7 +15,7 @@ it.each<[string, string, string]>([
   ['an anchor without a heading', '## Here\n[b](#there)', 'docs/a.md links to docs/a.md#there: no such heading'],
   ["an anchor of another page's", '[b](../README.md#gone)', 'README.md#gone: no such heading'],
   ['a link whose text is code', '[`b`](b.md)', 'links to docs/b.md'],
-])('reports %s', (_, page, problem) => {
+])('the docs check reports %s', (_, page, problem) => {
   expect(problemsIn({ 'README.md': '# R', 'docs/a.md': page }, known).join('\n')).toContain(problem)
 })
 
@@ -29,7 +29,7 @@ it.each<[string, string]>([
     '## `/here` it\n## `/here` it\n[a](#here-it) [b](#here-it-1)',
   ],
   ['a heading in another page', '[b](../README.md#r) ![p](pic.svg)'],
-])('accepts %s', (_, page) => {
+])('the docs check accepts %s', (_, page) => {
   expect(problemsIn({ 'README.md': '# R', 'docs/a.md': page }, known)).toEqual([])
 })
 

@@ -13,7 +13,7 @@ const used = {
   'low/b.ts': 'export const b = 1',
 }
 
-it('finds nothing in code that keeps to the table', () => {
+it('the layers check finds nothing in code that keeps to the table', () => {
   expect(found(used)).toEqual([])
 })
 
@@ -33,17 +33,17 @@ it.each([
   ],
   ['an import at run time', { 'low/c.ts': "const a = await import('../high/a.ts')" }, 'low does not import high'],
   ['a folder without a row', { 'new/c.ts': '' }, 'no row'],
-])('finds %s', (_, files, expected) => {
+])('the layers check finds %s', (_, files, expected) => {
   expect(found({ ...used, ...files }).join('\n')).toContain(expected)
 })
 
-it('lets a pure file hash, and take types from anywhere it may import', () => {
+it('the layers check lets a pure file hash, and import types from anywhere it may import', () => {
   expect(
     found({ ...used, 'low/c.ts': "import { createHash } from 'node:crypto'\nimport type { Stats } from 'node:fs'" }),
   ).toEqual([])
 })
 
-it('finds rows that nothing uses, rows of nothing, and cycles', () => {
+it('the layers check finds rows that nothing uses, rows of missing folders, and cycles', () => {
   const loop = readTable('low: high\nhigh: low gone')
   const text = violations(new Map(Object.entries(used)), loop).join('\n')
   expect(text).toContain('low may import high and does not')

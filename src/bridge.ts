@@ -1,10 +1,11 @@
 // Puts the parts together: the one place that knows them all. Nothing here starts a process; that happens at the first need.
 import { Cells } from './bridge/cells.ts'
-import { ConfiguredServers } from './bridge/configured-servers.ts'
-import { type ConnectedServers, connectServers } from './bridge/connect-servers.ts'
+import type { ConnectedServers } from './bridge/connect-servers.ts'
 import { attachObservers } from './bridge/observers.ts'
 import { OpenSessions } from './bridge/open-sessions.ts'
 import { addedServersOf, registriesOf } from './bridge/registry-access.ts'
+import { ServerSet } from './bridge/server-set.ts'
+import { UserServers } from './bridge/user-servers.ts'
 import { Users } from './bridge/users.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { Definitions } from './config/definitions.ts'
@@ -22,11 +23,11 @@ import type { Policy } from './policy/policy.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import type { AnswerPage } from './proxy/permissions/answer-page.ts'
-import { RulesInForce } from './proxy/permissions/rules-in-force.ts'
+import type { RulesInForce } from './proxy/permissions/rules-in-force.ts'
 import { scopeFor } from './proxy/scope.ts'
 import { Questions } from './proxy/user/questions.ts'
 import type { Registries } from './registry/registries.ts'
-import { chooseProvider } from './sandbox/choose-provider.ts'
+import { chooseProvider, type ProviderChoice } from './sandbox/choose-provider.ts'
 import { checkSavedTool } from './session/check-saved-tool.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
@@ -41,6 +42,7 @@ export class Bridge {
   readonly log: Log
   /** What happens. Observers subscribe here, and only here. */
   readonly events: EventStream
+  /** What is known of the servers that all users share; the same of the next two. */
   readonly catalog: Catalog
   readonly upstreams: Upstreams
   readonly servers: ConnectedServers
@@ -58,10 +60,12 @@ export class Bridge {
   /** Missing when nothing is masked. */
   readonly maskers: Maskers | undefined
   /** The provider of all sandboxes, chosen at the first need. */
-  readonly findProvider: ReturnType<typeof chooseProvider>
+  readonly findProvider: ProviderChoice
   /** Where the user can answer questions about calls, while it is served. */
   page: AnswerPage | undefined
-  readonly #configured: ConfiguredServers
+  /** The servers that all users share. */
+  readonly shared: ServerSet
+  readonly #userServers: UserServers
   readonly #pool: KernelPool
   readonly #servePage: BridgeOptions['servePage']
   #servedPage: Promise<void> | undefined
@@ -78,7 +82,7 @@ export class Bridge {
     return new Bridge({ settings, log, definitions, discovered, files, policy, ...options })
   }
 
-  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage }: BridgeParts) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage, ...rest }: BridgeParts) {
     this.settings = settings
     this.log = log
     this.#servePage = servePage
@@ -88,26 +92,17 @@ export class Bridge {
     const { questions } = this
     for (const warning of settings.warnings) log.warning(warning)
     this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
-    this.servers = connectServers({
-      settings,
-      log,
-      events,
-      definitions: discovered.servers,
-      ask,
-      questions,
-      standing: (tool) => this.rules.shared?.standing(tool) ?? 'allowed',
-      configFiles: () => this.discovered.files.map(({ file }) => file),
-    })
-    const { upstreams, catalog, firstListings } = this.servers
+    const page = () => this.#answerPage()
+    const common = { settings, log, events, questions, page }
+    const shared = new ServerSet({ ...common, ask, definitions, discovered, files, policy })
+    this.shared = shared
+    this.#userServers = new UserServers({ ...common, shared, ownPort: rest.ownPort })
+    this.servers = shared.connected
+    this.rules = shared.rules
+    const { upstreams, catalog } = shared.connected
     this.upstreams = upstreams
     this.catalog = catalog
-    const definitionsNow = () => this.discovered.servers
-    const page = () => this.#answerPage()
-    const parts = { settings, log, events, upstreams, catalog }
-    this.rules = new RulesInForce({ ...parts, files, firstListings, definitions: definitionsNow, page }, policy)
-    const { rules } = this
-    this.#configured = new ConfiguredServers({ ...parts, definitions, discovered, rules })
-    this.findProvider = chooseProvider(settings, log)
+    this.findProvider = rest.findProvider ?? chooseProvider(settings, log)
     this.#pool = new KernelPool({
       provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
@@ -123,22 +118,31 @@ export class Bridge {
     this.loadableTools = loadableTools
     this.registries = registriesOf(settings, log)
     this.cells = new Cells({
-      ...parts,
+      settings,
+      log,
+      events,
       questions,
       maskers: this.maskers,
       users: this.users,
-      rules,
-      configured: this.#configured,
+      serversOf: (user) => this.#userServers.of(user),
       registries: this.registries,
       addedServers: addedServersOf(settings, log, this.servers.jailPlace),
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
     })
-    this.#observers = attachObservers({ ...parts, id: this.id, methods: this.#liveMethods })
+    this.#observers = attachObservers({
+      settings,
+      log,
+      events,
+      allUpstreams: () => this.#userServers.allUpstreams(),
+      catalog,
+      id: this.id,
+      methods: this.#liveMethods,
+    })
   }
 
   /** What the config files hold: servers, and what was left out with reasons. */
   get discovered(): DiscoveredServers {
-    return this.#configured.discovered
+    return this.shared.configured.discovered
   }
 
   /**
@@ -193,25 +197,29 @@ export class Bridge {
   }
 
   async capabilitySummary(user?: string): Promise<string> {
-    const scope = scopeFor(this.catalog, undefined, this.settings.load)
+    const { catalog } = (await this.#userServers.of(user)).connected
+    const scope = scopeFor(catalog, undefined, this.settings.load)
     return capabilitySummary({
-      servers: summarisedServers(this.catalog, scope),
+      servers: summarisedServers(catalog, scope),
       savedTools: await savedToolLines(this.users.of(user).state.loadableTools),
       facts: this.settings,
       unloaded: scope.unloaded,
     })
   }
 
+  /** The servers of a user, apart from those that are shared. @throws BridgeError CONFIG_INVALID while rules have a mistake */
+  serversOfUser(user: string): Promise<ServerSet> {
+    return this.#userServers.own(user)
+  }
+
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
-    // Before its servers are ended: that is no failure of theirs.
+    // Before its servers are ended, so that their exits do not count as failures.
     this.catalog.stopIndexing()
-    await this.rules.close()
     await this.#servedPage?.catch(() => {})
     this.page?.close()
     await this.sessions.closeAll()
-    await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
-    this.catalog.close()
+    await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close()])
     await this.events.close()
   }
 }
@@ -233,6 +241,8 @@ export interface BridgeOptions {
   ownPort?: number
   /** Serves the page from the first question on that a client cannot ask its user, who sits at this machine; missing means that none is. */
   servePage?: (bridge: Bridge) => Promise<void>
+  /** One that is chosen already, or about to be. */
+  findProvider?: ProviderChoice
 }
 
 interface BridgeParts extends BridgeOptions {

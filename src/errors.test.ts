@@ -13,14 +13,14 @@ const documented = page
     return { code, actor, retryable: again === 'yes' }
   })
 
-it('documents every code, and no other', () => {
+it('docs/errors.md documents every error code, and no other', () => {
   const known = Object.entries(ERROR_CODES).map(([code, { actor, retryable }]) => ({ code, actor, retryable }))
   expect(documented.toSorted((a, b) => a.code!.localeCompare(b.code!))).toEqual(
     known.toSorted((a, b) => a.code.localeCompare(b.code)),
   )
 })
 
-it('carries a hint of its own, or the one of its kind', () => {
+it('an error has its own hint, or the one of its code', () => {
   expect(new BridgeError('SESSION_LIMIT', 'm').hint).toBe(ERROR_CODES.SESSION_LIMIT.hint)
   expect(new BridgeError('SESSION_LIMIT', 'm', { hint: 'h' }).hint).toBe('h')
 })

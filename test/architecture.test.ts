@@ -135,7 +135,7 @@ describe.each([
 ] as const)('the way of %s in ARCHITECTURE.md', (way, most) => {
   const steps = stepsOf(way)
 
-  it(`has at least 3 and at most ${most} functions, each of which exists and names the next`, () => {
+  it(`ARCHITECTURE.md lists at least 3 and at most ${most} functions of the way of ${way}, each of which exists and names the next`, () => {
     const broken = steps.flatMap((step) => {
       const body = bodyOf(step)
       if (body === undefined) return [`${named(step)} does not exist`]
@@ -151,7 +151,7 @@ describe.each([
 it.each([
   ['A call', CALLS, () => perCall],
   ['A cell', CELLS, () => perCell],
-] as const)('%s passes each function of its list', (way, times, ran) => {
+] as const)('%s in ARCHITECTURE.md passes each function of its list', (way, times, ran) => {
   const counts = new Map<string, number>()
   for (const one of ran()) counts.set(named(one), Math.max(one.count, counts.get(named(one)) ?? 0))
   const missed = stepsOf(way).filter((step) => (counts.get(named(step)) ?? 0) < times)

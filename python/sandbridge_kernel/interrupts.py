@@ -67,7 +67,7 @@ class Interrupts:
 
     def _in_loop(self, frame: FrameType | None) -> bool:
         # Down the stack as long as it is code of event loops. Code of the cell that calls into a loop may never return to
-        # the loop's select, so it is no reason to wait.
+        # the loop's select, so it need not be waited for.
         while frame is not None and frame.f_code.co_filename in self.loop_files:
             if frame.f_code in self.loop_code and frame.f_locals.get("self") is self.loop:
                 return True

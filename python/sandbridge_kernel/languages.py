@@ -51,7 +51,7 @@ class OtherLanguages:
         language = _LANGUAGES.get(key)
         if language is None:
             return unavailable(f"This kernel does not run {key}", "Use run_python.")
-        if _EMBEDDED:
+        if _EMBEDDED and key == "bash":
             return unavailable(
                 f"The embedded sandbox has no {language.name}",
                 f"Use run_python. The user can have {language.name} with MCP_BRIDGE_RUNTIME=podman, docker or bubblewrap.",

@@ -68,7 +68,7 @@ async function allPages(folder: string, filter: RunFilter, limit: number): Promi
 }
 
 describe('the record as runs', () => {
-  it('has each run with its calls, newest first', async () => {
+  it('the record lists each run with its calls, newest first', async () => {
     const folder = makeFolder()
     const calls = [
       { server: 'hub', tool: 'a' },
@@ -89,7 +89,7 @@ describe('the record as runs', () => {
     })
   })
 
-  it('comes in pages that miss nothing and repeat nothing, of bridges that ran at the same time', async () => {
+  it('pages of the record miss no run and repeat none, also of bridges that ran at the same time', async () => {
     const folder = makeFolder()
     const every = (step: number, count: number): Run[] =>
       Array.from({ length: count }, (_, index) => ({ at: START + index * step }))
@@ -103,7 +103,7 @@ describe('the record as runs', () => {
     expect(ids[0]).toBe('one-89')
   })
 
-  it('finds the calls of a run whose line is in the next file', async () => {
+  it('the record finds the calls of a run whose line is in the next file', async () => {
     const folder = makeFolder()
     const calls = (server: string, count: number) => Array.from({ length: count }, () => ({ server, tool: 'a' }))
     await write(folder, 'one', [{ at: START, calls: calls('hub', 30), isOpen: true }])
@@ -126,7 +126,7 @@ describe('the record as runs', () => {
     ['words', { text: 'SEND mail' }, ['one-2']],
     ['words that are not there', { text: 'send nothing' }, []],
     ['words that only the memory has', { text: 'secret_plan' }, ['one-0']],
-  ])('is filtered by %s', async (_, filter, expected) => {
+  ])('runs of the record are filtered by %s', async (_, filter, expected) => {
     const folder = makeFolder()
     await write(folder, 'one', [
       { at: START, calls: [{ server: 'hub', tool: 'a' }] },
@@ -138,7 +138,7 @@ describe('the record as runs', () => {
     expect(runs.map(({ id }) => id)).toEqual(expected)
   })
 
-  it('leaves files unread that are older than what a page needs, and says where to go on', async () => {
+  it('the record leaves files unread that are older than a page needs, and says where the next page begins', async () => {
     const folder = makeFolder()
     const now = Date.now()
     await write(folder, 'old', [{ at: now - 7_200_000 }])
@@ -151,7 +151,7 @@ describe('the record as runs', () => {
     expect(older.next).toBeUndefined()
   })
 
-  it('is empty where nothing was written', async () => {
+  it('a record that was never written has no runs', async () => {
     expect(await readRuns(makeFolder(), {}, { limit: 5 })).toEqual({ runs: [] })
   })
 })

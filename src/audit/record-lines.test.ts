@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { linesOf } from './record-lines.ts'
 
-it('a file has its lines, one that is gone has none, and a folder is an error', async () => {
+it('a record file is read as lines, a missing one as none, and a folder is an error', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = path.join(folder, 'a.jsonl')

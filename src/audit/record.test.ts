@@ -40,7 +40,7 @@ async function findings(folder: string): Promise<string[]> {
 }
 
 describe('a record', () => {
-  it('is files that only its owner can read, with nothing to be said about them', async () => {
+  it('the record is kept in files that only its owner can read, and its check finds nothing wrong', async () => {
     const folder = makeFolder()
     const file = await written(folder)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -49,13 +49,13 @@ describe('a record', () => {
     expect(await verifyRecord(folder)).toEqual({ files: 1, lines: 7, problems: [], remarks: [] })
   })
 
-  it('writes nothing when there is nothing to tell', async () => {
+  it('the record writes no file when nothing has happened', async () => {
     const folder = makeFolder()
     await openRecord(folder).close()
     expect(await verifyRecord(folder)).toMatchObject({ files: 0, lines: 0 })
   })
 
-  it('shows an edit, also one with a new hash', async () => {
+  it('the check of a record finds an edited line, also one with a new hash', async () => {
     const folder = makeFolder()
     const file = await written(folder)
     const lines = linesOf(file)
@@ -67,7 +67,7 @@ describe('a record', () => {
     expect(await findings(folder)).toEqual(['edited 4'])
   })
 
-  it('shows lines that were cut out, and lines that were moved', async () => {
+  it('the check of a record finds lines that were cut out and lines that were moved', async () => {
     const folder = makeFolder()
     const file = await written(folder)
     const lines = linesOf(file)
@@ -81,7 +81,7 @@ describe('a record', () => {
     expect(await findings(folder)).toEqual(['not-a-line 4'])
   })
 
-  it('shows a lost end: by the missing last line, and by what a later bridge has seen', async () => {
+  it('the check of a record finds a lost end: by the missing last line, and by what a later bridge has seen', async () => {
     const folder = makeFolder()
     const file = await written(folder)
     const lines = linesOf(file)
@@ -96,7 +96,7 @@ describe('a record', () => {
     expect(await findings(folder)).toEqual(['missing-file'])
   })
 
-  it('goes on in another file when one is full, and shows when one of them is gone or cut', async () => {
+  it('the record goes on in another file when one is full, and its check finds a file that is missing or cut', async () => {
     const folder = makeFolder()
     const record = openRecord(folder, { ...RECORD_LIMITS, fileBytes: 1_000 })
     for (let index = 0; index < 20; index += 1) {
@@ -117,7 +117,7 @@ describe('a record', () => {
     expect(await findings(folder)).toContain('missing-file')
   })
 
-  it('is written by several bridges at once, each in a chain of its own', async () => {
+  it('several bridges write one record at once, each in a chain of its own', async () => {
     const folder = makeFolder()
     const records = [openRecord(folder), openRecord(folder), openRecord(folder)]
     await Promise.all(
@@ -134,7 +134,7 @@ describe('a record', () => {
     expect(newest.map(({ fields }) => fields['index'])).toEqual([140, 141, 142, 143, 144, 145, 146, 147, 148, 149])
   })
 
-  it('is pruned from its oldest file on, and says so', async () => {
+  it('the record is pruned from its oldest file on, and says so', async () => {
     const folder = makeFolder()
     await written(folder)
     const [first] = readdirSync(folder)
@@ -142,7 +142,7 @@ describe('a record', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('counts the lines that found no room, and loses none while there is', async () => {
+  it('the record counts the lines that found no room, and loses none while there is room', async () => {
     const folder = makeFolder()
     const record = openRecord(folder, { ...RECORD_LIMITS, waitingLines: 3 })
     for (let index = 0; index < 5; index += 1) record.add(entry(index))
@@ -151,7 +151,7 @@ describe('a record', () => {
     expect(await readRecord(folder, {}, 10)).toHaveLength(3)
   })
 
-  it('stays whole on a full disk, and goes on when there is room again', async (context) => {
+  it('the record stays whole on a full disk, and goes on when there is room again', async (context) => {
     const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk]).status === 0
     onTestFinished(() => {
@@ -176,7 +176,7 @@ describe('a record', () => {
     expect(await readRecord(folder, {}, 1_000)).toHaveLength(200)
   })
 
-  it('a record of a bridge that was killed while it wrote ends in half a line at most', async () => {
+  it('the record of a bridge that was killed while it wrote ends in half a line at most', async () => {
     const folder = makeFolder()
     const file = await written(folder)
     const lines = linesOf(file)

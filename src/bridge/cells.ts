@@ -1,5 +1,4 @@
 // The cells of all sessions: what each is run with, which servers it reaches and starts, and how it is interrupted.
-import type { Catalog } from '../catalog/catalog.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Origin } from '../events/event.ts'
@@ -13,7 +12,7 @@ import { maskedAsker, maskedListeners } from '../masking/masked-parts.ts'
 import type { CellContext } from '../proxy/methods/method.ts'
 import { namedServers } from '../proxy/named-servers.ts'
 import { CellPermissions } from '../proxy/permissions/cell-permissions.ts'
-import type { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
+import type { Permissions } from '../proxy/permissions/permissions.ts'
 import { serveCalls } from '../proxy/proxy.ts'
 import { type Scope, scopeFor } from '../proxy/scope.ts'
 import { refuseUntrusted } from '../proxy/trust-hint.ts'
@@ -26,8 +25,8 @@ import type { SavedToolContent } from '../state/saved-tool.ts'
 import { Uploads } from '../state/uploads.ts'
 import type { UserState } from '../state/user-state.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
-import type { ConfiguredServers } from './configured-servers.ts'
 import { finishResult } from './finish-result.ts'
+import type { ServerSet } from './server-set.ts'
 import type { Users } from './users.ts'
 
 export interface RunCellRequest extends Pick<
@@ -49,13 +48,13 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
-  /** Nobody watches the cell: of the calls that rules ask about, those of these tools (`server__tool`) are made, and no others. */
+  /** For an unattended cell: of the calls that rules ask about, only those of these tools (`server__tool`) are made. */
   allowed?: ReadonlySet<string>
   /** What serves its calls, where it is not the bridge's own. */
   upstreams?: Upstreams
   /** A person at a terminal reads the result: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
-  /** False when nobody can answer a question after the cell is over, because its session ends then. */
+  /** False when the session ends with the cell, so that a question cannot be answered later. */
   keepsQuestions?: boolean
   /** The client's run that the cell is part of. */
   run?: RunOrigin
@@ -63,7 +62,7 @@ export interface RunCellRequest extends Pick<
 
 /** A client's request to run Python, as its cell and the calls of that refer to it. */
 export interface RunOrigin {
-  /** Missing for a cell that is no part of a client's request. */
+  /** Missing for a cell that no client's request runs. */
   id?: string
   /** Missing where only the bridge's own log is told. */
   log?: RunLog | undefined
@@ -76,14 +75,12 @@ interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> 
   settings: Settings
   log: Log
   events: EventStream
-  catalog: Catalog
-  upstreams: Upstreams
   questions: Questions
   /** Missing when nothing is masked. */
   maskers: Maskers | undefined
   users: Users
-  rules: RulesInForce
-  configured: ConfiguredServers
+  /** The servers of a user, as the config files define them now. @throws BridgeError CONFIG_INVALID */
+  serversOf: (user: string | undefined) => Promise<ServerSet>
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
 }
 
@@ -108,7 +105,8 @@ interface OpenCell {
   isNamed: boolean
   scope: Scope
   user: ReturnType<Users['of']>
-  permissions: Awaited<ReturnType<RulesInForce['of']>>
+  servers: ServerSet
+  permissions: Permissions | undefined
   masker: ReturnType<Maskers['of']> | undefined
   asker: Asker | undefined
   log: RunLog
@@ -148,18 +146,17 @@ export class Cells {
    */
   async run(session: Session, whole: RunCellRequest): Promise<ShownResult> {
     const { servers, asker, run, allowed, upstreams, forPerson = false, keepsQuestions = true, ...request } = whole
-    const { catalog, configured } = this.#options
-    await configured.refresh()
-    const { untrusted } = configured.discovered
+    const set = await this.#options.serversOf(run?.user)
+    const { untrusted } = set.configured.discovered
     refuseUntrusted(servers, untrusted)
-    const cell = await this.#open(session, { servers, asker, run })
+    const cell = await this.#open(session, set, { servers, asker, run })
     const serve = this.#server(cell, { allowed, upstreams, forPerson, keepsQuestions }, request)
     const ran = await this.#runIn(cell, request, serve)
     const { scope, notes, masker, user, savedArtifacts } = cell
     user.quota?.spendCell(ran.durationMs)
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
     return finishResult(ran, {
-      catalog,
+      catalog: set.connected.catalog,
       scope,
       untrusted: servers ? [] : untrusted,
       forPerson,
@@ -172,12 +169,12 @@ export class Cells {
   }
 
   /** Who a cell is for, and what it may reach. @throws BridgeError */
-  async #open(session: Session, { servers, asker, run }: WhoseCell): Promise<OpenCell> {
-    const { settings, log: bridgeLog, events, catalog, users, rules, maskers } = this.#options
-    const scope = scopeFor(catalog, servers, settings.load)
+  async #open(session: Session, set: ServerSet, { servers, asker, run }: WhoseCell): Promise<OpenCell> {
+    const { settings, log: bridgeLog, events, users, maskers } = this.#options
+    const scope = scopeFor(set.connected.catalog, servers, settings.load)
     const user = users.of(run?.user)
     user.quota?.checkCells()
-    const permissions = await rules.of(user.rules)
+    const permissions = await set.rules.of(user.rules)
     const masker = maskers?.of(session)
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
@@ -189,6 +186,7 @@ export class Cells {
       isNamed: servers !== undefined,
       scope,
       user,
+      servers: set,
       permissions,
       masker,
       asker: asker && masker ? maskedAsker(asker, masker) : asker,
@@ -202,13 +200,13 @@ export class Cells {
 
   /** Runs the cell, and starts the servers that it names meanwhile. */
   async #runIn(cell: OpenCell, request: SessionRequest, serve: Serve): Promise<CellResult> {
-    const { session, scope, masker, asker, log, origin, interrupt } = cell
+    const { session, scope, masker, log, origin, interrupt } = cell
     const { projects } = cell.user.state
     const code = masker ? masker.unmaskSource(request.code) : request.code
     const over = new AbortController()
     this.#interrupts.set(origin.cell, interrupt)
     const named = { code, language: request.language }
-    this.#startNamed(named, scope, { asker, session, origin }, over.signal)
+    this.#startNamed(named, cell, over.signal)
     try {
       return await session.run({
         ...request,
@@ -231,9 +229,10 @@ export class Cells {
 
   /** What serves the calls of a cell. */
   #server(cell: OpenCell, handling: Handling, request: SessionRequest): Serve {
-    const { settings, events, catalog, questions, configured, registries, addedServers } = this.#options
+    const { settings, events, questions, registries, addedServers } = this.#options
     const { session, scope, permissions, masker, asker, origin, interrupt, user } = cell
-    const { allowed, keepsQuestions, forPerson, upstreams = this.#options.upstreams } = handling
+    const { connected, configured } = cell.servers
+    const { allowed, keepsQuestions, forPerson, upstreams = connected.upstreams } = handling
     const { artifacts, memories, projects, savedTools, loadableTools } = user.state
     const stop = () => interrupt.abort(STOPPED)
     const permitted = { session, asker, allowed, origin, events, stop, keepsQuestions }
@@ -245,7 +244,7 @@ export class Cells {
       registries,
       addedServers,
       refreshServers: () => configured.refresh(),
-      catalog,
+      catalog: connected.catalog,
       upstreams,
       questions,
       artifacts,
@@ -267,13 +266,10 @@ export class Cells {
   }
 
   /** Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them. */
-  #startNamed(
-    { code, language }: Pick<CellRequest, 'code' | 'language'>,
-    scope: Scope,
-    cell: { asker: Asker | undefined; session: Session; origin: Origin },
-    signal: AbortSignal,
-  ): void {
-    const { catalog, upstreams, questions } = this.#options
+  #startNamed({ code, language }: Pick<CellRequest, 'code' | 'language'>, cell: OpenCell, signal: AbortSignal): void {
+    const { questions } = this.#options
+    const { scope, servers } = cell
+    const { catalog, upstreams } = servers.connected
     const broken = new Set(catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
     for (const { name } of namedServers(code, scope.servers, language)) {
       if (broken.has(name) || upstreams.state(name) !== 'not-started') continue

@@ -1,6 +1,5 @@
 // The servers of the config files, as they are in use: what a change of a file means for the rest of the bridge, and what its log says of it.
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Definitions } from '../config/definitions.ts'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/server-definition.ts'
 import type { EventStream } from '../events/event-stream.ts'
@@ -9,8 +8,14 @@ import type { Log } from '../log.ts'
 import type { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 
+/** Where definitions come from. */
+export interface DefinitionSource {
+  /** What there is now, when that may be something else than what was read last; else undefined. */
+  readAgain(): Promise<DiscoveredServers | undefined>
+}
+
 interface ConfiguredServersOptions {
-  definitions: Definitions
+  definitions: DefinitionSource
   discovered: DiscoveredServers
   events: EventStream
   log: Log

@@ -11,6 +11,7 @@ import { type AskInput, InputAnswers } from '../config/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import type { Settings } from '../config/settings.ts'
 import { startInputs } from '../config/start-inputs.ts'
+import { tokensFile } from '../config/tokens-file.ts'
 import type { EventStream } from '../events/event-stream.ts'
 import type { Log } from '../log.ts'
 import type { Standing } from '../policy/policy.ts'
@@ -24,7 +25,7 @@ import { createUpstreams } from '../upstream/create-upstreams.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../version.ts'
 
-interface ConnectOptions {
+export interface ConnectOptions {
   settings: Settings
   log: Log
   events: EventStream
@@ -32,6 +33,12 @@ interface ConnectOptions {
   /** Asks for inputs of servers; missing means that their user cannot be asked. */
   ask: AskInput | undefined
   questions: Questions
+  /** Where sign-ins are kept, and what servers have said; missing means where the bridge keeps its own. */
+  folders?: Pick<Settings, 'stateDir' | 'cacheDir'>
+  /** Variables that placeholders stand for, in place of those of the bridge. */
+  env?: () => Readonly<Record<string, string>>
+  /** What `sandbridge login SERVER` needs besides, as hints show it. */
+  loginOptions?: string
   /** Can a tool be called? */
   standing: (tool: CatalogTool) => Standing
   /** The config files that definitions are in. */
@@ -53,20 +60,25 @@ export interface ConnectedServers {
 
 export function connectServers(options: ConnectOptions): ConnectedServers {
   const { settings, log, events, definitions, questions, standing } = options
-  const { stateDir, cacheDir } = settings
+  const { stateDir, cacheDir } = options.folders ?? settings
   const inputs = new InputAnswers(options.ask)
-  const tokensFile = path.join(stateDir, '.sandbridge', 'tokens.json')
-  const tokenStore = createTokenStore(tokensFile, vaultOf(settings, log), log)
+  const tokens = tokensFile(stateDir)
+  const tokenStore = createTokenStore(tokens, vaultOf(settings, log), log)
   const firstListings = new FirstListings(stateDir, log)
   const jailPlace: JailPlace = {
     home: homedir(),
     stateDir,
     image: settings.jailImage,
     // What holds secrets of servers, and what decides over what the bridge starts.
-    hidden: () => [path.join(stateDir, '.sandbridge'), usersFolder(stateDir), cacheDir, ...options.configFiles()],
+    hidden: () => [
+      path.join(settings.stateDir, '.sandbridge'),
+      usersFolder(settings.stateDir),
+      settings.cacheDir,
+      ...options.configFiles(),
+    ],
   }
   const resolveTransport = async (definition: ServerDefinition) => {
-    const host = ownHost()
+    const host = hostOf(options)
     return expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
   }
   const upstreams = createUpstreams({
@@ -78,6 +90,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     resolveTransport,
     tokenStore,
     clientMetadataUrl: settings.clientMetadataUrl,
+    loginOptions: options.loginOptions,
     requests: (callers) => questions.requests(callers),
     jail: jailPlace,
     negotiatedTransportsFile: path.join(cacheDir, 'upstreams.json'),
@@ -96,7 +109,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       return { ...(resources && { resources }), ...(prompts && { prompts }) }
     },
     state: (server) => upstreams.state(server),
-    startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
+    startInputs: (definition) => startInputs(definition, { ...hostOf(options), tokensFile: tokens }),
     cacheDir: path.join(cacheDir, 'catalog'),
     learnTypes: settings.learnTypes,
     standing,
@@ -114,14 +127,15 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 }
 
 /** Where placeholders of definitions get their values. */
-function ownHost(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
-  return { env: process.env, home: homedir(), workspaceFolder: process.cwd() }
+function hostOf({ env }: ConnectOptions): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
+  return { env: env ? { ...process.env, ...env() } : process.env, home: homedir(), workspaceFolder: process.cwd() }
 }
 
-/** Undefined where no keychain is, or is wanted. */
-function vaultOf(settings: Settings, log: Log): Vault | undefined {
+/** Undefined where no key is given, and no keychain is there or wanted. */
+function vaultOf({ signInKey, keychain: wanted }: Settings, log: Log): Vault | undefined {
+  const given = signInKey && { get: () => Promise.resolve(signInKey), set: () => Promise.resolve() }
   const keychain =
-    settings.keychain === 'auto' ? systemKeychain({ platform: process.platform, env: process.env }) : undefined
+    given || (wanted === 'auto' ? systemKeychain({ platform: process.platform, env: process.env }) : undefined)
   return keychain && createVault(keychain, log)
 }
 

@@ -17,7 +17,8 @@ interface ObservedParts {
   settings: Settings
   events: EventStream
   log: Log
-  upstreams: Upstreams
+  /** Those of all users. */
+  allUpstreams: () => Iterable<Upstreams>
   catalog: Pick<Catalog, 'servers' | 'details'>
   /** What other programs of the user can ask this bridge for. */
   methods: LiveMethods
@@ -44,7 +45,7 @@ function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): v
     name: 'metrics',
     guards: false,
     wakes: [],
-    onError: (error) => log.warning('MCP_BRIDGE_METRICS cannot be listened on', { error }),
+    onError: (error) => log.warning('The address of MCP_BRIDGE_METRICS cannot be listened on', { error }),
     load: async () => {
       const { PrometheusPort } = await import('../telemetry/prometheus.ts')
       const opened = new PrometheusPort()
@@ -56,7 +57,7 @@ function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): v
   port.start()
 }
 
-function telemetry({ events, log, upstreams }: ObservedParts): LazySubscriber | undefined {
+function telemetry({ events, log, allUpstreams }: ObservedParts): LazySubscriber | undefined {
   const otel = readOtelSettings(process.env, VERSION)
   if (!otel) return undefined
   if (otel.tracesUrl !== undefined) events.startTrace = (ofClient) => startTrace(otel.sampler, ofClient)
@@ -70,7 +71,7 @@ function telemetry({ events, log, upstreams }: ObservedParts): LazySubscriber | 
       return new Telemetry({
         otel,
         version: VERSION,
-        redact: (server, text) => redactFor(upstreams, server, text),
+        redact: (server, text) => redactFor(allUpstreams(), server, text),
         warn: (message, fields) => log.warning(message, fields),
       })
     },
@@ -99,7 +100,7 @@ function liveServer({ id, settings, log, methods }: ObservedParts): LazySubscrib
   })
 }
 
-function audit({ settings, log, upstreams }: ObservedParts): LazySubscriber | undefined {
+function audit({ settings, log, allUpstreams }: ObservedParts): LazySubscriber | undefined {
   if (settings.audit === 'off') return undefined
   return new LazySubscriber({
     name: 'audit',
@@ -114,7 +115,7 @@ function audit({ settings, log, upstreams }: ObservedParts): LazySubscriber | un
         replay: settings.audit === 'replay',
         required: settings.auditRequired,
         version: VERSION,
-        redact: (server, text) => redactFor(upstreams, server, text),
+        redact: (server, text) => redactFor(allUpstreams(), server, text),
         warn: (message, fields) => log.warning(message, fields),
       })
     },
@@ -128,7 +129,7 @@ function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | unde
     name: 'costs',
     guards: false,
     wakes: ['run.started'],
-    onError: (error) => log.warning('What conversations cost cannot be counted', { error }),
+    onError: (error) => log.warning('The costs of conversations cannot be counted', { error }),
     load: async () => {
       const [{ CostCounter }, { addDailyCosts }] = await Promise.all([
         import('../telemetry/cost-counter.ts'),
@@ -137,7 +138,7 @@ function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | unde
       return new CostCounter({
         listedTokens: () => listedTokens(catalog),
         keep: (more) => addDailyCosts(settings.stateDir, more),
-        onError: (error) => log.warning('What conversations cost could not be kept', { error }),
+        onError: (error) => log.warning('The costs of conversations could not be saved', { error }),
       })
     },
   })
@@ -154,11 +155,14 @@ async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> 
   return sum
 }
 
-/** The secrets of a server whose definition is gone are not known: none of the text is shown. */
-function redactFor(upstreams: Upstreams, server: string, text: string): string {
-  try {
-    return upstreams.redact(server, text)
-  } catch {
-    return '[redacted]'
+/** The secrets of a server whose definition is gone are not known: none of the text is shown. Users have secrets of their own for one name. */
+function redactFor(all: Iterable<Upstreams>, server: string, text: string): string {
+  let isKnown = false
+  let redacted = text
+  for (const upstreams of all) {
+    if (!upstreams.definitions.some(({ name }) => name === server)) continue
+    isKnown = true
+    redacted = upstreams.redact(server, redacted)
   }
+  return isKnown ? redacted : '[redacted]'
 }

@@ -4,7 +4,7 @@ import type { CatalogOptions } from './catalog.ts'
 import { asked, catalog, codeOf, definition, FILES } from '../../test/support/catalog-tools.ts'
 
 describe('search', () => {
-  it('covers servers that were never seen, and remembers them', async () => {
+  it('a search covers servers that were never started, and keeps their tools', async () => {
     const docs = await catalog().search('open a ticket')
     expect(docs[0]?.tool).toBe('create-issue')
     expect(asked.toSorted()).toEqual(['GitHub', 'files'])
@@ -12,13 +12,13 @@ describe('search', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('stays within the servers asked for', async () => {
+  it('a search stays within the servers asked for', async () => {
     const docs = await catalog().search('open a ticket', { servers: ['files'] })
     expect(docs.map((doc) => doc.server)).toEqual(['files'])
     expect(asked).toEqual(['files'])
   })
 
-  it('a server that does not answer costs only the wait, and is left alone afterwards', async () => {
+  it('a search waits for a server that does not answer, and then leaves it alone', async () => {
     let attempts = 0
     let time = 0
     const options: Partial<CatalogOptions> = {
@@ -42,18 +42,21 @@ describe('search', () => {
     expect(attempts).toBe(2)
   })
 
-  it.each(['CANCELLED', 'SHUTTING_DOWN'] as const)('a server whose start was %s has not failed', async (code) => {
-    const known = catalog({ listTools: () => Promise.reject(new BridgeError(code, 'ended')) })
-    await known.search('read')
-    expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
-    expect(
-      catalog()
-        .servers()
-        .map(({ problem }) => problem),
-    ).toEqual([undefined, undefined])
-  })
+  it.each(['CANCELLED', 'SHUTTING_DOWN'] as const)(
+    'a search does not count a server whose start was %s as failed',
+    async (code) => {
+      const known = catalog({ listTools: () => Promise.reject(new BridgeError(code, 'ended')) })
+      await known.search('read')
+      expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
+      expect(
+        catalog()
+          .servers()
+          .map(({ problem }) => problem),
+      ).toEqual([undefined, undefined])
+    },
+  )
 
-  it('a failure is over once what the start depends on has changed, in this bridge and in the next', async () => {
+  it('a failed server is searched again once something its start depends on has changed, in this bridge and the next', async () => {
     let inputs = 'without a key'
     const options: Partial<CatalogOptions> = {
       startInputs: () => inputs,
@@ -69,7 +72,7 @@ describe('search', () => {
     expect(asked).toEqual(['GitHub', 'files'])
   })
 
-  it('index asks every server, or the named ones, however they failed before', async () => {
+  it('index asks every server, or the named ones, even if they failed before', async () => {
     await catalog({ listTools: () => Promise.reject(new Error('no')) }).search('read')
     const heard: string[] = []
     const known = catalog()
@@ -83,7 +86,7 @@ describe('search', () => {
     expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
   })
 
-  it('index ends with the catalog, and stores nothing false', async () => {
+  it('index stops when the catalog closes, and stores nothing false', async () => {
     const known = catalog({ listTools: () => new Promise(() => {}) })
     const indexing = codeOf(known.index(['GitHub', 'files']))
     known.close()
@@ -91,7 +94,7 @@ describe('search', () => {
     expect(catalog().servers()[0]?.problem).toBeUndefined()
   })
 
-  it('a server that hangs is not waited for longer than told', async () => {
+  it('index waits for a server that hangs no longer than told', async () => {
     const known = catalog({
       firstIndexingWaitMs: 20,
       listTools: (server) => (server === 'files' ? Promise.resolve({ tools: FILES }) : new Promise(() => {})),
@@ -100,7 +103,7 @@ describe('search', () => {
     known.close()
   })
 
-  it('only a few servers are started at a time', async () => {
+  it('index starts only a few servers at a time', async () => {
     let running = 0
     let most = 0
     const known = catalog({
@@ -118,7 +121,7 @@ describe('search', () => {
     expect(known.servers().every((server) => server.toolCount === 1)).toBe(true)
   })
 
-  it('follows what servers change', async () => {
+  it('a search sees the tools that a server has changed', async () => {
     const known = catalog()
     await known.search('issue')
     known.toolsChanged('GitHub', [{ name: 'paint_picture', description: 'Paint', inputSchema: {} }], undefined)
@@ -127,7 +130,7 @@ describe('search', () => {
     expect((await known.search('paint'))[0]?.tool).toBe('paint_picture')
   })
 
-  it('a limit out of range is brought into it', async () => {
+  it('a search brings a limit that is out of range into it', async () => {
     const known = catalog()
     expect(await known.search('issue', { limit: 0 })).toHaveLength(1)
     expect(await known.search('issue file', { limit: 1e9 })).toHaveLength(3)

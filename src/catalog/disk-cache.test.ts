@@ -38,7 +38,7 @@ function server(env: Record<string, string>, name = 'github'): ServerDefinition 
   }
 }
 
-it('what was written is read again, by nobody but its owner', () => {
+it('a cached entry is read again, and only its owner can read the file', () => {
   const cache = new DiskCache(folder, log)
   cache.write(KEY, ENTRY)
   expect(new DiskCache(folder, log).read(KEY)).toEqual(ENTRY)
@@ -47,7 +47,7 @@ it('what was written is read again, by nobody but its owner', () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700)
 })
 
-it('what was never written is not there, and that is no news', () => {
+it('a missing cache file is an empty entry without a warning', () => {
   expect(new DiskCache(folder, log).read(KEY)).toBeUndefined()
   expect(warnings).toEqual([])
 })
@@ -59,7 +59,7 @@ it.each([
   ['not an object', '[1]'],
   ['of an older format', JSON.stringify({ format: 1, ...ENTRY })],
   ['of a newer format', JSON.stringify({ format: 3, ...ENTRY })],
-])('a file that is %s is not used, said once, and replaced', (_, text) => {
+])('a cache file that is %s is not used, reported once, and replaced', (_, text) => {
   const cache = new DiskCache(folder, log)
   cache.write(KEY, ENTRY)
   writeFileSync(join(folder, `${KEY}.json`), text)
@@ -71,7 +71,7 @@ it.each([
   expect(warnings).toHaveLength(1)
 })
 
-it('parts of the wrong kind are left out', () => {
+it('invalid parts of a cache file are left out', () => {
   const cache = new DiskCache(folder, log)
   cache.write(KEY, ENTRY)
   const text = JSON.stringify({
@@ -90,7 +90,7 @@ it('parts of the wrong kind are left out', () => {
   })
 })
 
-it('two bridges that share a folder keep what the other learned', () => {
+it('two bridges that share a cache folder keep what the other learned', () => {
   const [one, other] = [new DiskCache(folder, log), new DiskCache(folder, log)]
   one.write(KEY, {
     ...ENTRY,
@@ -105,7 +105,7 @@ it('two bridges that share a folder keep what the other learned', () => {
   expect(Object.keys(learned).toSorted()).toEqual(['a', 'b', 'c'])
 })
 
-it('a folder that cannot be written costs a warning, once, and nothing else', () => {
+it('a cache folder that cannot be written causes one warning', () => {
   writeFileSync(join(folder, '..', 'file'), '')
   const cache = new DiskCache(join(folder, '..', 'file', 'cache'), log)
   cache.write(KEY, ENTRY)
@@ -114,13 +114,13 @@ it('a folder that cannot be written costs a warning, once, and nothing else', ()
   expect(warnings.filter((line) => line.startsWith('The catalog cannot be saved'))).toHaveLength(1)
 })
 
-it('the key of a definition changes with what is started, and only then', () => {
+it('the cache key of a definition changes only with what is started', () => {
   const key = definitionKey(server({ TOKEN: 'a', MODE: 'b' }))
   expect(definitionKey(server({ MODE: 'b', TOKEN: 'a' }, 'other name'))).toBe(key)
   expect(definitionKey(server({ TOKEN: 'other', MODE: 'b' }))).not.toBe(key)
 })
 
-it('no secret of a definition is in the name or the text of a file', () => {
+it('the cache holds no secret of a definition, neither in a file name nor in a file', () => {
   const definition = server({ TOKEN: 'sk-very-secret' })
   new DiskCache(folder, log).write(definitionKey(definition), ENTRY)
   const [file] = readdirSync(folder)

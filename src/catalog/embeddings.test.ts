@@ -45,7 +45,7 @@ async function rank(embeddings: Embeddings, query: string): Promise<string[]> {
   return likeness === undefined ? [] : ITEMS.toSorted((a, b) => likeness.get(b)! - likeness.get(a)!)
 }
 
-it('items are ranked by meaning, and their vectors asked for once', async () => {
+it('items are ranked by their embeddings, and each embedding is requested once', async () => {
   const requests: Request[] = []
   const url = await endpoint((request, response) => {
     requests.push(request)
@@ -65,25 +65,28 @@ it.each<[string, (response: ServerResponse) => void]>([
   ['no numbers', (response) => response.end('{"data": [{"embedding": ["x"]}]}')],
   ['a closed connection', (response) => response.destroy()],
   ['a redirect', (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
-])('%s ranks nothing, is said once without the URL, and is not asked again at once', async (_, answer) => {
-  let requests = 0
-  const url = await endpoint((_request, response) => {
-    requests += 1
-    answer(response)
-  })
-  const lines: string[] = []
-  const write = (message: string, fields?: object): void => void lines.push(message + JSON.stringify(fields))
-  const log = { debug: write, info: write, warning: write, error: write }
-  const embeddings = new Embeddings({ url, log })
-  expect(await rank(embeddings, 'pet')).toEqual([])
-  const after = requests
-  expect(await rank(embeddings, 'pet')).toEqual([])
-  expect(requests).toBe(after)
-  expect(lines).toHaveLength(1)
-  expect(lines[0]).not.toContain('127.0.0.1')
-})
+])(
+  'an embeddings endpoint that answers with %s ranks nothing, is reported once without its URL, and is not asked again at once',
+  async (_, answer) => {
+    let requests = 0
+    const url = await endpoint((_request, response) => {
+      requests += 1
+      answer(response)
+    })
+    const lines: string[] = []
+    const write = (message: string, fields?: object): void => void lines.push(message + JSON.stringify(fields))
+    const log = { debug: write, info: write, warning: write, error: write }
+    const embeddings = new Embeddings({ url, log })
+    expect(await rank(embeddings, 'pet')).toEqual([])
+    const after = requests
+    expect(await rank(embeddings, 'pet')).toEqual([])
+    expect(requests).toBe(after)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).not.toContain('127.0.0.1')
+  },
+)
 
-it('an endpoint that never answers costs the time limit, not the search', async () => {
+it('an embeddings endpoint that never answers delays a search by the time limit only', async () => {
   const url = await endpoint(() => {})
   expect(await rank(new Embeddings({ url, timeoutMs: 50 }), 'pet')).toEqual([])
 })

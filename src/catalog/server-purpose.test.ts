@@ -9,7 +9,7 @@ const MANY = [
 ]
 
 describe('the purpose of a server', () => {
-  it('is what its instructions say first', () => {
+  it('the purpose of a server is the beginning of its instructions', () => {
     const said = 'Use this server to fetch current documentation of libraries. Never use it for code review.'
     expect(serverPurpose('docs', said, PULLS, 100)).toBe('Use this server to fetch current documentation of libraries')
   })
@@ -23,29 +23,29 @@ describe('the purpose of a server', () => {
     ['its own name', 'Everything MCP Server'],
     ['an order', 'Always call list_issues before create_issue.'],
     ['nothing', undefined],
-  ])('is made from its tools when the instructions begin with %s', (_, instructions) => {
+  ])('the purpose of a server is made from its tools when the instructions begin with %s', (_, instructions) => {
     expect(serverPurpose('everything', instructions, MANY, 100)).toBe(
       '10 tools: pull request, issue, comment, branch, code, repository',
     )
   })
 
-  it('is said by a later paragraph', () => {
+  it('the purpose of a server may come from a later paragraph of its instructions', () => {
     const said = '# Weather Server\n\nForecasts and warnings for any place on earth.\n'
     expect(serverPurpose('weather', said, MANY, 100)).toBe('Forecasts and warnings for any place on earth')
   })
 
-  it('lists all names of tools or none', () => {
+  it('the purpose of a server lists all names of its tools or none', () => {
     expect(serverPurpose('x', undefined, named('resolve', 'query'), 100)).toBe('2 tools: resolve, query')
     const text = serverPurpose('x', undefined, MANY, 100)
     for (const { name } of MANY) expect(text).not.toContain(name)
   })
 
-  it('is the words of the only tool', () => {
+  it('the purpose of a server with one tool is the description of that tool', () => {
     const tools = [{ name: 'think', description: 'Solve a problem step by step. More.' }]
     expect(serverPurpose('x', undefined, tools, 100)).toBe('Solve a problem step by step')
   })
 
-  it('is empty when nothing is known, and never long', () => {
+  it('the purpose of an unknown server is empty, and no purpose is long', () => {
     expect(serverPurpose('x', undefined, [], 100)).toBe('')
     expect(serverPurpose('x', 'word '.repeat(10_000), MANY, 100).length).toBeLessThanOrEqual(100)
     expect(

@@ -11,7 +11,7 @@ function started(ms: number) {
   return { limit, expired }
 }
 
-it('expires once, after its time', () => {
+it('a time limit expires once, after its time', () => {
   const { expired } = started(100)
   vi.advanceTimersByTime(99)
   expect(expired).not.toHaveBeenCalled()
@@ -19,7 +19,7 @@ it('expires once, after its time', () => {
   expect(expired).toHaveBeenCalledTimes(1)
 })
 
-it('stands still while it is paused, however often', () => {
+it('a time limit stands still while it is paused, however often', () => {
   const { limit, expired } = started(100)
   vi.advanceTimersByTime(50)
   limit.pause()
@@ -34,7 +34,7 @@ it('stands still while it is paused, however often', () => {
   expect(expired).toHaveBeenCalledTimes(1)
 })
 
-it('stands still from the start while a server that starts beside the sandbox asks', () => {
+it('a time limit stands still from the start while a server that starts beside the sandbox asks the user', () => {
   const limit = new TimeLimit(100)
   const expired = vi.fn<() => void>()
   limit.pause()
@@ -47,14 +47,14 @@ it('stands still from the start while a server that starts beside the sandbox as
   expect(expired).toHaveBeenCalledTimes(1)
 })
 
-it('does not stand still for ever', () => {
+it('a paused time limit does not stand still for ever', () => {
   const { limit, expired } = started(100)
   limit.pause()
   vi.advanceTimersByTime(10 * 60_000)
   expect(expired).toHaveBeenCalledTimes(1)
 })
 
-it('never expires once it is stopped', () => {
+it('a stopped time limit never expires', () => {
   const { limit, expired } = started(100)
   limit.pause()
   limit.stop()

@@ -6,7 +6,7 @@ const call = (tool: unknown, method = 'call_tool') =>
   ({ type: 'call', id: 1, cell: 1, method, params: { server: 'github', tool } }) as CallFrame
 
 describe('ToolCalls', () => {
-  it('tells of the call in flight, and counts', () => {
+  it('the tool calls of a cell are counted, and the one in flight is named', () => {
     const seen: ToolCallProgress[] = []
     const calls = new ToolCalls((progress) => void seen.push(progress))
     const ends = [calls.begin(call('a')), calls.begin(call('b'))]
@@ -15,7 +15,7 @@ describe('ToolCalls', () => {
     expect(seen.map(line)).toEqual(['github.a 1/1', 'github.a 1/2', 'github.b 2/2'])
   })
 
-  it("sums up by tool, says what is not over, and counts none of the kernel's own", () => {
+  it("the summary of tool calls counts by tool, names unfinished ones, and leaves out the kernel's own calls", () => {
     const calls = new ToolCalls()
     expect(calls.summary()).toBeUndefined()
     calls.begin(call('a'))!()
@@ -31,7 +31,7 @@ describe('ToolCalls', () => {
     expect(summary).not.toContain('docs')
   })
 
-  it('keeps a bounded number of names of bounded length', () => {
+  it('the summary of tool calls keeps a bounded number of names of bounded length', () => {
     const calls = new ToolCalls()
     for (let index = 0; index < 1_000; index += 1) calls.begin(call(`${index}${'x'.repeat(10_000)}`))!()
     calls.begin(call(7))!()

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { whileAsking } from './ask-in-terminal.ts'
 import { ProgressBar } from './progress-bar.ts'
 
-it('asks one question at a time, also after one that failed', async () => {
+it('the terminal asks one question at a time, also after one that failed', async () => {
   const bar = new ProgressBar({ isTTY: true, write: () => {} })
   const told: string[] = []
   const ask = (name: string) =>
@@ -17,7 +17,7 @@ it('asks one question at a time, also after one that failed', async () => {
   expect(told).toEqual(['one', 'two', 'three', 'four'].flatMap((name) => [`${name} begins`, `${name} ends`]))
 })
 
-it('draws the bar again when the question is over, and not before', async () => {
+it('the terminal draws the progress bar again when the question is over, and not before', async () => {
   const written: string[] = []
   const bar = new ProgressBar({ isTTY: true, write: (text) => written.push(text) })
   bar.listeners.onProgress({ type: 'progress', cell: 1, done: 1, total: 2 })

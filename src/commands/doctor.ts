@@ -218,7 +218,7 @@ interface UsedProvider {
 /** The provider of the trial's sandbox, and those that `auto` did not take; missing when none was found. */
 async function usedProvider(bridge: Bridge): Promise<UsedProvider | undefined> {
   try {
-    const { provider, passedOver } = await bridge.findProvider(() => {})
+    const { provider, passedOver } = await bridge.findProvider()
     const { name, startMethod } = provider
     return { provider: name, ...(startMethod !== undefined && { startMethod }), passedOver }
   } catch {

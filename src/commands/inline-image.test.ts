@@ -6,14 +6,14 @@ import { inlineImage } from './inline-image.ts'
 const png = { data: Buffer.from('a picture').toString('base64'), mimeType: 'image/png' }
 const ESC = '\x1b'
 
-it('is written in the way of the terminal', async () => {
+it('an image is written in the protocol of the terminal', async () => {
   expect(await inlineImage(png, { TERM: 'xterm-kitty' })).toBe(`${ESC}_Ga=T,f=100,m=0;${png.data}${ESC}\\\n`)
   expect(await inlineImage(png, { TERM_PROGRAM: 'iTerm.app' })).toBe(
     `${ESC}]1337;File=inline=1;size=9:${png.data}\x07\n`,
   )
 })
 
-it('comes in pieces to kitty when it is long', async () => {
+it('a long image is sent to kitty in pieces', async () => {
   const long = (await inlineImage({ ...png, data: 'A'.repeat(10_000) }, { KITTY_WINDOW_ID: '1' }))!
   const pieces = long.trimEnd().split(`${ESC}\\`).filter(Boolean)
   expect(pieces.map((piece) => piece.slice(0, piece.indexOf(';')))).toEqual([
@@ -28,7 +28,7 @@ it.each([
   [{ TERM: 'xterm-256color' }, 'image/png'],
   [{ TERM: 'xterm-kitty', TMUX: '/tmp/tmux' }, 'image/png'],
   [{ TERM: 'xterm-kitty' }, 'image/jpeg'],
-])('is not written where it would not show: %j, %s', async (env, mimeType) => {
+])('an image is not written where the terminal would not show it: %j, %s', async (env, mimeType) => {
   expect(await inlineImage({ ...png, mimeType }, env, () => Promise.resolve(false))).toBeUndefined()
 })
 
@@ -42,7 +42,7 @@ function twoPixels(): { data: string; mimeType: string } {
 const asSixels = (image: { data: string; mimeType: string }): Promise<string | undefined> =>
   inlineImage(image, { TERM: 'foot' }, () => Promise.resolve(true))
 
-it('is sixels where the terminal shows them, on white', async () => {
+it('an image is written as sixels, on white, where the terminal shows them', async () => {
   const text = (await asSixels(twoPixels()))!
   // From DCS to ST, two pixels wide and one high, of red and white.
   expect(text.startsWith(`${ESC}P`) && text.endsWith(`${ESC}\\\n`)).toBe(true)
@@ -52,7 +52,7 @@ it('is sixels where the terminal shows them, on white', async () => {
   )
 })
 
-it('looks in sixels as it did', async () => {
+it('an image written as sixels keeps its look', async () => {
   const size = 60
   const image = new PNG({ width: size, height: size })
   for (let at = 0; at < size * size; at += 1) {
@@ -75,7 +75,7 @@ it.each([
   ['broken', { ...png }],
   ['interlaced, which unpacks without a bound', withByte(28, 1)],
   ['larger than a terminal can take', withByte(17, 0xff)],
-])('that is %s is left to its file', async (_, image) => {
+])('an image that is %s is left to its file', async (_, image) => {
   expect(await asSixels(image)).toBeUndefined()
 })
 

@@ -1,11 +1,14 @@
 // `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser; the tokens serve every bridge of this user.
 import { createInterface } from 'node:readline/promises'
 import type { Bridge } from '../bridge.ts'
+import type { ServerSet } from '../bridge/server-set.ts'
 import type { RemoteServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import { openBrowser } from '../process/open-browser.ts'
 import { login as signIn } from '../upstream/auth/login.ts'
 import { CLIENT_INFO } from '../version.ts'
+import { NamedTokens } from '../server/http/named-tokens.ts'
+import { didYouMeanText } from '../text/did-you-mean.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson, visible } from './print.ts'
 
@@ -13,15 +16,18 @@ interface LoginOptions {
   browser: boolean
   scope?: string
   json?: boolean
+  /** Sign in for this user of `run --http` alone. */
+  user?: string
 }
 
 export async function login(server: string, options: LoginOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const cancelled = new AbortController()
+    const set = await serversOf(bridge, options.user)
     const { wasNeeded } = await signIn({
       name: server,
-      server: await remoteServer(bridge, server),
-      store: bridge.servers.tokenStore,
+      server: await remoteServer(set, server),
+      store: set.connected.tokenStore,
       clientMetadataUrl: bridge.settings.clientMetadataUrl,
       clientInfo: CLIENT_INFO,
       signal: cancelled.signal,
@@ -35,13 +41,15 @@ export async function login(server: string, options: LoginOptions): Promise<void
       ...(!options.browser && { pastedAddress }),
     })
     if (options.json) return printJson({ server, signedIn: wasNeeded })
-    print(wasNeeded ? `Signed in to '${server}'.` : `'${server}' needs no sign-in, or is already signed in.`)
+    const whose = options.user === undefined ? '' : ` for ${options.user}`
+    print(wasNeeded ? `Signed in to '${server}'${whose}.` : `'${server}' needs no sign-in, or is already signed in.`)
   })
 }
 
-export async function logout(server: string): Promise<void> {
+export async function logout(server: string, { user }: Pick<LoginOptions, 'user'>): Promise<void> {
   await withBridge(async (bridge) => {
-    await bridge.servers.tokenStore.update((await remoteServer(bridge, server)).url, (grants) => {
+    const set = await serversOf(bridge, user)
+    await set.connected.tokenStore.update((await remoteServer(set, server)).url, (grants) => {
       grants.byIssuer = {}
       delete grants.latest
       delete grants.missingScope
@@ -50,9 +58,20 @@ export async function logout(server: string): Promise<void> {
   })
 }
 
-async function remoteServer(bridge: Bridge, name: string): Promise<RemoteServer> {
-  const definition = bridge.discovered.servers.find((server) => server.name === name)
-  const transport = definition && (await bridge.servers.resolveTransport(definition))
+/** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is kept for it */
+async function serversOf(bridge: Bridge, user: string | undefined): Promise<ServerSet> {
+  if (user === undefined) return bridge.shared
+  const names = Object.keys(await new NamedTokens(bridge.settings.stateDir).list())
+  // Names of an authorization server are known when somebody comes with them: its address, a # and the subject.
+  if (names.includes(user) || user.includes('#')) return bridge.serversOfUser(user)
+  throw new BridgeError('CONFIG_INVALID', `There is no user '${user}'`, {
+    hint: didYouMeanText(user, names) || 'List them with `sandbridge token list`.',
+  })
+}
+
+async function remoteServer({ configured, connected }: ServerSet, name: string): Promise<RemoteServer> {
+  const definition = configured.discovered.servers.find((server) => server.name === name)
+  const transport = definition && (await connected.resolveTransport(definition))
   if (transport && transport.type !== 'stdio' && !transport.oauth) return transport
   if (transport?.type !== 'stdio' && transport?.oauth) {
     throw new BridgeError('CONFIG_INVALID', `Server '${name}' signs in with the client secret of its definition`, {

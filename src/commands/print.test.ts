@@ -10,21 +10,21 @@ it.each([
   ['a\u200bb\ufeff', 'a\\u200bb\\ufeff'],
   ['\u{e0041}', '\\udb40\\udc41'],
   ['café 名 🙂\ttab', 'café 名 🙂\ttab'],
-])('%j is shown as %s', (text, shown) => {
+])('the text %j is printed as %s', (text, shown) => {
   expect(visible(text)).toBe(shown)
 })
 
-it('lines stay lines, but not in what others wrote', () => {
+it('our own line breaks are printed, and those in text of others are not', () => {
   expect(visible('a\nb')).toBe('a\nb')
   expect(visibleInline('a\nb\tc')).toBe('a\\u000ab\\u0009c')
 })
 
-it('JSON is the same value as before', () => {
+it('printed JSON has the same value as before', () => {
   const value = { a: '\u202e\u007f\u{e0041}' }
   expect(JSON.parse(visible(JSON.stringify(value)))).toEqual(value)
 })
 
-it('what a server said does not steer the terminal from within an error', () => {
+it('text of a server inside an error does not control the terminal', () => {
   let said = ''
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said += String(text)

@@ -9,7 +9,7 @@ function open(isTTY: boolean) {
 
 const progress = (fields: Partial<ProgressFrame>): ProgressFrame => ({ type: 'progress', cell: 1, done: 0, ...fields })
 
-it('draws how far the cell is, in one line that fits', () => {
+it('the progress bar draws how far the cell is, in one line that fits', () => {
   const { terminal, bar } = open(true)
   bar.listeners.onProgress(progress({ done: 3, total: 12, message: 'a long message\nof two lines' }))
   expect(terminal.written).toBe('\r\x1b[K[######------------------] 3 of 12  a l')
@@ -19,7 +19,7 @@ it('draws how far the cell is, in one line that fits', () => {
   expect(terminal.written.endsWith('\r\x1b[Kmaps.render: 1 of 2')).toBe(true)
 })
 
-it('makes room for output, and comes back below whole lines only', () => {
+it('the progress bar makes room for output, and comes back below whole lines only', () => {
   const { terminal, bar } = open(true)
   bar.listeners.onProgress(progress({ done: 1 }))
   terminal.written = ''
@@ -29,7 +29,7 @@ it('makes room for output, and comes back below whole lines only', () => {
   expect(terminal.written).toBe('\r\x1b[Kout\n\r\x1b[K1\r\x1b[Khalf')
 })
 
-it('writes nothing into a pipe', () => {
+it('the progress bar writes nothing into a pipe', () => {
   const { terminal, bar } = open(false)
   bar.listeners.onProgress(progress({ done: 1, total: 2 }))
   bar.around(() => {}, true)
@@ -37,7 +37,7 @@ it('writes nothing into a pipe', () => {
   expect(terminal.written).toBe('')
 })
 
-it('lets no message and no odd number steer the terminal', () => {
+it('the progress bar lets no message and no odd number steer the terminal', () => {
   const { terminal, bar } = open(true)
   bar.listeners.onProgress(progress({ done: -5, total: 2, message: '\x1b[2J\x07' }))
   bar.listeners.onProgress(progress({ done: 1e9, total: 2 }))
@@ -46,7 +46,7 @@ it('lets no message and no odd number steer the terminal', () => {
   for (const control of ['\x1b', '\x07']) expect(rest).not.toContain(control)
 })
 
-it('writes numbers short', () => {
+it('the progress bar writes numbers short', () => {
   const { terminal, bar } = open(true)
   bar.listeners.onProgress(progress({ done: 5.002000000000001, total: 12 }))
   bar.listeners.onProgress(progress({ done: 0.1 + 0.2 }))
@@ -54,7 +54,7 @@ it('writes numbers short', () => {
   expect(terminal.written).toMatch(/K0\.3$/)
 })
 
-it('shows what is waited for before what the cell is at', () => {
+it('the progress bar shows what the cell waits for before how far it is', () => {
   const { terminal, bar } = open(true)
   bar.waitFor('starting github (1 s)')
   expect(terminal.written).toBe('\r\x1b[Kstarting github (1 s)')

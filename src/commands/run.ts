@@ -4,6 +4,7 @@ import { PermissionFiles } from '../config/permission-files.ts'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { createLog } from '../log.ts'
+import { chooseProvider, prepareAhead } from '../sandbox/choose-provider.ts'
 import { createServer } from '../server/create-server.ts'
 import type { Conversation } from '../server/run-python.ts'
 import { StdioTransport } from '../server/stdio-transport.ts'
@@ -30,12 +31,18 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   const log = createLog(settings.logLevel)
   let conversation: Promise<Conversation> | undefined
   const open = async (): Promise<Conversation> => {
+    const findProvider = chooseProvider(settings, log)
+    // Other processes do that, while this one loads its code.
+    if (settings.poolCount > 0) prepareAhead(findProvider)
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
-    const { Bridge } = await import('../bridge.ts')
-    const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand })
+    const [{ Bridge }, { keptForClient }] = await Promise.all([
+      import('../bridge.ts'),
+      import('../session/kept-for.ts'),
+    ])
+    const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand, findProvider })
     offerPage(bridge)
     await page?.serve(bridge)
-    return { bridge, sessions: oneSession(bridge.sessions.open()) }
+    return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient)) }
   }
   if (page) conversation = open()
   const runs = new OpenRuns()

@@ -30,7 +30,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-it('pads columns and shows no colour, head or summary in a pipe', () => {
+it('a table pads columns and shows no colour, head or summary in a pipe', () => {
   const { stdout } = written(false, () => {
     printTable(ROWS, { head: ['NAME', 'STATE', 'WHAT'] })
     printSummary('2 servers')
@@ -38,7 +38,7 @@ it('pads columns and shows no colour, head or summary in a pipe', () => {
   expect(stdout).toBe('github  26 tools  issues and pull requests of repositories\ndb      failed    no such host\n')
 })
 
-it('shows head, colour and summary on a terminal, and wraps the last column below itself', () => {
+it('a table shows head, colour and summary on a terminal, and wraps the last column below itself', () => {
   vi.stubEnv('NO_COLOR', '')
   vi.stubEnv('TERM', 'xterm')
   const { stdout } = written(true, () => {
@@ -54,17 +54,17 @@ it('shows head, colour and summary on a terminal, and wraps the last column belo
   expect(lines.slice(5)).toEqual(['', '\u001b[2m2 servers\u001b[22m', ''])
 })
 
-it('shows no colour where NO_COLOR is set', () => {
+it('a table shows no colour where NO_COLOR is set', () => {
   vi.stubEnv('NO_COLOR', '1')
   expect(written(true, () => printTable(ROWS)).stdout).not.toContain('\u001b')
 })
 
-it('escapes what others wrote, in styled cells as well', () => {
+it('a table escapes what others wrote, in styled cells as well', () => {
   const { stdout } = written(false, () => printTable([[{ text: 'a\u001b[2K', style: 'red' }]]))
   expect(stdout).toBe('a\\u001b[2K\n')
 })
 
-it('says that a list is empty on stdout to a person, and on stderr beside a pipe', () => {
+it('an empty list is reported on stdout in a terminal, and on stderr beside a pipe', () => {
   expect(written(true, () => printEmpty('Nothing yet.'))).toEqual({ stdout: 'Nothing yet.\n', stderr: '' })
   expect(written(false, () => printEmpty('Nothing yet.'))).toEqual({ stdout: '', stderr: 'Nothing yet.\n' })
 })

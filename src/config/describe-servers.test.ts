@@ -26,6 +26,6 @@ it.each([
   'https://user:password@example.com',
   'user:password@example.com',
   '2f9d8e7c6b5a4f3e2d1c',
-])('nothing of the command %j is shown', (command) => {
+])('the command %j is not shown at all', (command) => {
   expect(commandOf(command)).toBe('')
 })

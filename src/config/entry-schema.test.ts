@@ -13,15 +13,15 @@ describe('schema/servers.schema.json', () => {
   const schema = z.fromJSONSchema(checkedIn as Parameters<typeof z.fromJSONSchema>[0])
   const accepts = (entry: unknown): boolean => schema.safeParse({ mcpServers: { a: entry } }).success
 
-  it('is what `npm run schema` makes', () => {
+  it('the JSON Schema of server files is what `npm run schema` makes', () => {
     expect(JSON.parse(JSON.stringify(serversJsonSchema()))).toEqual(checkedIn)
   })
 
-  it('is part of the package', () => {
+  it('the JSON Schema of server files is part of the package', () => {
     expect((JSON.parse(read('package.json')) as { files: string[] }).files).toContain('schema')
   })
 
-  it('accepts the files of docs/configuration.md', () => {
+  it('the JSON Schema of server files accepts the files of docs/configuration.md', () => {
     const files = [...read('docs/configuration.md').matchAll(/```json\n([^]*?)```/g)].flatMap(([, text = '']) =>
       text.includes('"mcpServers"') ? [JSON.parse(text) as unknown] : [],
     )
@@ -35,7 +35,7 @@ describe('schema/servers.schema.json', () => {
     [{ url: 'https://s.example', headers: { A: 'b' }, oauth: { clientId: 'a', scopes: ['x'], callbackPort: '80' } }],
     [{ url: 'https://s.example', oauth: { grant: 'client_credentials', clientId: 'a', clientSecret: 'b' } }],
     [{ type: 'sse', url: '${URL}', of: 'another client' }],
-  ])('accepts an entry that the bridge accepts: %j', (entry) => {
+  ])('the JSON Schema of server files accepts an entry that the bridge accepts: %j', (entry) => {
     expect(toServerBody(entry)).toHaveProperty('body')
     expect(accepts(entry)).toBe(true)
   })
@@ -49,7 +49,7 @@ describe('schema/servers.schema.json', () => {
     [{ url: 7 }],
     [{ url: 'https://s.example', headers: { A: {} } }],
     [{ type: 'carrier-pigeon', url: 'https://s.example' }],
-  ])('refuses an entry that the bridge refuses: %j', (entry) => {
+  ])('the JSON Schema of server files refuses an entry that the bridge refuses: %j', (entry) => {
     expect(toServerBody(entry)).toHaveProperty('reason')
     expect(accepts(entry)).toBe(false)
   })

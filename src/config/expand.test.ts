@@ -59,16 +59,16 @@ describe('expandTransport', () => {
     ['$TOKEN', '$TOKEN'],
     ['$${TOKEN}', '$s3cret'],
     ['~/x', '~/x'],
-  ])('%s is %s', (text, expected) => {
+  ])('the placeholder %s expands to %s', (text, expected) => {
     expect(expandTransport(stdio({ args: [text] }), context)).toMatchObject({ args: [expected] })
   })
 
-  it('does not expand what came out of an expansion', () => {
+  it('an expanded value is not expanded again', () => {
     const env = { A: '${TOKEN}', TOKEN: 's3cret' }
     expect(expandTransport(stdio({ args: ['${A}'] }), { ...context, env })).toMatchObject({ args: ['${TOKEN}'] })
   })
 
-  it('fills in every text of a process', () => {
+  it('placeholders are expanded in every text of a process', () => {
     const definition = stdio({
       command: '~/bin/${TOKEN}',
       env: { K: '${TOKEN}', A: 'own' },
@@ -86,14 +86,14 @@ describe('expandTransport', () => {
     })
   })
 
-  it('fills in a client that was registered by hand', () => {
+  it('placeholders are expanded in a client that was registered by hand', () => {
     const signIn = { clientId: '${TOKEN}', clientSecret: '${file:key}', scope: 'read' }
     expect(expandTransport(remote({ signIn }), { ...context, readFile: () => 'k3y\n' })).toMatchObject({
       signIn: { clientId: 's3cret', clientSecret: 'k3y', scope: 'read' },
     })
   })
 
-  it('fills in client credentials', () => {
+  it('placeholders are expanded in client credentials', () => {
     const oauth = { clientId: 'bridge', clientSecret: '${TOKEN}', issuer: 'https://auth.example' }
     const filled = {
       type: 'http',
@@ -108,7 +108,7 @@ describe('expandTransport', () => {
     )
   })
 
-  it('fills in address and headers', () => {
+  it('placeholders are expanded in an address and its headers', () => {
     const definition = remote({
       type: 'sse',
       url: 'https://${TOKEN}.example.com/',
@@ -122,7 +122,7 @@ describe('expandTransport', () => {
     })
   })
 
-  it('tells what inputs and variables were filled in with, since they are secrets in the middle of any text', () => {
+  it('the values of inputs and variables are reported, since they are secrets in the middle of any text', () => {
     const { secrets } = expandTransport(
       stdio({ args: ['a=${input:api-key}b', '${input:other:-eu}', '${TOKEN}', '${userHome}/x', '${PLACE}'] }),
       context,
@@ -130,12 +130,12 @@ describe('expandTransport', () => {
     expect(secrets).toEqual(['from-env', 's3cret'])
   })
 
-  it('asks for an input before it looks into the environment', () => {
+  it('a placeholder of an input asks for it before it looks into the environment', () => {
     const asked = { ...context, input: (id: string) => (id === 'api-key' ? 'typed' : undefined) }
     expect(expandTransport(stdio({ args: ['${input:api-key}'] }), asked)).toMatchObject({ args: ['typed'] })
   })
 
-  it('takes headers and passwords that are unusual and allowed', () => {
+  it('unusual headers and passwords that are allowed are accepted', () => {
     const headers = { 'X-A_1': ' caf\u00e9\t\n', Empty: '' }
     expect(expandTransport(remote({ url: 'http://u:100%25@host/', headers }), context)).toMatchObject({ headers })
   })
@@ -154,7 +154,7 @@ describe('expandTransport', () => {
     [stdio({ args: ['${command:pick}'] }), 'srv: its args has an unknown placeholder: ${command…}'],
     [remote({ url: '${TOKEN}' }), 'srv: its url is not an http or https address'],
     [remote({ headers: { A: '${MISSING}' } }), 'srv: its header A needs the environment variable MISSING'],
-  ])('says what is missing (%#)', (definition, message) => {
+  ])('a missing value is named in the error (%#)', (definition, message) => {
     const error = errorOf(definition)
     expect(error.code).toBe('CONFIG_INVALID')
     expect(error.message).toContain(message)
@@ -164,7 +164,7 @@ describe('expandTransport', () => {
 })
 
 describe('parseEnvFile', () => {
-  it('reads the usual forms', () => {
+  it('an env file is read in its usual forms', () => {
     const text =
       '# comment\nA=1\nexport B=two\r\nC="x y"\nD=\'$HOME\'\nE = spaced \nF=a#b\nG=a # comment\nH=\nno assignment\n__proto__=p'
     expect(Object.entries(parseEnvFile(text))).toEqual(

@@ -12,7 +12,7 @@ function roots(command: string, ...args: string[]): string[] {
   })
 }
 
-it('tells the folders among the arguments of a server, and nothing else', () => {
+it('the folders among the arguments of a server are recognised, and nothing else is', () => {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'roots-')))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   expect(roots('npx', '-y', '@modelcontextprotocol/server-filesystem', folder, `${folder}/missing`)).toEqual([folder])

@@ -39,7 +39,7 @@ describe('inputs of a file', () => {
     ])
   })
 
-  it('inputs of a file that say nothing that can be understood are plain ones, or none', () => {
+  it('invalid inputs of a file become plain ones, or are left out', () => {
     expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }])).toEqual([
       { id: 'zone', type: 'promptString' },
     ])
@@ -47,7 +47,7 @@ describe('inputs of a file', () => {
   })
 })
 
-it('what is missing has no default and no variable, and is taken for a secret unless its file says more', () => {
+it('a missing input has no default and no variable, and is treated as a secret unless its file says otherwise', () => {
   expect(missingInputs(definition(), {})).toEqual([unknown('a-key'), unknown('zone')])
   const zone: ServerInput = { id: 'zone', type: 'promptString' }
   expect(missingInputs(definition({ inputs: [zone] }), { MCP_INPUT_A_KEY: '' })).toEqual([zone])
@@ -68,7 +68,7 @@ describe('answers', () => {
     return { asked, answers: new InputAnswers(ask) }
   }
 
-  it('answers are asked for once in a process, one at a time, whoever needs them', async () => {
+  it('an input is asked for once in a process, one at a time, however many servers need it', async () => {
     const { asked, answers } = person({ 'a-key': 'typed', zone: 'z' })
     const servers = ['one', 'two', 'three'].map((name) => definition({ name }))
     const found = await Promise.all(servers.map((server) => answers.forServer(server, {})))
@@ -76,24 +76,24 @@ describe('answers', () => {
     for (const answer of found) expect([answer('a-key'), answer('zone')]).toEqual(['typed', 'z'])
   })
 
-  it('answers are for one file', async () => {
+  it('the answer to an input is used for one file only', async () => {
     const { asked, answers } = person({ 'a-key': 'typed', zone: 'z' })
     await answers.forServer(definition(), {})
     await answers.forServer(definition({ source: { client: 'vscode', file: '/other.json' } }), {})
     expect(asked).toHaveLength(4)
   })
 
-  it('answers that are not given are not asked for again', async () => {
+  it('an input that the user does not answer is not asked for again', async () => {
     const { asked, answers } = person({ 'a-key': '', zone: 'z' })
     for (let i = 0; i < 2; i += 1) expect((await answers.forServer(definition(), {}))('a-key')).toBeUndefined()
     expect(asked).toHaveLength(2)
   })
 
-  it('answers are nobody’s where nobody can be asked', async () => {
+  it('answers to inputs are missing where nobody can be asked', async () => {
     expect((await new InputAnswers().forServer(definition(), {}))('a-key')).toBeUndefined()
   })
 
-  it('cannot be had for what a command inside VS Code finds', async () => {
+  it('an input whose value a command inside VS Code finds has no answer', async () => {
     const { asked, answers } = person({})
     const command = definition({ inputs: [{ id: 'a-key', type: 'command' }] })
     await expect(answers.forServer(command, {})).rejects.toMatchObject({

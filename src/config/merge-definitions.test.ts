@@ -12,32 +12,32 @@ const names = (definitions: ServerDefinition[]): string[] =>
   )
 
 describe('placeDefinitions', () => {
-  it('makes one of the same server found twice', () => {
+  it('a server that is found twice becomes one', () => {
     expect(names([definition('a', 'x', 'mcps'), definition('a', 'x', 'cursor')])).toEqual(['a=x'])
   })
 
-  it('keeps both of two servers with one name', () => {
+  it('two different servers with one name are both kept', () => {
     expect(names([definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor')])).toEqual(['a=x', 'a@cursor=y'])
   })
 
-  it('finds a name for any number of them', () => {
+  it('any number of servers with one name get names of their own', () => {
     const four = ['w', 'x', 'y', 'z'].map((command) => definition('a', command, 'mcps'))
     expect(names(four)).toEqual(['a=w', 'a@mcps=x', 'a@mcps-2=y', 'a@mcps-3=z'])
   })
 
-  it('makes one of a server that equals the second of a name', () => {
+  it('a server that equals the second one of a name becomes one with it', () => {
     const three = [definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor'), definition('a', 'y', 'zed')]
     expect(names(three)).toEqual(['a=x', 'a@cursor=y'])
   })
 
-  it('gives nobody a name that is already taken', () => {
+  it('a server never gets a name that is already taken', () => {
     const three = [definition('a@cursor', 'v', 'mcps'), definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor')]
     expect(names(three)).toEqual(['a@cursor=v', 'a=x', 'a@cursor-2=y'])
     const reverse = [definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor'), definition('a@cursor', 'v', 'zed')]
     expect(names(reverse)).toEqual(['a=x', 'a@cursor=y', 'a@cursor@zed=v'])
   })
 
-  it('keeps the same server with other tools apart', () => {
+  it('the same server with other tools is kept apart', () => {
     const filtered = { ...definition('a', 'x', 'cursor'), tools: { include: ['t'] } }
     expect(names([definition('a', 'x', 'mcps'), filtered])).toEqual(['a=x', 'a@cursor=x'])
   })
@@ -53,7 +53,7 @@ describe('placeDefinitions', () => {
     ['straße', 'STRASSE'],
     ['notes', 'no\u200btes'],
     ['🔥', 'server'],
-  ])('keeps the name %j for its user when a project brings %j', (own, theirs) => {
+  ])("the name %j stays with the user's server when a project brings %j", (own, theirs) => {
     const mine = definition(own, 'mine', 'mcps')
     const projects = { ...definition(theirs, 'theirs', 'cursor'), isProjects: true as const }
     expect(names([mine, projects])).toEqual([`${own}=mine`, `${theirs}@cursor=theirs`])
@@ -61,7 +61,7 @@ describe('placeDefinitions', () => {
     expect(names([mine, definition(theirs, 'also mine', 'cursor')])).toEqual([`${own}=mine`, `${theirs}=also mine`])
   })
 
-  it('keeps the name of a trusted project when another one, which is not trusted, brings the like', () => {
+  it("the name of a trusted project's server stays with it when an untrusted project brings a similar one", () => {
     const trusted = { ...definition('Docs', 'x', 'cursor'), isProjects: true as const }
     const other = { ...definition('docs', 'y', 'zed'), isProjects: true as const, trusted: false }
     expect(names([trusted, other])).toEqual(['Docs=x', 'docs@zed=y'])

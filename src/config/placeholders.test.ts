@@ -19,11 +19,11 @@ describe('toOwnSyntax', () => {
     [{}, '${', '${$}{'],
     [OWN_SYNTAX, '${$}{A}', '${$}{A}'],
     [{ braces: true }, '${$}', '${$}{$}'],
-  ])('%j: %s', (syntax, text, expected) => {
+  ])('the placeholder syntax %j is translated: %s', (syntax, text, expected) => {
     expect(toOwnSyntax(text, syntax)).toBe(expected)
   })
 
-  it('makes any text literal for a client that expands nothing', () => {
+  it('any text stays literal for a client that expands nothing', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[${}:\-A-Za-z/ ]{0,30}$/), (text) => {
         const transport = { type: 'stdio', command: 'x', args: [toOwnSyntax(text, {})], env: {} } as const

@@ -41,11 +41,11 @@ describe('launchesBridge', () => {
     'env A=1 B=2 npx sandbridge',
     'cmd /c npx -y sandbridge',
     'sudo npx sandbridge',
-  ])('recognises: %s', (line) => {
+  ])('a command that starts this bridge is recognised: %s', (line) => {
     expect(launches(line.split(' '))).toBe(true)
   })
 
-  it('recognises a whole command line in one word', () => {
+  it('a command that starts this bridge is recognised when it is a whole command line in one word', () => {
     expect(launches(['sh', '-c', 'npx -y sandbridge run'])).toBe(true)
     expect(launches(['bash', '-lc', 'exec npx sandbridge'])).toBe(true)
     expect(launches(['sh', '-c', 'cd /x && npx sandbridge'])).toBe(true)
@@ -66,11 +66,11 @@ describe('launchesBridge', () => {
     'github-mcp sandbridge',
     'npx',
     '',
-  ])('leaves alone: %s', (line) => {
+  ])('a command that starts something else is left alone: %s', (line) => {
     expect(launches(line.split(' '))).toBe(false)
   })
 
-  it('never takes a remote server for this bridge', () => {
+  it('a remote server is never taken for a local start of this bridge', () => {
     expect(launchesBridge({ type: 'http', url: 'https://sandbridge/sandbridge', headers: {} }, OWN)).toBe(false)
   })
 })
@@ -83,7 +83,7 @@ describe('reachesBridge', () => {
     'http://localhost:8080/mcp',
     'http://[::1]:8080/',
     'http://127.0.1.1:8080/mcp',
-  ])('recognises %s', (url) => expect(reaches(url)).toBe(true))
+  ])('an address that reaches this bridge is recognised: %s', (url) => expect(reaches(url)).toBe(true))
 
   it.each([
     'http://127.0.0.1:8081/mcp',
@@ -92,9 +92,9 @@ describe('reachesBridge', () => {
     'http://example.com:8080/mcp',
     'http://localhost.example.com:8080/mcp',
     'http://localhost:${env:PORT}/mcp',
-  ])('leaves alone: %s', (url) => expect(reaches(url)).toBe(false))
+  ])('an address that reaches something else is left alone: %s', (url) => expect(reaches(url)).toBe(false))
 
-  it('leaves everything alone when the bridge does not serve over HTTP', () => {
+  it('no address is left out when the bridge does not serve over HTTP', () => {
     expect(reachesBridge({ type: 'http', url: 'http://127.0.0.1:8080/mcp', headers: {} }, undefined)).toBe(false)
   })
 })

@@ -6,7 +6,7 @@ const plain = { type: 'http', url, headers: {} }
 const client = { grant: 'client_credentials', clientId: 'a', clientSecret: '${SECRET}' }
 
 describe('client credentials in an entry', () => {
-  it('client credentials in an entry are taken with what belongs to them', () => {
+  it('client credentials are read from an entry with all of their fields', () => {
     const oauth = { clientId: 'a', clientSecret: '${SECRET}', scope: 'read', issuer: 'https://auth.example' }
     expect(toServerBody({ url, oauth: { grant: 'client_credentials', ...oauth, more: 1 } })).toEqual({
       body: { transport: { ...plain, oauth } },
@@ -19,7 +19,7 @@ describe('client credentials in an entry', () => {
     [{ ...client, clientSecret: 7 }, 'has a oauth.clientSecret that is not text'],
     [{ ...client, scope: 7 }, 'has a oauth.scope that is not text'],
     [{ ...client, scope: [{}] }, 'has a non-text value in an item of oauth.scopes'],
-  ])('%# say what is wrong with them', (oauth, reason) => {
+  ])('wrong client credentials in an entry are reported (%#)', (oauth, reason) => {
     expect(toServerBody({ url, oauth })).toEqual({ reason })
   })
 })
@@ -36,20 +36,23 @@ describe('a client that was registered by hand, in an entry', () => {
       { clientId: 'a', scope: 'x y', redirectUri: 'http://127.0.0.1:80/callback' },
     ],
     [{ clientSecret: 'of nobody', scope: ' x ' }, { scope: 'x' }],
-  ])('%# is taken with what belongs to it', (oauth, signIn) => {
+  ])('a client that was registered by hand is read from an entry with its fields (%#)', (oauth, signIn) => {
     expect(toServerBody({ url, oauth })).toEqual({ body: { transport: { ...plain, signIn } } })
   })
 
-  it.each([[true], [false], [{}], ['no'], [{ clientId: '' }], [{ enabled: true }]])('is not %j', (oauth) => {
-    expect(toServerBody({ url, oauth })).toEqual({ body: { transport: plain } })
-  })
+  it.each([[true], [false], [{}], ['no'], [{ clientId: '' }], [{ enabled: true }]])(
+    'a client that was registered by hand cannot be %j',
+    (oauth) => {
+      expect(toServerBody({ url, oauth })).toEqual({ body: { transport: plain } })
+    },
+  )
 
   it.each([
     [{ clientId: 7 }, 'has a oauth.clientId that is not text'],
     [{ clientId: 'a', clientSecret: [] }, 'has a oauth.clientSecret that is not text'],
     [{ clientId: 'a', callbackPort: 70_000 }, 'has an invalid oauth.callbackPort: expected a port'],
     [{ clientId: 'a', redirectUri: {} }, 'has a oauth.redirectUri that is not text'],
-  ])('%# says what is wrong with it', (oauth, reason) => {
+  ])('a wrong client that was registered by hand is reported (%#)', (oauth, reason) => {
     expect(toServerBody({ url, oauth })).toEqual({ reason })
   })
 })

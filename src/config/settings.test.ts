@@ -23,7 +23,7 @@ function errorOf(env: Record<string, string>): BridgeError {
 describe('MCP_BRIDGE_CLIENT_METADATA_URL', () => {
   const addressOf = (url: string) => readSettings({ MCP_BRIDGE_CLIENT_METADATA_URL: url }).clientMetadataUrl
 
-  it('is an address that can be the id of a client', () => {
+  it('MCP_BRIDGE_CLIENT_METADATA_URL accepts an address that can be the id of a client', () => {
     expect(addressOf('https://us.example/client.json')).toBe('https://us.example/client.json')
     expect(addressOf('')).toBeUndefined()
   })
@@ -35,13 +35,13 @@ describe('MCP_BRIDGE_CLIENT_METADATA_URL', () => {
     'https://us.example/a?b',
     'https://us.example/a#b',
     'nonsense',
-  ])('is not %s', (url) => {
+  ])('MCP_BRIDGE_CLIENT_METADATA_URL refuses %s', (url) => {
     expect(() => addressOf(url)).toThrow('MCP_BRIDGE_CLIENT_METADATA_URL')
   })
 })
 
 describe('readSettings', () => {
-  it('has a default for everything', () => {
+  it('every setting has a default', () => {
     expect(read({})).toEqual({
       runtime: 'auto',
       audit: 'shape',
@@ -103,6 +103,8 @@ describe('readSettings', () => {
       userCellSeconds: undefined,
       userCallCount: undefined,
       drainMs: 0,
+      durableTimeoutMs: 3_600_000,
+      durableCount: 4,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],
@@ -148,7 +150,7 @@ describe('readSettings', () => {
     ['MCP_SERVERS_CONFIG', '/a.json:~/b.json:', { serversConfig: ['/a.json', '/home/ann/b.json'] }],
     // A blank variable is a missing one.
     ['MCP_BRIDGE_TIMEOUT', '  ', { timeoutMs: 30_000 }],
-  ])('%s=%s', (variable, value, expected) => {
+  ])('the setting %s=%s is read', (variable, value, expected) => {
     expect(read({ [variable]: value })).toMatchObject(expected)
   })
 
@@ -176,7 +178,7 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
     ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements, wheel files or folders'],
     ['MCP_BRIDGE_EMBEDDINGS_URL', 'file:///etc/passwd', 'an http or https URL'],
-  ])('refuses %s=%s', (variable, value, allowed) => {
+  ])('the setting %s=%s is refused', (variable, value, allowed) => {
     const { code, message } = errorOf({ [variable]: value })
     expect(code).toBe('CONFIG_INVALID')
     expect(message).toContain(variable)
@@ -184,12 +186,12 @@ describe('readSettings', () => {
     if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL') expect(message).toContain(JSON.stringify(value))
   })
 
-  it('reports all bad values at once', () => {
+  it('all invalid settings are reported at once', () => {
     const { message } = errorOf({ MCP_BRIDGE_POOL: 'x', MCP_BRIDGE_MEMORY: 'y', MCP_BRIDGE_PIDS: '0' })
     expect(message.split('\n')).toHaveLength(3)
   })
 
-  it('tells what it has understood as something else', () => {
+  it('a setting that is read as something else is reported', () => {
     const env = { MCP_BRIDGE_TIMEOUT: '300', MCP_BRIDGE_PIDS: '10', MCP_BRIDGE_RUNTIME: '/opt/podman' }
     expect(read(env).warnings.toSorted()).toEqual([
       'MCP_BRIDGE_PIDS=10 is too low: 16 is used.',
@@ -198,24 +200,24 @@ describe('readSettings', () => {
     ])
   })
 
-  it('lowers the default timeout to the greatest allowed one', () => {
+  it('the default timeout is lowered to the greatest allowed one', () => {
     expect(read({ MCP_BRIDGE_MAX_TIMEOUT: '10' }).timeoutMs).toBe(10_000)
   })
 
-  it('does not repeat a value that may hold a password, nor the whole of a long one', () => {
+  it('the error of an invalid setting repeats no value that may hold a password, and cuts a long one', () => {
     expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_URL: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
     expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_KEY: 'hunter2 hunter3' }).message).not.toContain('hunter2')
     expect(errorOf({ MCP_BRIDGE_POOL: 'x'.repeat(10_000) }).message.length).toBeLessThan(300)
   })
 
-  it('warns of a variable that it does not know, with the nearest one it does', () => {
+  it('an unknown variable is reported with the nearest known one', () => {
     expect(read({ MCP_BRIDGE_MEMROY: '1g', MCP_BRIDGE_ZZZZZZZZZZ: '1', OTHER: '1' }).warnings).toEqual([
       'MCP_BRIDGE_MEMROY is not a setting and is ignored. Did you mean MCP_BRIDGE_MEMORY?',
       'MCP_BRIDGE_ZZZZZZZZZZ is not a setting and is ignored.',
     ])
   })
 
-  it('cannot be changed afterwards', () => {
+  it('settings cannot be changed after they are read', () => {
     expect(Object.isFrozen(read({}))).toBe(true)
   })
 
@@ -223,13 +225,13 @@ describe('readSettings', () => {
     [{ home: '/Users/ann', platform: 'darwin' }, {}, '/Users/ann/Library/Caches/sandbridge'],
     [{ home: '/root', platform: 'linux', isRoot: true }, {}, '/var/cache/sandbridge'],
     [linux, { XDG_CACHE_HOME: '/var/cache/ann' }, '/var/cache/ann/sandbridge'],
-  ] as const)('keeps its cache where the system does: %j', (machine, env, expected) => {
+  ] as const)('the cache folder is the usual one of the system: %j', (machine, env, expected) => {
     expect(readSettings(env, machine).cacheDir).toBe(expected)
   })
 })
 
 describe('docs/configuration.md', () => {
-  it('has an entry for every setting, and no other', () => {
+  it('docs/configuration.md has an entry for every setting, and no other', () => {
     const text = readFileSync(fileURLToPath(new URL('../../docs/configuration.md', import.meta.url)), 'utf8')
     const entries = Array.from(text.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n)/gm), ([entry]) =>
       entry.replaceAll(/\s+/g, ' '),

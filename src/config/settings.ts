@@ -328,6 +328,15 @@ export const SETTINGS = {
     ['auto', 'off'],
     'auto',
   ),
+  signInKey: pattern(
+    {
+      variable: 'MCP_BRIDGE_SIGN_IN_KEY',
+      meaning:
+        'Encrypt stored sign-ins with this key in place of the keychain’s, such as one from `openssl rand -hex 32`.',
+      secret: true,
+    },
+    { allowed: '64 digits and letters from a to f', matches: /^[0-9a-f]{64}$/, default: undefined },
+  ),
   clientMetadataUrl,
   allowSelfServer: flag(
     {
@@ -486,10 +495,25 @@ export const SETTINGS = {
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',
-      meaning: '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox.',
+      meaning:
+        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `durable`: as `shared`, and the sandbox outlives the bridge (docker and podman).',
     },
-    ['shared', 'fresh'],
+    ['shared', 'fresh', 'durable'],
     'shared',
+  ),
+  durableTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_DURABLE_TIMEOUT',
+      meaning: 'How long a durable sandbox waits for the next bridge.',
+    },
+    { default: 3600, min: 10, max: 7 * DAY_S },
+  ),
+  durableCount: wholeNumber(
+    {
+      variable: 'MCP_BRIDGE_DURABLE_SANDBOXES',
+      meaning: 'The most durable sandboxes that are kept; those used longest ago end first.',
+    },
+    { default: 4, min: 1, max: 100 },
   ),
   compat: flag(
     {
@@ -652,11 +676,19 @@ export function readSettings(
     }
     timeoutMs = values.maxTimeoutMs
   }
+  if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
+    const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`
+    problems.push(`MCP_BRIDGE_SESSION=durable needs docker or podman: ${other} cannot keep a sandbox. ${INSTEAD}`)
+  }
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
   return Object.freeze({ ...values, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
 }
+
+/** Whose sandboxes can outlive the bridge. */
+const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman'])
+const INSTEAD = 'Set MCP_BRIDGE_RUNTIME to one of these, or MCP_BRIDGE_SESSION=shared.'
 
 function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[], remarks: string[]): unknown {
   const text = context.env[setting.variable]?.trim()

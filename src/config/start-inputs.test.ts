@@ -1,7 +1,7 @@
 import { mkdtempSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ServerDefinition } from './server-definition.ts'
 import { startInputs } from './start-inputs.ts'
 
@@ -22,30 +22,28 @@ function inputs(env: Record<string, string> = {}): string {
   return startInputs(definition, place)
 }
 
-describe('the inputs of a start', () => {
-  it.each([
-    ['a variable in a placeholder', { API_KEY: 'k' }],
-    ['an inherited variable', { GIVEN: 'g' }],
-    ['a proxy', { HTTPS_PROXY: 'http://localhost:1' }],
-  ])('the inputs of a start change with %s', (_what, env) => {
-    expect(inputs(env)).not.toBe(inputs())
-    expect(inputs(env)).toBe(inputs(env))
-  })
+it.each([
+  ['a variable in a placeholder', { API_KEY: 'k' }],
+  ['an inherited variable', { GIVEN: 'g' }],
+  ['a proxy', { HTTPS_PROXY: 'http://localhost:1' }],
+])('the inputs of a start change with %s', (_what, env) => {
+  expect(inputs(env)).not.toBe(inputs())
+  expect(inputs(env)).toBe(inputs(env))
+})
 
-  it.each(['bin/tool', 'conf.json', 'run.js', '.env', 'secret.txt'])(
-    'the inputs of a start change when %s comes or is written',
-    (name) => {
-      const before = inputs()
-      const file = path.join(home, name)
-      writeFileSync(file, 'x')
-      const there = inputs()
-      utimesSync(file, 1, 1)
-      expect(new Set([before, there, inputs()]).size).toBe(3)
-    },
-  )
+it.each(['bin/tool', 'conf.json', 'run.js', '.env', 'secret.txt'])(
+  'the inputs of a start change when %s appears or is written',
+  (name) => {
+    const before = inputs()
+    const file = path.join(home, name)
+    writeFileSync(file, 'x')
+    const there = inputs()
+    utimesSync(file, 1, 1)
+    expect(new Set([before, there, inputs()]).size).toBe(3)
+  },
+)
 
-  it('the inputs of a start stay the same whatever else the environment holds, and hold no value', () => {
-    expect(inputs({ UNRELATED: '1', TERM: 'xterm' })).toBe(inputs())
-    expect(inputs({ API_KEY: 'a-secret-value' })).toMatch(/^[0-9a-f]{32}$/)
-  })
+it('the inputs of a start do not depend on other variables, and hold no value', () => {
+  expect(inputs({ UNRELATED: '1', TERM: 'xterm' })).toBe(inputs())
+  expect(inputs({ API_KEY: 'a-secret-value' })).toMatch(/^[0-9a-f]{32}$/)
 })

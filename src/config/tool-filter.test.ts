@@ -19,7 +19,7 @@ describe('allowsTool', () => {
     [{ exclude: ['*'] }, 'anything', false],
     // A dot is a dot.
     [{ include: ['a.b'] }, 'axb', false],
-  ])('%j and %s: %s', (tools, tool, expected) => {
+  ])('the tool filter %j for %s allows the tool: %s', (tools, tool, expected) => {
     expect(allowsTool(tools === undefined ? {} : { tools }, tool)).toBe(expected)
   })
 })

@@ -14,12 +14,12 @@ afterEach(() => rm(stateDir, { recursive: true, force: true }))
 const record = (): string => path.join(stateDir, '.sandbridge', 'trust.json')
 
 describe('createTrustStore', () => {
-  it('trusts nothing by itself', async () => {
+  it('a trust store trusts nothing by default', async () => {
     expect(await createTrustStore(stateDir).isTrusted('/p/.mcp.json', '{}')).toBe(false)
     expect(await readdir(stateDir)).toEqual([])
   })
 
-  it('trusts this text at this path, and no other', async () => {
+  it('a trust store trusts one text at one path', async () => {
     await createTrustStore(stateDir).trust('/p/.mcp.json', textHash('{"a":1}'))
     const store = createTrustStore(stateDir)
     expect(await store.isTrusted('/p/.mcp.json', '{"a":1}')).toBe(true)
@@ -29,7 +29,7 @@ describe('createTrustStore', () => {
     expect(await store.list()).toEqual(['/p/.mcp.json'])
   })
 
-  it('takes trust back', async () => {
+  it('a trust store forgets a file that is no longer trusted', async () => {
     const store = createTrustStore(stateDir)
     await store.trust('/p/.mcp.json', textHash('x'))
     expect(await store.untrust('/p/.mcp.json')).toBe(true)
@@ -37,7 +37,7 @@ describe('createTrustStore', () => {
     expect(await store.isTrusted('/p/.mcp.json', 'x')).toBe(false)
   })
 
-  it('keeps what another process has added', async () => {
+  it('a trust store keeps what another process has added', async () => {
     const one = createTrustStore(stateDir)
     await one.isTrusted('/a', 'a')
     await createTrustStore(stateDir).trust('/b', textHash('b'))
@@ -45,7 +45,7 @@ describe('createTrustStore', () => {
     expect(await createTrustStore(stateDir).list()).toEqual(['/a', '/b'])
   })
 
-  it('writes a file that only its owner can read, holds no text, and leaves nothing beside it', async () => {
+  it('a trust store writes hashes only, to a file that only its owner can read, and leaves no temporary file', async () => {
     await createTrustStore(stateDir).trust('/p/.mcp.json', textHash('CANARY'))
     expect((await stat(record())).mode & 0o777).toBe(0o600)
     expect(await readFile(record(), 'utf8')).not.toContain('CANARY')
@@ -53,7 +53,7 @@ describe('createTrustStore', () => {
   })
 
   it.each(['{half', '[]', '{"version":2,"files":{}}', '{"version":1}'])(
-    'trusts nothing when the record is damaged, and leaves it as it is: %s',
+    'a trust store trusts nothing when its file is damaged, and leaves the file as it is: %s',
     async (text) => {
       await mkdir(path.dirname(record()))
       await writeFile(record(), text)
@@ -64,14 +64,14 @@ describe('createTrustStore', () => {
     },
   )
 
-  it('says so when the record cannot be written', async () => {
+  it('a trust store reports that its file cannot be written', async () => {
     await writeFile(path.dirname(record()), 'a file where the folder would be')
     await expect(createTrustStore(stateDir).trust('/a', textHash('a'))).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
     })
   })
 
-  it('takes no entry that is not a hash', async () => {
+  it('a trust store ignores an entry that is not a hash', async () => {
     await mkdir(path.dirname(record()))
     await writeFile(record(), '{"version":1,"files":{"/a":true,"/b":null}}')
     expect(await createTrustStore(stateDir).isTrusted('/a', 'a')).toBe(false)

@@ -25,7 +25,7 @@ const settle = async () => {
 }
 
 describe('answers that a sandbox does not read', () => {
-  it('answers that a sandbox does not read keep further calls from being begun, and begin them in order once they are read', async () => {
+  it('further calls of a sandbox that does not read its answers wait, and start in order once it reads', async () => {
     const { sandbox, run, deafen, read } = await attachDeaf()
     const begun: number[] = []
     const result = run(async (id) => {
@@ -46,7 +46,7 @@ describe('answers that a sandbox does not read', () => {
     expect(await result).toMatchObject({ status: 'ok' })
   })
 
-  it('answers that a sandbox does not read hold up no call of a cell that reads', async () => {
+  it('a sandbox that does not read its answers delays no call of a cell that reads', async () => {
     const { sandbox, run } = await attachDeaf()
     let open = 0
     let finish = (): void => {}
@@ -63,7 +63,7 @@ describe('answers that a sandbox does not read', () => {
     await result
   })
 
-  it('answers that a sandbox does not read are dropped with an error when servers go on sending, and end the kernel when it goes on asking', async () => {
+  it('answers of servers that a sandbox does not read are dropped with an error, and the kernel is ended when it goes on calling', async () => {
     const { sandbox, run, deafen } = await attachDeaf()
     const large = 'x'.repeat(30 * MIB)
     const result = run(async (id) => (id <= 8 ? large : 'y'.repeat(1_000)))
@@ -83,7 +83,7 @@ describe('answers that a sandbox does not read', () => {
   })
 })
 
-it('refuses a call whose arguments would make those of all open calls too large, and takes a single one', async () => {
+it('a call whose arguments would make those of all open calls too large is refused, and a single one is accepted', async () => {
   const { sandbox, run } = await attachDeaf()
   const result = run(() => new Promise(() => {}))
   await sandbox.received('run')
@@ -95,7 +95,7 @@ it('refuses a call whose arguments would make those of all open calls too large,
   await result
 })
 
-it('the control: a stream takes all that is written to it', () => {
+it('control: a stream accepts everything that is written to it', () => {
   const stream = new PassThrough()
   for (let count = 0; count < 10; count += 1) stream.write(Buffer.alloc(30 * MIB))
   expect(stream.writableLength).toBe(300 * MIB)

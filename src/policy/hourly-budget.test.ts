@@ -3,7 +3,7 @@ import { HourlyBudget } from './hourly-budget.ts'
 
 const MINUTE = 60_000
 
-it('says how long to wait, by what is used up the longest', () => {
+it('an hourly budget says how long to wait, by the limit that is used up the longest', () => {
   const budget = new HourlyBudget(3)
   expect(budget.waitMs(0)).toBe(0)
   budget.spend(1, 0)
@@ -17,7 +17,7 @@ it('says how long to wait, by what is used up the longest', () => {
   expect(budget.waitMs(61 * MINUTE)).toBe(20 * MINUTE)
 })
 
-it('may be overdrawn once, and counts that', () => {
+it('an hourly budget may be overdrawn once, and counts that', () => {
   const budget = new HourlyBudget(1_000)
   budget.spend(1, 0)
   budget.spend(5_000, 5 * MINUTE)

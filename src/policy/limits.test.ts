@@ -11,7 +11,7 @@ async function ruleWith(limits: object): Promise<Rule> {
   return read.rules[0]!
 }
 
-it('each cell and each session has its own count', async () => {
+it('limits of calls are counted for each cell and each session', async () => {
   const [limits, rule] = [new CallLimits(), await ruleWith({ perCell: 2, perSession: 3 })]
   const session = new Map<string, number>()
   const take = (cell: Map<string, number>, of = session) => limits.take([rule], cell, of, 0)?.limit
@@ -21,7 +21,7 @@ it('each cell and each session has its own count', async () => {
   expect(take(new Map(), new Map())).toBe(undefined)
 })
 
-it('an hour is over when an hour has passed, and is counted over all sessions and readings of the file', async () => {
+it('limits of calls per hour end after an hour, and are counted over all sessions and readings of the file', async () => {
   const limits = new CallLimits()
   const at = async (now: number) => limits.take([await ruleWith({ perHour: 2 })], new Map(), new Map(), now)
   expect(await at(0)).toBe(undefined)
@@ -31,7 +31,7 @@ it('an hour is over when an hour has passed, and is counted over all sessions an
   expect(await at(3_600_001)).toMatchObject({ limit: 'perHour' })
 })
 
-it('a call that one rule refuses is counted for none', async () => {
+it('limits of calls do not count a call that a rule refuses', async () => {
   const limits = new CallLimits()
   const [one, other] = [await ruleWith({ perCell: 1 }), await ruleWith({ perCell: 5 })]
   const cell = new Map<string, number>()

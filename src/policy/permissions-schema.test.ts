@@ -8,11 +8,11 @@ import { readRules } from './read-rules.ts'
 const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 const checkedIn: unknown = JSON.parse(read('schema/permissions.schema.json'))
 
-it('is what `npm run schema` makes', () => {
+it('the JSON Schema of permissions is the one that `npm run schema` makes', () => {
   expect(JSON.parse(JSON.stringify(permissionsJsonSchema()))).toEqual(checkedIn)
 })
 
-it('accepts the file of docs/permissions.md, as the bridge does', async () => {
+it('the JSON Schema of permissions accepts the file of docs/permissions.md, as the bridge does', async () => {
   const [, text = ''] = /```json\n([^]*?)```/.exec(read('docs/permissions.md')) ?? []
   const schema = z.fromJSONSchema(checkedIn as Parameters<typeof z.fromJSONSchema>[0])
   expect(schema.safeParse(JSON.parse(text)).error).toBeUndefined()

@@ -49,7 +49,7 @@ describe('names', () => {
     ['github__delete_repo', 'github', 'delete\u200b_repo'],
     ['github__löschen', 'github', 'lo\u0308schen'],
     ['github__stra\u00dfe', 'github', 'STRASSE'],
-  ])('deny %s is for %s.%s', async (rule, server, tool) => {
+  ])('a rule that denies %s applies to %s.%s', async (rule, server, tool) => {
     expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('deny')
   })
 
@@ -58,7 +58,7 @@ describe('names', () => {
     ['github__delete_repo', 'github', 'delete_repository'],
     ['github__delete_*', 'github', 'get_delete_x'],
     ['github__x', 'gitlab', 'x'],
-  ])('deny %s is not for %s.%s', async (rule, server, tool) => {
+  ])('a rule that denies %s does not apply to %s.%s', async (rule, server, tool) => {
     expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('allow')
   })
 
@@ -71,20 +71,20 @@ describe('names', () => {
     ['a__b__c', 'a__b', 'c', 'ask'],
     ['a__b__c', 'a', 'b__c', 'allow'],
     ['a__b', 'a__b', 'c', 'ask'],
-  ])('allow %s for %s.%s: %s', async (rule, server, tool, verdict) => {
+  ])('a rule that allows %s for %s.%s: %s', async (rule, server, tool, verdict) => {
     expect(validate(await policy({ allow: [rule] }, 'careful'), call(server, tool)).verdict).toBe(verdict)
   })
 })
 
 describe('which rule wins', () => {
-  it('deny beats ask beats allow, however specific', async () => {
+  it('a deny rule beats an ask rule, which beats an allow rule, however specific they are', async () => {
     const all = await policy({ deny: ['*__x*'], ask: ['a__*', 'a__xy'], allow: ['a__xy', 'a__y'] })
     expect(validate(all, call('a', 'xy'))).toMatchObject({ verdict: 'deny', rule: { text: '"*__x*"' } })
     expect(validate(all, call('a', 'y'))).toMatchObject({ verdict: 'ask', rule: { text: '"a__*"' } })
     expect(validate(all, call('b', 'y')).verdict).toBe('allow')
   })
 
-  it('the answer "always" comes before ask and not before deny', async () => {
+  it('the answer "always" beats an ask rule, and no deny rule', async () => {
     const answer = { server: 'a', tool: '*', definition: 'd1', insteadOfAsking: true }
     const all = await policy({ deny: ['a__no'], ask: ['a'], allow: [answer] })
     expect(validate(all, call('a', 'x')).verdict).toBe('allow')
@@ -92,7 +92,7 @@ describe('which rule wins', () => {
     expect(validate(all, call('a', 'x', { definition: 'd2' })).verdict, "its namesake's").toBe('ask')
   })
 
-  it("a project's rules make nothing laxer, and rules by name are not for a project's servers", async () => {
+  it("a project's rules can only make things stricter, and rules by name do not apply to a project's servers", async () => {
     const both = new Policy(
       [...(await rules({ allow: ['a'] })), ...(await rules({ allow: ['b'], deny: ['a__x'] }, project))],
       'careful',
@@ -103,7 +103,7 @@ describe('which rule wins', () => {
     expect(validate(both, call('b', 'y')).verdict).toBe('ask')
   })
 
-  it("the rules in a server's definition are for that server", async () => {
+  it("the rules in a server's definition apply to that server only", async () => {
     const read = await rulesOf({ deny: ['x', 'github__y'] }, { ...user, server: 'github' })
     const own = new Policy('rules' in read ? read.rules : [], 'open')
     expect(['x', 'y', 'z'].map((tool) => validate(own, call('github', tool)).verdict)).toEqual([
@@ -121,13 +121,16 @@ describe('presets', () => {
     ['open', 'allow', 'allow'],
     ['careful', 'allow', 'ask'],
     ['readonly', 'allow', 'deny'],
-  ] as const)('%s: a read-only tool %s, another one %s', async (preset, reading, other) => {
-    const some = await policy({}, preset)
-    expect(validate(some, call('a', 'get', reads)).verdict).toBe(reading)
-    expect(validate(some, call('a', 'get')).verdict).toBe(other)
-  })
+  ] as const)(
+    'under the preset %s a read-only tool is decided as %s, another one as %s',
+    async (preset, reading, other) => {
+      const some = await policy({}, preset)
+      expect(validate(some, call('a', 'get', reads)).verdict).toBe(reading)
+      expect(validate(some, call('a', 'get')).verdict).toBe(other)
+    },
+  )
 
-  it('readonly cannot be loosened by a rule', async () => {
+  it('the preset readonly cannot be loosened by a rule', async () => {
     expect(validate(await policy({ allow: ['*'] }, 'readonly'), call('a', 'x')).verdict).toBe('deny')
   })
 
@@ -137,11 +140,11 @@ describe('presets', () => {
     ['by its other mark', 'get', { readOnlyHint: true, destructiveHint: true }, false],
     ["as a project's", 'get', { readOnlyHint: true }, true],
     ['as no boolean', 'get', { readOnlyHint: 'true' }, false],
-  ])('a tool that says it only reads is not believed, %s', async (_, tool, annotations, isProjects) => {
+  ])('the annotation that a tool only reads is not believed, %s', async (_, tool, annotations, isProjects) => {
     expect(validate(await policy({}, 'careful'), call('a', tool, { annotations, isProjects })).verdict).toBe('ask')
   })
 
-  it('a changed tool asks, whatever was allowed, unless all is open', async () => {
+  it('a changed tool asks under every preset but open, whatever was allowed', async () => {
     const answer = { server: 'a', tool: 'x', insteadOfAsking: true }
     const changed = call('a', 'x', { isChanged: true, annotations: { readOnlyHint: true } })
     expect(validate(await policy({ allow: [answer, 'a'] }, 'careful'), changed)).toMatchObject({
@@ -170,7 +173,7 @@ describe('conditions', () => {
     ['has(args.force) && args.force', {}, false, false],
     ['annotations.readOnlyHint', {}, false, false],
     ["server == 'a' && tool == 'x'", {}, true, true],
-  ])('%s with %j', async (when, args, denied, allowed) => {
+  ])('the condition %s is evaluated for %j', async (when, args, denied, allowed) => {
     expect(await of(when, args)).toEqual({ denied, allowed })
   })
 
@@ -180,18 +183,18 @@ describe('conditions', () => {
     ['inherited, not given', "args.constructor != 'x'", {}],
     ['more than a loop goes through', 'args.l.all(x, x == 1)', { l: Array(5_000).fill(1) }],
     ['no truth value', 'args.owner', { owner: 'acme' }],
-  ])('what cannot be judged is on the strict side: %s', async (_, when, args) => {
+  ])('a condition that cannot be judged is decided strictly: %s', async (_, when, args) => {
     expect(await of(when, args)).toEqual({ denied: true, allowed: false })
   })
 
-  it('a hostile argument does not make a loop long', async () => {
+  it('a hostile argument does not make a condition slow', async () => {
     const lists = await policy({ deny: [{ when: 'args.a.exists(x, x in args.b)' }] })
     const args = { a: Array.from({ length: 1e6 }, (_, i) => i), b: Array.from({ length: 1e6 }, (_, i) => -i - 1) }
     expect(validate(lists, call('a', 'x', { args })).verdict).toBe('deny')
   })
 })
 
-it('says of a tool what is certain before its arguments are known', async () => {
+it('a policy decides what is certain about a tool before its arguments are known', async () => {
   const some = await policy({
     deny: ['a__no', { tool: 'a__maybe', when: 'args.x == 1' }],
     ask: ['a__ask', { tool: 'a__may_ask', when: 'args.x == 1' }],
@@ -206,7 +209,7 @@ it('says of a tool what is certain before its arguments are known', async () => 
   ])
 })
 
-it('what is sent is a copy that nothing can change', () => {
+it('a policy returns a copy of the arguments that nothing can change', () => {
   const args = { to: ['a'], __proto__: null }
   const sent = mutate(call('a', 'x', { args }))
   args.to.push('b')

@@ -37,20 +37,20 @@ describe('a bad file', () => {
     ['100 kB of CEL', deny({ when: `args.x == "${'x'.repeat(100_000)}"` }), /4000/],
     ['deep CEL', deny({ when: `${'('.repeat(1000)}true${')'.repeat(1000)}` }), /is not valid CEL/],
     ['deep JSON', '['.repeat(1_000_000), /nested too deeply|is not valid JSON/],
-  ])('%s', async (_, text, expected) => {
+  ])('a rules file with a mistake is refused: %s', async (_, text, expected) => {
     expect(await problem(text)).toMatch(expected)
   })
 
-  it('names the very character of a condition', async () => {
+  it('a rules file with a mistake in a condition is refused with the position of the mistake', async () => {
     expect(await problem('{"permissions": {"deny": [{"when": "true && \\"\\u0041\\" == foo"}]}}')).toMatch(/^1:59 /)
   })
 
-  it('names all of its problems', async () => {
+  it('a rules file is refused with all of its problems', async () => {
     expect((await problem('{"permissions": {"deny": ["a(b)",\n"c[d]"]}}')).split('\n')).toHaveLength(2)
   })
 })
 
-it('may hold comments, a schema and both forms of rules', async () => {
+it('a rules file may hold comments, a schema and both forms of rules', async () => {
   const text = `{
   // mine
   "$schema": "x",
@@ -66,7 +66,7 @@ it('may hold comments, a schema and both forms of rules', async () => {
   ])
 })
 
-it("a project's file cannot hold patterns of masks, the user's own can", async () => {
+it("a project's file cannot hold patterns of masks, and the user's own file can", async () => {
   const text = '{"mask": [{"name": "ticket", "pattern": "T-[0-9]"}]}'
   expect(await readRules(text, origin)).toEqual({ rules: [], mask: [{ name: 'ticket', pattern: 'T-[0-9]' }] })
   const project = { scope: 'project', file: 'p.json', shown: 'p.json' } as const

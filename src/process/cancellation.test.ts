@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Cancellation, signalOf } from './cancellation.ts'
 
 describe('Cancellation', () => {
-  it('tells those who listen, once, and nobody who has stopped listening', () => {
+  it('a cancellation tells its listeners once, and none that has stopped listening', () => {
     const cancellation = new Cancellation()
     const heard: string[] = []
     const first = () => void heard.push('first')
@@ -15,23 +15,26 @@ describe('Cancellation', () => {
     expect([heard, cancellation.aborted, cancellation.reason]).toEqual([['second'], true, 'why'])
   })
 
-  it.each([true, false])('becomes an AbortSignal that says the same, made before the abort: %s', (isBefore) => {
-    const cancellation = new Cancellation()
-    const early = isBefore ? signalOf(cancellation) : undefined
-    cancellation.abort()
-    const signal = early ?? signalOf(cancellation)
-    expect(signal.aborted).toBe(true)
-    expect(signal.reason).toBe(cancellation.reason)
-    // As an AbortController's own.
-    const { signal: own } = (() => {
-      const controller = new AbortController()
-      controller.abort()
-      return controller
-    })()
-    expect(String(signal.reason)).toBe(String(own.reason))
-  })
+  it.each([true, false])(
+    'a cancellation becomes an AbortSignal with the same reason, made before the abort: %s',
+    (isBefore) => {
+      const cancellation = new Cancellation()
+      const early = isBefore ? signalOf(cancellation) : undefined
+      cancellation.abort()
+      const signal = early ?? signalOf(cancellation)
+      expect(signal.aborted).toBe(true)
+      expect(signal.reason).toBe(cancellation.reason)
+      // As an AbortController's own.
+      const { signal: own } = (() => {
+        const controller = new AbortController()
+        controller.abort()
+        return controller
+      })()
+      expect(String(signal.reason)).toBe(String(own.reason))
+    },
+  )
 
-  it('leaves an AbortSignal as it is', () => {
+  it('an AbortSignal is used as it is', () => {
     const { signal } = new AbortController()
     expect(signalOf(signal)).toBe(signal)
   })

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { findPrograms } from './find-program.ts'
 
-it.skipIf(process.platform === 'win32')('finds programs in the order of PATH, each once', async () => {
+it.skipIf(process.platform === 'win32')('programs are found in the order of PATH, each once', async () => {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'path-')))
   onTestFinished(() => rmSync(root, { recursive: true }))
   for (const folder of ['one', 'two', 'none']) mkdirSync(path.join(root, folder))

@@ -15,7 +15,7 @@ function split(chunks: Buffer[], maxBytes = 1000) {
 }
 
 describe('line splitter', () => {
-  it('gives the same lines however the bytes are cut', () => {
+  it('lines are the same however the bytes are cut', () => {
     const line = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 30 })
       .map((text) => text.replace(/[\r\n]/g, '\u2028'))
@@ -29,11 +29,11 @@ describe('line splitter', () => {
     )
   })
 
-  it('leaves out blank lines and a CR before the LF, and keeps an unfinished line back', () => {
+  it('blank lines and a CR before the LF are left out, and an unfinished line waits', () => {
     expect(split([Buffer.from('\n\r\na\r\n\nb\nrest')]).lines).toEqual(['a', 'b'])
   })
 
-  it('drops a line that is too long, hands over its ends, and reads the next one', () => {
+  it('a line that is too long is dropped, its ends are reported, and the next one is read', () => {
     const long = `{"id":7${'x'.repeat(2000)},"end":1}`
     const bytes = Buffer.from(`before\n${long}\nafter\n`)
     const byteByByte = [...bytes].map((byte) => Buffer.from([byte]))
@@ -44,7 +44,7 @@ describe('line splitter', () => {
     }
   })
 
-  it('keeps a line of exactly the limit', () => {
+  it('a line of exactly the limit is kept', () => {
     expect(split([Buffer.from(`${'x'.repeat(10)}\n`)], 10).lines).toHaveLength(1)
     expect(split([Buffer.from(`${'x'.repeat(11)}\n`)], 10).tooLong).toHaveLength(1)
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { runningProcesses, until } from '../../test/support/processes.ts'
 
-it('a command that is running when the bridge ends, ends as well', async (ctx) => {
+it('a command that is running when the bridge ends is ended as well', async (ctx) => {
   if (process.platform === 'win32') ctx.skip('a command of POSIX')
   const script = `
     const { runCommand } = await import('${import.meta.dirname}/run-command.ts')

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { writeBatched } from './write-batched.ts'
 
-it('makes one write of what is written in one turn, in order, long pieces by themselves', async () => {
+it('writes of one turn become one write, in order, and long pieces are written by themselves', async () => {
   const writes: string[] = []
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -22,7 +22,7 @@ it('makes one write of what is written in one turn, in order, long pieces by the
   expect(done).toEqual(['a', 'b'])
 })
 
-it('tells every writer that the stream is gone', async () => {
+it('every writer learns that the stream is closed', async () => {
   const stream = new PassThrough()
   stream.on('error', () => {})
   stream.destroy()

@@ -4,7 +4,7 @@ import { boundedList, boundedRecord } from './bounded-schema.ts'
 
 const wrong = Array.from({ length: 100_000 }, (_, index) => index)
 
-it('looks at no item of a list that is too long', () => {
+it('a bounded schema checks no item of a list that is too long', () => {
   let looks = 0
   const list = boundedList(
     z.unknown().refine(() => {
@@ -19,7 +19,7 @@ it('looks at no item of a list that is too long', () => {
   expect(boundedList(z.number(), 3).parse([1, 2, 3])).toEqual([1, 2, 3])
 })
 
-it('looks at no value of an object that has too many keys', () => {
+it('a bounded schema checks no value of an object that has too many keys', () => {
   const record = boundedRecord(z.string(), 10, 'named arguments')
   expect(record.safeParse(Object.fromEntries(wrong.entries())).error?.issues).toMatchObject([
     { message: 'more than 10 named arguments' },

@@ -34,7 +34,7 @@ const mutated = fc
     return copy
   })
 
-it('agrees with the schemas on whatever a line can hold', () => {
+it('checkFrame agrees with the zod schemas on whatever a line can hold', () => {
   let taken = 0
   let refused = 0
   fc.assert(
@@ -50,7 +50,7 @@ it('agrees with the schemas on whatever a line can hold', () => {
   expect(Math.min(taken, refused)).toBeGreaterThan(500)
 })
 
-it('names what is wrong', () => {
+it('checkFrame names what is wrong with a frame', () => {
   expect(checkFrame([])).toBe('not an object')
   expect(checkFrame({ type: 'nothing' })).toBe('type: not one that a kernel sends')
   expect(checkFrame({ type: 'call', id: 0, cell: 1, method: 'm' })).toBe('id: not a positive integer')

@@ -25,11 +25,11 @@ function decode(chunks: Buffer[], maxBytes?: number) {
 const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`)
 
 describe('golden frames', () => {
-  it('has every type a kernel sends', () => {
+  it('the golden frames have every type that a kernel sends', () => {
     expect(Object.keys(fixtures.valid)).toEqual(expect.arrayContaining(FROM_KERNEL))
   })
 
-  it.each(FROM_KERNEL)('reads %s', (type) => {
+  it.each(FROM_KERNEL)('the decoder reads %s', (type) => {
     const golden = fixtures.valid[type]!
     expect(golden.length).toBeGreaterThan(0)
     const { frames, malformed } = decode(golden.map(line))
@@ -37,7 +37,7 @@ describe('golden frames', () => {
     expect(frames).toEqual(golden)
   })
 
-  it.each(fixtures.invalid)('drops a line that is $why, and reads on', ({ line: text }) => {
+  it.each(fixtures.invalid)('the decoder drops a line that is $why, and reads on', ({ line: text }) => {
     const { frames, malformed } = decode([Buffer.from(`${text}\n`), line({ type: 'cancel', id: 1 })])
     expect(malformed).toHaveLength(1)
     expect(frames).toEqual([{ type: 'cancel', id: 1 }])
@@ -54,7 +54,7 @@ describe('golden frames', () => {
 })
 
 describe('FrameDecoder', () => {
-  it('gives the same frames however the bytes are chunked', () => {
+  it('the decoder returns the same frames however the bytes are chunked', () => {
     const output = fc.record({
       type: fc.constant('output' as const),
       cell: fc.integer({ min: 1, max: 1e9 }),
@@ -77,19 +77,19 @@ describe('FrameDecoder', () => {
     )
   })
 
-  it('keeps U+2028 inside a frame', () => {
+  it('the decoder keeps U+2028 inside a frame', () => {
     const frame = { type: 'output', cell: 1, stream: 'stdout', text: 'a\u2028b' }
     expect(decode([line(frame)]).frames).toEqual([frame])
   })
 
-  it('drops an overlong line without keeping it, and reads on', () => {
+  it('the decoder drops an overlong line without keeping it, and reads on', () => {
     const long = Buffer.alloc(1_000, 'x')
     const { frames, malformed } = decode([long, long, Buffer.from('\n'), line({ type: 'cancel', id: 2 })], 1_500)
     expect(malformed).toEqual(['longer than 1500 bytes'])
     expect(frames).toEqual([{ type: 'cancel', id: 2 }])
   })
 
-  it('refuses what would hold everything up, before it is parsed', () => {
+  it('the decoder refuses a costly line before it parses it', () => {
     const hostile = [`{"type":"x","a":[${'{},'.repeat(700_000)}1]}\n`, `${'['.repeat(3_000_000)}\n`].map((text) =>
       Buffer.from(text),
     )
@@ -106,7 +106,7 @@ describe('FrameDecoder', () => {
     expect(parsed).toEqual([cancel.length - 1])
   })
 
-  it('takes a million numbers', () => {
+  it('the decoder accepts a frame of a million numbers', () => {
     const params = Array.from({ length: 1_000_000 }, (_, index) => index)
     const call = { type: 'call', id: 1, cell: 1, method: 'call_tool', params }
     const { frames, malformed } = decode([line(call)])
@@ -114,7 +114,7 @@ describe('FrameDecoder', () => {
     expect((frames[0] as { params: number[] }).params).toHaveLength(1_000_000)
   })
 
-  it('takes no bundle of more types than anything has', () => {
+  it('the decoder refuses a display with too many types', () => {
     const bundle = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`type/${index}`, 'x']))
     const { frames, malformed } = decode(
@@ -124,7 +124,7 @@ describe('FrameDecoder', () => {
     expect(malformed).toEqual(['data: more than 100 MIME types'])
   })
 
-  it('reads nothing more once it was stopped, in whichever line of a chunk', () => {
+  it('the decoder reads nothing more once it was stopped, in whichever line of a chunk', () => {
     let count = 0
     const decoder = new FrameDecoder({
       onFrame: () => {},
@@ -138,7 +138,7 @@ describe('FrameDecoder', () => {
     expect(count).toBe(2)
   })
 
-  it('lets no frame reach a prototype', () => {
+  it('the decoder lets no frame reach a prototype', () => {
     const text = '{"type":"display","cell":1,"data":{"__proto__":{"polluted":1},"text/plain":"x"}}\n'
     const [frame] = decode([Buffer.from(text)]).frames
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
@@ -147,19 +147,15 @@ describe('FrameDecoder', () => {
   })
 })
 
-describe('encodeFrame', () => {
-  it('writes one line', () => {
-    const bytes = encodeFrame({ type: 'reply', id: 1, value: 'a\nb' })
-    expect(bytes.toString()).toBe('{"type":"reply","id":1,"value":"a\\nb"}\n')
-  })
+it('encodeFrame writes one line', () => {
+  const bytes = encodeFrame({ type: 'reply', id: 1, value: 'a\nb' })
+  expect(bytes.toString()).toBe('{"type":"reply","id":1,"value":"a\\nb"}\n')
+})
 
-  it('never contains the interrupt byte', () => {
-    expect(encodeFrame({ type: 'reply', id: 1, value: '\u0003' }).includes('\u0003')).toBe(false)
-  })
+it('encodeFrame never writes the interrupt byte', () => {
+  expect(encodeFrame({ type: 'reply', id: 1, value: '\u0003' }).includes('\u0003')).toBe(false)
+})
 
-  it('refuses what is too long and names both sizes', () => {
-    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(
-      /135 bytes.*the limit is 50/,
-    )
-  })
+it('encodeFrame refuses a frame that is too long, and names both sizes', () => {
+  expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(/135 bytes.*the limit is 50/)
 })

@@ -14,7 +14,7 @@ const FACTS: SandboxFacts = {
 const ROOT = new URL('../../', import.meta.url)
 const read = (page: string) => readFileSync(new URL(page, ROOT), 'utf8')
 
-it('every example can be copied: it imports the modules that it uses', () => {
+it('every example of the summary can be copied: it imports the modules that it uses', () => {
   const pages = ['README.md', ...readdirSync(new URL('docs', ROOT)).map((page) => `docs/${page}`)]
   const blocks = pages
     .filter((page) => page.endsWith('.md'))
@@ -39,12 +39,12 @@ describe('the summary', () => {
   }))
   const text = capabilitySummary({ servers, savedTools: [], facts: FACTS })
 
-  it('costs at most 1,200 tokens with 15 servers, and 350 with none', () => {
+  it('the summary takes at most 1,200 tokens with 15 servers, and 350 with none', () => {
     expect(encode(text).length).toBeLessThanOrEqual(1200)
     expect(encode(capabilitySummary({ servers: [], savedTools: [], facts: FACTS })).length).toBeLessThanOrEqual(350)
   })
 
-  it('shows a hundred of many servers, those that can be reached first', () => {
+  it('the summary shows a hundred of many servers, those that can be reached first', () => {
     const many = Array.from({ length: 250 }, (_, index) => {
       return { name: `s${index}`, alias: `s${index}`, isUnavailable: index < 200 }
     })
@@ -56,7 +56,7 @@ describe('the summary', () => {
     expect(shown).toContain('Servers (250):')
   })
 
-  it('tells limits, what is kept, how to see the rest of an output, and how to show an image', () => {
+  it('the summary names limits, what is kept, how to see the rest of an output, and how to show an image', () => {
     for (const said of [
       '30 s a cell',
       'up to 2 min',
@@ -70,20 +70,20 @@ describe('the summary', () => {
     expect(text).toMatch(/image.*display\(x\)/)
   })
 
-  it('tells the folders of file servers', () => {
+  it('the summary names the folders of file servers', () => {
     expect(text).toMatch(
       /- mcp_some_server_0 \(some-server-0\): .*serves \/home\/someone\/Documents\/projects, \/srv\/data/,
     )
   })
 
-  it('says of a server that cannot be reached only that', () => {
+  it('the summary says only of an unavailable server that it is unavailable', () => {
     const broken = { name: 'x', alias: 'x', description: 'Words', isUnavailable: true }
     const told = capabilitySummary({ servers: [broken], savedTools: [], facts: FACTS })
     expect(told).toContain('\n- mcp_x: unavailable')
     expect(told).not.toContain('Words')
   })
 
-  it('does not promise that variables stay where each cell has a sandbox of its own', () => {
+  it('the summary does not promise that variables stay where each cell has a sandbox of its own', () => {
     const fresh = capabilitySummary({ servers: [], savedTools: [], facts: { ...FACTS, session: 'fresh' } })
     expect(fresh).toContain('Kept: nothing from cell to cell')
     expect(fresh).not.toContain('variables')

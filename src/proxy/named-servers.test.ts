@@ -17,24 +17,24 @@ it.each([
   ['a, b = await gather(mcp_my_files.read(), mcp_github.get_me())', ['github', 'my-files']],
   ['mcp_githubby.x(); github = 1; mcp_gitlab.x()', []],
   ['print("github")', []],
-])('%s names %j', (code, expected) => {
+])('the code %s names the servers %j', (code, expected) => {
   expect(namedServers(code, SERVERS).map(({ name }) => name)).toEqual(expected)
 })
 
-it('finds the servers that a bash cell calls', () => {
+it('the servers that a bash cell calls are found', () => {
   const code = 'mcp search x; y=$(mcp "github" create_issue) && mcp  my_files read | mcp_github'
   expect(namedServers(code, SERVERS, 'bash').map(({ name }) => name)).toEqual(['github', 'my-files'])
   expect(namedServers('mcp gitlab x; mcp_github; echo github', SERVERS, 'bash')).toEqual([])
 })
 
-it('finds the servers that a JavaScript cell calls', () => {
+it('the servers that a JavaScript cell calls are found', () => {
   const code = "await github.createIssue(); await mcp_servers['my-files'].read(); x.github2.y()"
   expect(namedServers(code, SERVERS, 'javascript').map(({ name }) => name)).toEqual(['github', 'my-files'])
   expect(namedServers('mcp_my_files.read()', SERVERS, 'javascript').map(({ name }) => name)).toEqual(['my-files'])
   expect(namedServers('x.github.y(); $github.z(); "github"', SERVERS, 'javascript')).toEqual([])
 })
 
-it('takes no longer than the source is long', () => {
+it('finding the servers that a cell names takes time linear in its length', () => {
   expect(namedServers('a'.repeat(1_000_000), SERVERS, 'javascript')).toEqual([])
   expect(namedServers('mcp_servers['.repeat(1_000_000) + ' '.repeat(1_000_000), SERVERS)).toEqual([])
 })

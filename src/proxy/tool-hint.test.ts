@@ -36,7 +36,7 @@ async function hint(servers: Record<string, UpstreamTool[]>, search: string): Pr
   return told!
 }
 
-it('names a tool that does what the sandbox cannot', async () => {
+it('a hint names a tool that does what the sandbox cannot', async () => {
   const all = { links: LINKS, fetch: FETCH, files: FILES }
   expect(await hint(all, 'fetch web page url example')).toMatch(
     /Tools that may do it:\n {2}await mcp_fetch\.fetch\(.*$/,
@@ -44,13 +44,13 @@ it('names a tool that does what the sandbox cannot', async () => {
   expect(await hint(all, 'read file from file system')).toMatch(/may do it:\n {2}await mcp_files\.read_text_file\(.*$/)
 })
 
-it('names a tool of the server that is called as the host is', async () => {
+it('a hint names a tool of the server whose name is that of the host', async () => {
   expect(await hint({ github: GITHUB, links: LINKS }, 'fetch web page url github')).toMatch(
     /await mcp_github\.search_code/,
   )
 })
 
-it('names none when none fits', async () => {
+it('a hint names no tool when none fits', async () => {
   expect(await hint({ links: LINKS, github: GITHUB }, 'fetch web page url example')).toBe('The sandbox has no network.')
   expect(await hint({ links: LINKS }, 'read file from file system')).toBe('The sandbox has no network.')
 })

@@ -25,12 +25,12 @@ it.each([
     image('images.example/owner/weather:1.2', { environmentVariables: [{ name: 'UNITS', value: 'si' }] }),
     ['podman', 'run', '-i', '--rm', '-e', 'UNITS', 'images.example/owner/weather:1.2'],
   ],
-])('pins %s to one version', (_, server, words) => {
+])('adding a server pins %s to one version', (_, server, words) => {
   const { entry } = plan(server)
   expect('command' in entry && [entry.command, ...entry.args]).toEqual(words)
 })
 
-it('asks for what is required and secret, and takes defaults for the rest', () => {
+it('adding a server asks for required and secret inputs, and uses defaults for the rest', () => {
   const { entry, inputs, optional } = plan(
     npm({
       environmentVariables: [
@@ -67,7 +67,7 @@ it('asks for what is required and secret, and takes defaults for the rest', () =
   expect(filled).toMatchObject({ args: expect.arrayContaining(['here', '${input:weather_where}/data']) as string[] })
 })
 
-it('fills headers and addresses of a remote server with inputs', () => {
+it('adding a remote server fills its headers and addresses with inputs', () => {
   const { entry } = plan({
     remotes: [
       {
@@ -84,7 +84,7 @@ it('fills headers and addresses of a remote server with inputs', () => {
   })
 })
 
-it("takes nothing of the user's environment: a placeholder in what the publisher wrote stands for itself", () => {
+it('adding a server uses no variable of the user: a placeholder in what the publisher wrote is literal', () => {
   const { entry } = plan(
     npm({
       environmentVariables: [{ name: 'A', value: '${AWS_SECRET_ACCESS_KEY}' }],
@@ -125,11 +125,11 @@ it.each([
   ],
   ['neither a package nor an address', {}],
   ['a kind that is not known', npm({ registryType: 'nuget' })],
-])('refuses %s', (_, server) => {
+])('adding a server is refused for %s', (_, server) => {
   expect(() => plan(server)).toThrow(/^This server cannot be added: /)
 })
 
-it('says that a package is one letter away from a popular one', () => {
+it('adding a server warns that a package is one letter away from a popular one', () => {
   const { warnings } = plan(npm({ identifier: '@playwrigth/mcp' }))
   expect(warnings[0]).toBe('The package @playwrigth/mcp is not @playwright/mcp, which its name resembles.')
   expect(plan(npm({ identifier: '@playwright/mcp' })).warnings.join()).not.toContain('resembles')

@@ -37,7 +37,7 @@ const weather = listed({
   ],
 })
 
-it('finds a server of any page by its name or description, and again without the registry', async () => {
+it('the registry finds a server of any page by its name or description, and again without a connection', async () => {
   const many = Array.from({ length: 250 }, (_, index) => listed({ name: `io.example/other-${index}` }))
   const fake = await FakeRegistry.start([...many, weather])
   const { open, clock } = await registries(fake)
@@ -48,10 +48,10 @@ it('finds a server of any page by its name or description, and again without the
   clock.now += 7 * HOUR
   const late = await open().find('forecast', { limit: 1 })
   expect(late.servers.map(({ server }) => server.name)).toEqual(['io.example/weather'])
-  expect(late.notes[0]).toMatch(/cannot be reached: .* What was found is of 2026-06-01/)
+  expect(late.notes[0]).toMatch(/cannot be reached: .* These results are of 2026-06-01/)
 })
 
-it('shows what a server does, how it runs and which secrets it wants on one line', async () => {
+it('the registry shows what a server does, how it runs and which secrets it needs on one line', async () => {
   const { open } = await registries(await FakeRegistry.start([weather]))
   const { servers } = await open().find('weather', { limit: 1 })
   const line = summaryLine(summaryOf(servers[0]!))
@@ -60,7 +60,7 @@ it('shows what a server does, how it runs and which secrets it wants on one line
   )
 })
 
-it('asks later only for what has changed, and takes over deletions', async () => {
+it('the registry is asked later only for changes, and deletions are applied', async () => {
   const fake = await FakeRegistry.start([weather, listed({ name: 'io.example/old-weather' })])
   const { open, clock } = await registries(fake)
   expect(await names(open(), 'weather')).toHaveLength(2)
@@ -74,7 +74,7 @@ it('asks later only for what has changed, and takes over deletions', async () =>
   expect(fake.requests.at(-1)?.searchParams.get('updated_since')).toBe('2026-01-01T00:00:00Z')
 })
 
-it('asks several registries in their order: of one name the first counts, and one that fails hides no other', async () => {
+it('several registries are asked in order: the first one wins for a name, and a failing one hides no other', async () => {
   const words = (description: string) => ({ name: 'io.example/weather', description })
   const first = await FakeRegistry.start([listed(words('Weather of the first'))])
   const second = await FakeRegistry.start([
@@ -100,7 +100,7 @@ it('asks several registries in their order: of one name the first counts, and on
   expect(rest.notes.join()).toContain(broken.address)
 })
 
-it('keeps its copy when the registry says that nothing has changed', async () => {
+it('the copy of a registry is kept when the registry says that nothing has changed', async () => {
   const fake = await FakeRegistry.start([weather])
   const { open, clock } = await registries(fake)
   await open().find('x', { limit: 1 })
@@ -117,7 +117,7 @@ it('keeps its copy when the registry says that nothing has changed', async () =>
   expect(status).toBe(304)
 })
 
-it('leaves a registry that fails alone for as long as it asks for', async () => {
+it('a registry that fails is left alone for as long as it asks for', async () => {
   const fake = await FakeRegistry.start([weather])
   const { open, clock } = await registries(fake)
   fake.instead = (_, response) => !!response.writeHead(503, { 'retry-after': '600' }).end()
@@ -130,10 +130,10 @@ it('leaves a registry that fails alone for as long as it asks for', async () => 
 })
 
 it.each([
-  ['a web page', '<!DOCTYPE html><html></html>', 'returned a web page and no list'],
+  ['a web page', '<!DOCTYPE html><html></html>', 'returned a web page instead of a list'],
   ['no JSON', 'nonsense', 'returned an invalid list'],
   ['another shape', '{"servers": {"a": 1}}', 'returned an invalid list'],
-])('refuses %s', async (_, body, problem) => {
+])('an answer of a registry that is %s is refused', async (_, body, problem) => {
   const fake = await FakeRegistry.start()
   const { open } = await registries(fake)
   fake.instead = (_request, response) => !!response.end(body)
@@ -143,7 +143,7 @@ it.each([
   })
 })
 
-it('follows no redirect, least of all to a link-local address', async () => {
+it('a registry cannot redirect, least of all to a link-local address', async () => {
   const fake = await FakeRegistry.start()
   const { open } = await registries(fake)
   fake.instead = (_, response) => !!response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
@@ -151,13 +151,13 @@ it('follows no redirect, least of all to a link-local address', async () => {
   expect(fake.requests).toHaveLength(1)
 })
 
-it('is not sent to a link-local address by its own address either', async () => {
+it('a registry with a link-local address of its own is not asked', async () => {
   const { folder } = await registries(await FakeRegistry.start())
   const local = new Registries({ addresses: ['http://169.254.169.254'], stateDir: folder, env: {}, log: SILENT })
   await expect(local.find('x', { limit: 1 })).rejects.toThrow('link-local')
 })
 
-it('stops reading an answer that does not end', async () => {
+it('an answer of a registry that does not end is read only up to a limit', async () => {
   const fake = await FakeRegistry.start()
   const { open } = await registries(fake)
   let sent = 0
@@ -177,9 +177,9 @@ it('stops reading an answer that does not end', async () => {
 })
 
 it.each([
-  ['that repeat', () => 'same', 'gives the same page again and again'],
+  ['that repeat', () => 'same', 'returns the same page repeatedly'],
   ['without an end', (count: number) => `page-${count}`, 'has more than 1000 pages'],
-])('stops reading pages %s', async (_, cursor, problem) => {
+])('pages of a registry %s are no longer read', async (_, cursor, problem) => {
   const fake = await FakeRegistry.start()
   const { open } = await registries(fake)
   let count = 0
@@ -190,7 +190,7 @@ it.each([
   await expect(open().find('x', { limit: 1 })).rejects.toThrow(problem)
 })
 
-it('leaves out servers whose names are none, and cleans what the others say of themselves', async () => {
+it('servers of a registry with invalid names are left out, and their texts are cleaned', async () => {
   const { open } = await registries(
     await FakeRegistry.start([
       listed({ name: 'weather; rm -rf /' }),
@@ -205,7 +205,7 @@ it('leaves out servers whose names are none, and cleans what the others say of t
   for (const found of servers) expect(summaryLine(summaryOf(found))).toMatch(/^[\x20-\x7e]+$/)
 })
 
-it('reads a registry anew when its copy is damaged', async () => {
+it('a damaged copy of a registry is replaced', async () => {
   const fake = await FakeRegistry.start([weather])
   const { open, folder } = await registries(fake)
   await open().find('x', { limit: 1 })
@@ -214,7 +214,7 @@ it('reads a registry anew when its copy is damaged', async () => {
   expect(await names(open(), 'weather')).toEqual(['io.example/weather'])
 })
 
-it('names what is near to a wrong name', async () => {
+it('a wrong server name is answered with the nearest names of the registry', async () => {
   const { open } = await registries(await FakeRegistry.start([weather]))
   await expect(open().get('wether')).rejects.toMatchObject({ hint: 'Did you mean io.example/weather?' })
   expect((await open().get('weather')).server.name).toBe('io.example/weather')

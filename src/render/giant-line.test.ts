@@ -19,7 +19,7 @@ const rendered = (stdout: string) => {
   return block?.type === 'text' ? block.text : ''
 }
 
-it('a giant line of JSON is told by its shape and its head', () => {
+it('a giant line of JSON is summarised by its shape and its beginning', () => {
   const rows = Array.from({ length: 50_000 }, (_, id) => ({ id, name: `row ${id}`, value: id * 1.5 }))
   const text = rendered(`${JSON.stringify(rows)}\n`)
   expect(text).toMatch(/^list of 50,000 × \{id, name, value\}:\n\[\{"id":0,"name":"row 0"/)
@@ -30,7 +30,7 @@ it('a giant line of JSON is told by its shape and its head', () => {
   )
 })
 
-it('the repr of a Python list, tuple, set or dict is, too', () => {
+it('a giant repr of a Python list, tuple, set or dict is summarised by its shape and its beginning', () => {
   const row = "{'id': 7, 'it\\'s': \"don't, [see\", 'at': datetime.date(2026, 1, 2), 'tags': ['a', 'b'], 'ok': True}"
   const rows = (count: number) => Array.from({ length: count }, () => row).join(', ')
   const shape = "{id, it\\\\'s, at, tags: list of 2 × str, ok}"
@@ -44,7 +44,7 @@ it('the repr of a Python list, tuple, set or dict is, too', () => {
   expect(estimateTokens(rendered(`[${rows(5_000)}]`))).toBeLessThan(900)
 })
 
-it('a line that only begins like one keeps its two ends', () => {
+it('a giant line that only begins like JSON keeps its two ends', () => {
   for (const text of [
     `[${'1, '.repeat(20_000)}END`,
     `[${'1, '.repeat(20_000)}2] END`,
@@ -57,7 +57,7 @@ it('a line that only begins like one keeps its two ends', () => {
     expect(rendered(text)).toMatch(/^[[{][\s\S]* END\n/)
 })
 
-it('a log and a line that is no JSON keep their two ends, within the whole budget', () => {
+it('a giant line of a log, or of invalid JSON, keeps its two ends within the whole budget', () => {
   const log = rendered(`BEGIN\n${'a line of the log with some words\n'.repeat(5_000)}END`)
   expect(log).toMatch(/^BEGIN[\s\S]*END\n/)
   expect(estimateTokens(log)).toBeGreaterThan(2_500)

@@ -23,7 +23,7 @@ describe('a value that was printed last', () => {
       `{${WIDE.slice(0, 9).join(', ')},\n ${WIDE.slice(9).join(', ')}}`,
     ],
     ['as a data frame', `so\n${FRAME}\n`, `${FRAME}\n[2 rows × 2 columns]`],
-  ])('%s', (_, printed, value) => {
+  ])('a value that was printed last is not shown again: %s', (_, printed, value) => {
     expect(wasPrintedLast(printed, value)).toBe(true)
   })
 
@@ -34,7 +34,7 @@ describe('a value that was printed last', () => {
     ['a longer one', "{'name': 'Ada', 'id': 1}\n", "{'name': 'Ada', 'id': 1, 'more': []}"],
     ['nothing', '', "'                    '"],
     ['an escape that is none', 'x'.repeat(20), "'\\Uffffffff\\U00110000\\x1 and more'"],
-  ])('is not %s', (_, printed, value) => {
+  ])('a value that was not printed last is shown: %s', (_, printed, value) => {
     expect(wasPrintedLast(printed, value)).toBe(false)
   })
 })

@@ -6,7 +6,7 @@ import { renderFailure } from './render-failure.ts'
 describe('an error of the bridge', () => {
   const error = new BridgeError('SESSION_LIMIT', '16 cells are waiting', { hint: 'Wait.' })
 
-  it('is its message and its hint, as text and as data', () => {
+  it('an error of the bridge is rendered as its message and its hint, as text and as data', () => {
     expect(renderFailure(error, { mode: 'compact', outputTokens: 6_000 })).toEqual({
       isError: true,
       content: [{ type: 'text', text: '16 cells are waiting\nWait.' }],
@@ -22,7 +22,7 @@ describe('an error of the bridge', () => {
   })
 
   it.each(['x'.repeat(100_000), '報🚀"\\'.repeat(20_000), '\n'.repeat(100_000)])(
-    'is cut to the budget, whatever it quotes: %#',
+    'an error of the bridge is cut to the budget, whatever it quotes: %#',
     (quoted) => {
       const both = new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${quoted}' is missing`, {
         hint: `There are ${quoted}, so begin again`,

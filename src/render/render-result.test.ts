@@ -27,56 +27,52 @@ const render = (
   return { ...rendered, text: rendered.content[0]!.type === 'text' ? rendered.content[0]!.text : '' }
 }
 
-describe('compact', () => {
-  it('is what a terminal would show', () => {
-    const { text, isError } = render({
-      stdout: 'a\n',
-      stderr: 'warned\n',
-      value: { 'text/plain': '42' },
-      notes: ['a note'],
-    })
-    expect(text).toBe('a\n[stderr]\nwarned\n42\n[a note]')
-    expect(isError).toBe(false)
+it('the compact form is what a terminal would show', () => {
+  const { text, isError } = render({
+    stdout: 'a\n',
+    stderr: 'warned\n',
+    value: { 'text/plain': '42' },
+    notes: ['a note'],
   })
+  expect(text).toBe('a\n[stderr]\nwarned\n42\n[a note]')
+  expect(isError).toBe(false)
+})
 
-  it('says in two words that nothing was printed', () => {
-    expect(render().text).toBe('(no output)')
-  })
+it('the compact form says in two words that nothing was printed', () => {
+  expect(render().text).toBe('(no output)')
+})
 
-  it('shows a timeout, a lost session and a Python error as what they are', () => {
-    const error = { name: 'ValueError', message: 'no', traceback: 'Traceback…\nValueError: no\n' }
-    expect(render({ status: 'error', error }).text).toBe('Traceback…\nValueError: no')
-    expect(render({ status: 'timeout' }).text).toMatch(/Timed out after 30 s.*kept/)
-    expect(render({ status: 'timeout', stateLost: true }).text).toMatch(/variables are gone/)
-    expect(render({ status: 'killed', stateLost: true, notes: ['Why.'] }).text).toMatch(/gone[\s\S]*Why/)
-    expect(render({ status: 'interrupted' }).text).toMatch(/Interrupted/)
-    for (const status of ['error', 'timeout', 'killed', 'interrupted'] as const)
-      expect(render({ status }).isError).toBe(true)
+it('the compact form names a timeout, a lost session and a Python error', () => {
+  const error = { name: 'ValueError', message: 'no', traceback: 'Traceback…\nValueError: no\n' }
+  expect(render({ status: 'error', error }).text).toBe('Traceback…\nValueError: no')
+  expect(render({ status: 'timeout' }).text).toMatch(/Timed out after 30 s.*kept/)
+  expect(render({ status: 'timeout', stateLost: true }).text).toMatch(/variables are gone/)
+  expect(render({ status: 'killed', stateLost: true, notes: ['Why.'] }).text).toMatch(/gone[\s\S]*Why/)
+  expect(render({ status: 'interrupted' }).text).toMatch(/Interrupted/)
+  for (const status of ['error', 'timeout', 'killed', 'interrupted'] as const)
+    expect(render({ status }).isError).toBe(true)
+})
+
+it('structuredContent carries only the fields that are not empty', () => {
+  expect(render({ stdout: 'x' }).structuredContent).toEqual({ status: 'ok', stdout: 'x' })
+  const error = { name: 'E', message: '', traceback: 't' }
+  expect(render({ status: 'error', error }).structuredContent).toEqual({
+    status: 'error',
+    error: { name: 'E', traceback: 't' },
   })
 })
 
-describe('structuredContent', () => {
-  it('carries only the fields that are not empty', () => {
-    expect(render({ stdout: 'x' }).structuredContent).toEqual({ status: 'ok', stdout: 'x' })
-    const error = { name: 'E', message: '', traceback: 't' }
-    expect(render({ status: 'error', error }).structuredContent).toEqual({
-      status: 'error',
-      error: { name: 'E', traceback: 't' },
-    })
+it('structuredContent is left out when both forms would exceed the budget, and when it is not wanted', () => {
+  const stdout = 'several words '.repeat(100)
+  expect(render({ stdout }, 'compact', 1_000).structuredContent).toBeDefined()
+  expect(render({ stdout }, 'compact', 300).text).toBe(stdout.trimEnd())
+  expect(render({ stdout }, 'compact', 300).structuredContent).toBeUndefined()
+  const { structuredContent } = renderResult(result({ stdout }), {
+    mode: 'json',
+    outputTokens: 6_000,
+    structured: 'never',
   })
-
-  it('is left out when both would cost more than the budget, and when it is not wanted', () => {
-    const stdout = 'several words '.repeat(100)
-    expect(render({ stdout }, 'compact', 1_000).structuredContent).toBeDefined()
-    expect(render({ stdout }, 'compact', 300).text).toBe(stdout.trimEnd())
-    expect(render({ stdout }, 'compact', 300).structuredContent).toBeUndefined()
-    const { structuredContent } = renderResult(result({ stdout }), {
-      mode: 'json',
-      outputTokens: 6_000,
-      structured: 'never',
-    })
-    expect(structuredContent).toBeUndefined()
-  })
+  expect(structuredContent).toBeUndefined()
 })
 
 describe('a form that loses nothing', () => {
@@ -87,13 +83,13 @@ describe('a form that loses nothing', () => {
   it.each([
     ['an image', { value: image }],
     ['a link', { stdout: 'x', artifacts: [link] }],
-  ])('has no data beside %s, which a client may show in its place', (_, extra) => {
+  ])('a complete text has no structuredContent beside %s, which a client may show in its place', (_, extra) => {
     expect(renderResult(result(extra), options).structuredContent).toBeUndefined()
     expect(renderResult(result(extra), { ...options, structured: 'always' }).structuredContent).toBeDefined()
     expect(renderResult(result(extra), { ...options, structured: 'never' }).structuredContent).toBeUndefined()
   })
 
-  it('marks no result with an image as an error for a client that turns errors into text', () => {
+  it('a result with an image is not marked as an error for a client that turns errors into text', () => {
     const error = { name: 'E', message: 'm', traceback: 't' }
     const failed = result({ status: 'error', error })
     const withImage = result({ status: 'error', error, displays: [image] })
@@ -106,18 +102,18 @@ describe('a form that loses nothing', () => {
 describe('json and toon', () => {
   const fields = { stdout: 'x\ny', value: { 'text/plain': '[1, 2]' }, notes: ['n'] }
 
-  it('json is the structured content', () => {
+  it('the json form is the structured content', () => {
     const { text, structuredContent } = render(fields, 'json')
     expect(JSON.parse(text)).toEqual(structuredContent)
   })
 
-  it('toon decodes to the structured content and is never longer than JSON', () => {
+  it('the toon form decodes to the structured content and is never longer than JSON', () => {
     const { text, structuredContent } = render(fields, 'toon')
     expect(decodeToon(text)).toEqual(structuredContent)
     expect(text.length).toBeLessThanOrEqual(JSON.stringify(structuredContent).length)
   })
 
-  it('toon writes each value in the shorter way: tables as TOON, nested ones as JSON', () => {
+  it('the toon form writes each value in the shorter way: tables as TOON, nested ones as JSON', () => {
     const bundle = (json: unknown, plain = 'a repr') => ({ 'text/plain': plain, 'application/json': json })
     const table = Array.from({ length: 50 }, (_, id) => ({ id, name: `n${id}`, active: true }))
     const nested = Array.from({ length: 20 }, (_, id) => ({ id, tags: [{ a: [1, [2]] }, { b: {} }] }))
@@ -136,11 +132,11 @@ describe('the budget', () => {
     countTokens(content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')) +
     (structuredContent ? countTokens(JSON.stringify(structuredContent)) : 0)
 
-  it('leaves what fits untouched', () => {
+  it('the budget leaves a result that fits untouched', () => {
     expect(render({ ...kept, stdout: 'short' }, 'compact', 500).text).toBe('short')
   })
 
-  it('keeps head and tail, and says what is missing and how to get it', () => {
+  it('a result over the budget keeps its head and tail, and says what is missing and how to get it', () => {
     const stdout = `BEGIN\n${'some words on a line\n'.repeat(10_000)}END`
     const { text } = render({ ...kept, stdout }, 'compact', 500)
     const [, from, to] = /runtime\.output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
@@ -152,7 +148,7 @@ describe('the budget', () => {
     expect(head).toMatch(/^BEGIN[^]*line$/)
   })
 
-  it('names positions as Python counts, in the text that is kept', () => {
+  it('positions in a cut result count as Python counts, in the kept text', () => {
     const fields = { ...kept, stdout: 'first\n', stderr: '🚀 lift-off\n'.repeat(20_000), value: { 'text/plain': '7' } }
     const { text } = render(fields, 'compact', 500)
     const [, from, to] = /output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
@@ -166,7 +162,7 @@ describe('the budget', () => {
     ['names in another script', '報'.repeat(60), 6_000],
     ['long names', 'quarterly-report-of-the-northern-region-final', 1_500],
     ['names so long that none has room', '報'.repeat(300), 1_500],
-  ])('links to what a cell saved have a share, and leave the text alone: %s', (_, name, outputTokens) => {
+  ])('links to what a cell saved have a share of the budget, and leave the text alone: %s', (_, name, outputTokens) => {
     const artifacts = Array.from({ length: 50 }, (_gone, index) => ({
       name: `${name}${index}`,
       version: 1,
@@ -192,7 +188,7 @@ describe('the budget', () => {
     expect(few.text).toBe('x')
   })
 
-  it('shows the short parts whole beside a long one', () => {
+  it('a result over the budget shows its short parts whole beside a long one', () => {
     const error = { name: 'ValueError', message: 'm', traceback: 'Traceback\n  Cell 1, line 2\nValueError: m' }
     const { text } = render(
       { ...kept, status: 'error', stdout: 'x y '.repeat(100_000), stderr: 'warned', error },
@@ -204,7 +200,7 @@ describe('the budget', () => {
   })
 
   it.each(['compact', 'toon', 'json'] as const)(
-    'holds for all of a %s result, whatever a cell comes up with',
+    'the budget holds for all of a %s result, whatever a cell produces',
     (mode) => {
       const texts = [
         'plain words of a text\n'.repeat(5_000),
@@ -237,7 +233,7 @@ describe('the budget', () => {
   )
 })
 
-it('tells what is printed and then the value, too, once', () => {
+it('a result that is printed and is also the value is shown once', () => {
   expect(render({ stdout: 'same\n', value: { 'text/plain': 'same' } }).text).toBe('same')
   expect(render({ displays: [{ 'text/plain': 'a' }, { 'text/plain': 'a' }, { 'text/plain': 'b' }] }).text).toBe('a\nb')
   expect(render({ stdout: 'a\na\n' }).text).toBe('a\na')
@@ -247,7 +243,7 @@ it('tells what is printed and then the value, too, once', () => {
   expect(render({ stderr: 'a text with some words\n', value }).text).toContain(value['text/plain'])
 })
 
-it('strips colours and shows a progress bar in its last state', () => {
+it('a result has no colours, and a progress bar in its last state', () => {
   expect(render({ stdout: '\x1b[31mred\x1b[0m', stderr: '\r10%\r100%\n' }).text).toBe('red\n[stderr]\n100%')
 })
 
@@ -256,7 +252,7 @@ describe('the handle of a new session', () => {
   const flood = Array.from({ length: 100 }, (_, index) => ({ 'text/plain': `${index} ${'some words, '.repeat(20)}` }))
   const contents: Partial<CellResult>[] = [{}, { stdout: 'x y z '.repeat(5_000) }, { displays: flood }]
 
-  it.each(contents)('is in the text and in the data, whole, and within the budget: %#', (extra) => {
+  it.each(contents)('the session handle is in the text and in the data, whole, and within the budget: %#', (extra) => {
     for (const outputTokens of [100, 600]) {
       for (const mode of ['compact', 'toon', 'json'] as const) {
         const rendered = renderResult(result(extra), { mode, outputTokens, session })
@@ -268,7 +264,7 @@ describe('the handle of a new session', () => {
     }
   })
 
-  it('is said in words, also to a client that gets text only', () => {
+  it('the session handle is explained in words, also to a client that gets text only', () => {
     const { content, structuredContent } = renderResult(result({ stdout: 'hello' }), {
       mode: 'compact',
       outputTokens: 6_000,

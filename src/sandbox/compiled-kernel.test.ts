@@ -33,7 +33,7 @@ async function stored(): Promise<void> {
 }
 
 describe('the compiled kernel', () => {
-  it('is made once, in the background, and found by later runs', async () => {
+  it('the compiled kernel is made once, in the background, and found by later runs', async () => {
     const { run } = python()
     const kernels = new CompiledKernels(folder)
     expect(await kernels.find(kernel, 'image', run)).toBeUndefined()
@@ -44,7 +44,7 @@ describe('the compiled kernel', () => {
     expect(await new CompiledKernels(folder).find(kernel, 'image', run)).toEqual(bytecode)
   })
 
-  it('is that of one Python and of one set of sources', async () => {
+  it('the compiled kernel belongs to one Python and one set of sources', async () => {
     const { run } = python()
     await new CompiledKernels(folder).find(kernel, 'image', run)
     await stored()
@@ -53,7 +53,7 @@ describe('the compiled kernel', () => {
     expect(await later.find({ ...kernel, sources: Buffer.from('{"a":""}') }, 'image', run)).toBeUndefined()
   })
 
-  it('is made again when its file was damaged: Python would crash on it', async () => {
+  it('the compiled kernel is made again when its file was damaged, which would crash Python', async () => {
     const { run } = python()
     await new CompiledKernels(folder).find(kernel, 'image', run)
     await stored()

@@ -6,24 +6,24 @@ const yes = (name: Candidate['name']) => Promise.resolve({ name, usable: true, v
 const no = (name: Candidate['name']) => Promise.resolve({ name, usable: false, verdict: 'is missing' })
 const asleep = Promise.resolve({ name: 'podman', usable: false, verdict: 'is stopped', asleep: true } as const)
 
-it('takes the first usable one, and says why not the ones before', async () => {
+it('auto takes the first usable provider, and says why not those before it', async () => {
   expect(await firstUsable([no('podman'), yes('docker'), yes('bubblewrap'), yes('pyodide')])).toMatchObject({
     name: 'docker',
     passedOver: [{ name: 'podman', verdict: 'is missing' }],
   })
 })
 
-it('does not wait for those after it', async () => {
+it('auto does not wait for the providers after the one it takes', async () => {
   const never = new Promise<Candidate>(() => {})
   expect((await firstUsable([yes('podman'), never])).name).toBe('podman')
 })
 
-it('wakes a machine only when nothing else isolates as well', async () => {
+it('auto starts a podman machine only when no other provider isolates as well', async () => {
   expect((await firstUsable([asleep, yes('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('docker')
   expect((await firstUsable([asleep, no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('podman')
 })
 
-it('takes a rootless engine before a rootful one, and a rootful one before what is no engine', async () => {
+it('auto prefers a rootless engine to a rootful one, and a rootful one to what is no engine', async () => {
   const rootful = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works', rootful: true })
   const rest = [yes('bubblewrap'), yes('pyodide')]
   expect(await firstUsable([rootful('podman'), yes('docker'), ...rest])).toMatchObject({
@@ -38,13 +38,13 @@ it('takes a rootless engine before a rootful one, and a rootful one before what 
   })
 })
 
-it('ends at the embedded sandbox', async () => {
+it('auto ends at the embedded sandbox', async () => {
   expect((await firstUsable([no('podman'), no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('pyodide')
 })
 
 const WANTED = { image: undefined, runtime: 'auto', cacheDir: '/nonexistent' } as const
 
-it('no engine is usable without an image that is here or can be pulled', async () => {
+it('no engine is usable without an image that is local or can be pulled', async () => {
   const candidates = await probeProviders({ ...WANTED, image: 'localhost/there-is-no-such-image:none' })
   for (const { name, usable, verdict } of candidates.slice(0, 2)) expect(usable, `${name}: ${verdict}`).toBe(false)
 })

@@ -17,7 +17,7 @@ beforeEach(() => {
 const resolve = (name: string) =>
   resolveMount({ path: path.join(folder, name), mode: 'ro' }, [path.join(folder, 'state'), path.join(folder, 'cache')])
 
-it('is seen under its own name', async () => {
+it('a mounted folder has its own name in the sandbox', async () => {
   expect(await resolve('data')).toEqual({ source: path.join(folder, 'data'), target: '/mnt/data', mode: 'ro' })
 })
 
@@ -30,14 +30,14 @@ it.each([
   ['a folder that holds it', '.', /own files/],
   ['the cache, whose programs the bridge starts', 'cache', /own files/],
   ['a comma', 'a,b', /cannot be mounted/],
-])('refused: %s', async (_, name, expected) => {
+])('a mount is refused: %s', async (_, name, expected) => {
   await expect(resolve(name)).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringMatching(expected),
   })
 })
 
-it('the whole disk and the home folder hold the state folder', async () => {
+it('a mount of the whole disk or the home folder is refused, since it holds the state folder', async () => {
   for (const place of ['/', homedir()]) {
     await expect(resolveMount({ path: place, mode: 'ro' }, [path.join(homedir(), 'MCPs')])).rejects.toThrow(/own files/)
   }

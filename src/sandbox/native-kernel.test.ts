@@ -7,7 +7,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   return { ...original, readdir: vi.fn(original.readdir) }
 })
 
-it('is read again where the first time failed, such as for want of a file descriptor', async () => {
+it("the kernel's sources are read again where the first read failed, such as for want of a file descriptor", async () => {
   vi.mocked(fs.readdir).mockRejectedValueOnce(new Error('EMFILE: too many open files'))
   await expect(loadNativeKernel()).rejects.toThrow(/EMFILE/)
   expect((await loadNativeKernel()).sources.length).toBeGreaterThan(0)

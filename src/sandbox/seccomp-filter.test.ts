@@ -47,7 +47,7 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
   const arch = AUDIT_ARCH[name]
   const call = (number: number, ...args: number[]) => decide(filter, { arch, number, args })
 
-  it('lets every listed call through, and nothing between them', () => {
+  it('the filter allows every listed call, and none between them', () => {
     const listed = new Set(ALLOWED_SYSCALLS.map((syscall) => syscall[name]).filter((number) => number !== undefined))
     const ruled = new Set([...RULED_SYSCALLS, MISSING_SYSCALL].map((syscall) => syscall[name]))
     for (let number = 0; number < 600; number += 1) {
@@ -64,7 +64,7 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
     ['a mount namespace among other flags', 0x20000 | 17, 'errno 1'],
     ['a network namespace', 0x40000000, 'errno 1'],
     ['a namespace hidden by the upper half', 2 ** 32 + 0x10000000, 'errno 1'],
-  ])('clone for %s', (_, flags, verdict) => {
+  ])('the filter decides on clone by its flags: %s', (_, flags, verdict) => {
     expect(call(clone, flags)).toBe(verdict)
   })
 
@@ -77,12 +77,12 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
     ['AF_PACKET', 17, 'errno 1'],
     ['AF_ALG', 38, 'errno 1'],
     ['AF_VSOCK', 40, 'errno 1'],
-  ])('a socket of family %s', (_, family, verdict) => {
+  ])('the filter decides on sockets by their family: %s', (_, family, verdict) => {
     expect(call(socket, family, 1, 0)).toBe(verdict)
     expect(call(socket + (name === 'x64' ? 12 : 1), family, 1, 0)).toBe(verdict)
   })
 
-  it('typing into a terminal is refused, other ioctls are not', () => {
+  it('the filter refuses typing into a terminal, and no other ioctl', () => {
     const ioctl = name === 'x64' ? 16 : 29
     expect([call(ioctl, 0, 0x5412), call(ioctl, 0, 0x5401)]).toEqual(['errno 1', ALLOW])
   })
@@ -94,20 +94,20 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
     ['sched_setaffinity', 0, [1, 2 ** 32 + 1], [0, 2, 4711]],
     ['prctl', 0, [22, 35, 67, 0x59616d61], [4, 15, 39, 0x53564d41]],
     ['mmap', 3, [], [0x02, 0x22, 0x21]],
-  ] as const)('%s depends on an argument', (syscall, argument, refused, allowed) => {
+  ] as const)('the filter decides on %s by an argument', (syscall, argument, refused, allowed) => {
     const number = RULED_SYSCALLS.find((one) => one.name === syscall)![name]!
     const verdict = (value: number) => call(number, ...[0, 0, 0].slice(0, argument), value)
     expect(refused.map(verdict)).toEqual(refused.map(() => 'errno 1'))
     expect(allowed.map(verdict)).toEqual(allowed.map(() => ALLOW))
   })
 
-  it('a priority is changed only for the process that asks', () => {
+  it('the filter allows a priority change only for the calling process', () => {
     const setpriority = name === 'x64' ? 141 : 140
     expect([call(setpriority, 0, 0, 5), call(setpriority, 0, 1, 5)]).toEqual([ALLOW, 'errno 1'])
     expect([call(setpriority, 1, 0, 5), call(setpriority, 2, 0, 5)]).toEqual(['errno 1', 'errno 1'])
   })
 
-  it('where nothing counts it, no shared memory is made without a file', () => {
+  it('the filter allows no shared memory without a file where nothing counts it', () => {
     const uncounted = seccompFilter(name, false)
     const mmap = (flags: number) =>
       decide(uncounted, { arch, number: name === 'x64' ? 9 : 222, args: [0, 4096, 3, flags] })
@@ -115,21 +115,21 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
     expect([0x01, 0x02, 0x22, 0x32].map(mmap)).toEqual([ALLOW, ALLOW, ALLOW, ALLOW])
   })
 
-  it('clone3 does not exist, so that libc falls back to clone', () => {
+  it('the filter reports clone3 as missing, so that libc uses clone', () => {
     expect(call(435)).toBe('errno 38')
   })
 
-  it('calls of another architecture kill the process', () => {
+  it('the filter kills a process that makes calls of another architecture', () => {
     expect(decide(filter, { arch: AUDIT_ARCH.i386, number: 4 })).toBe('kill')
     expect(decide(filter, { arch: name === 'x64' ? AUDIT_ARCH.arm64 : AUDIT_ARCH.x64, number: 1 })).toBe('kill')
   })
 })
 
-it('x32 calls, which x86_64 has beside its own, kill the process', () => {
+it('the filter kills a process that makes x32 calls, which x86_64 has beside its own', () => {
   expect(decide(seccompFilter('x64', true), { number: 0x40000000 + 41, args: [2] })).toBe('kill')
 })
 
-it('no number is listed twice', () => {
+it('the filter lists no number twice', () => {
   for (const arch of ['x64', 'arm64'] as const) {
     const numbers = ALLOWED_SYSCALLS.map((syscall) => syscall[arch]).filter((number) => number !== undefined)
     expect(new Set(numbers).size).toBe(numbers.length)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SharedPreparation } from './shared-preparation.ts'
 
 describe('SharedPreparation', () => {
-  it('does the work once for all who need it at the same time, and tells each how far it is', async () => {
+  it('a shared preparation runs once for all who need it at the same time, and reports progress to each', async () => {
     const finished = new EventEmitter()
     const work = once(finished, 'finished').then(() => 'ready')
     const tellers: ((message: string) => void)[] = []
@@ -22,7 +22,7 @@ describe('SharedPreparation', () => {
     expect(tellers).toHaveLength(1)
   })
 
-  it('does the work again after it has failed, and after what it found was given up', async () => {
+  it('a shared preparation runs again after it has failed, and after its outcome was given up', async () => {
     let runs = 0
     const preparation = new SharedPreparation(() => {
       runs += 1

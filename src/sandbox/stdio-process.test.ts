@@ -15,7 +15,7 @@ const CLIENT = `
   }, 20)`
 
 it(
-  'a container that is still being made when its sandbox is ended is removed as well',
+  'a container that is still being created when its sandbox is ended is removed as well',
   { timeout: 30_000 },
   async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-engine-'))

@@ -6,31 +6,15 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 import { createByteTail } from '../process/byte-tail.ts'
-import { processTreeUsage, type ProcessUsage } from '../process/process-tree-usage.ts'
 import { withTimeout } from '../process/wait.ts'
-import { sendInterrupt } from './interrupt.ts'
-import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
+import { DRAIN_MS, type Explained, LocalSandbox, type ProcessEnd, STDERR_TAIL_BYTES } from './local-sandbox.ts'
+import type { ProviderName, SandboxExit } from './provider.ts'
 
-const STDERR_TAIL_BYTES = 4096
-/** How long the rest of the output may take to arrive once the process is gone. */
-const DRAIN_MS = 1000
 /** How long a sandbox may take to end by itself after its stdin was closed. */
 const QUIET_END_MS = 3000
 /** How long removal is tried for, and how often: an engine can only remove what it has finished making. */
 const REMOVE_MS = 15_000
 const REMOVE_AGAIN_MS = 500
-
-/** What is known when the process has ended. */
-export interface ProcessEnd {
-  code: number | null
-  signal: NodeJS.Signals | null
-  stderr: string
-  /** Whether anything was ever written to stdout: without it, the kernel never came up. */
-  spoke: boolean
-}
-
-/** What an end means. The signal, where it is another one than what ended the process. */
-export type Explained = Pick<SandboxExit, 'reason' | 'detail'> & Partial<Pick<SandboxExit, 'signal'>>
 
 export interface StdioProcessOptions {
   id: string
@@ -53,28 +37,16 @@ export interface StdioProcessOptions {
   remove?: () => Promise<void>
 }
 
-export class StdioProcess implements Sandbox {
-  readonly id: string
-  readonly provider: ProviderName
+export class StdioProcess extends LocalSandbox {
   /** Of the program that was started, undefined when that failed. What it starts in turn has others. */
   readonly pid: number | undefined
-  stdin: Writable
-  stdout: Readable
   readonly exited: Promise<SandboxExit>
   readonly #child: ChildProcess
   readonly #remove: (() => Promise<void>) | undefined
-  #bell: Writable | undefined
   /** Frames go over a socket of their own: when that has been read to its end. */
   #socketClosed: Promise<void> | undefined
-  readonly #findPid: () => Promise<number | undefined>
-  #insidePid: Promise<number | undefined> | undefined
-  #disposing: Promise<void> | undefined
 
   constructor(options: StdioProcessOptions) {
-    this.id = options.id
-    this.provider = options.provider
-    this.#remove = options.remove
-    this.#findPid = options.findPid ?? (async () => this.pid)
     const extraInputs = options.extraInputs ?? []
     const child = spawn(options.command, options.args, {
       stdio: [
@@ -90,10 +62,17 @@ export class StdioProcess implements Sandbox {
       detached: true,
       windowsHide: true,
     })
+    super({
+      id: options.id,
+      provider: options.provider,
+      stdin: child.stdin,
+      stdout: child.stdout,
+      bell: options.bell ? (child.stdio[3 + extraInputs.length] as Writable) : undefined,
+      findPid: options.findPid ?? (async () => child.pid),
+    })
     this.#child = child
+    this.#remove = options.remove
     this.pid = child.pid
-    this.stdin = child.stdin!
-    this.stdout = child.stdout!
     // Writing to a sandbox that is gone is harmless; that it is gone is heard from `exited`.
     this.stdin.on('error', () => {})
     this.stdout.on('error', () => {})
@@ -101,22 +80,19 @@ export class StdioProcess implements Sandbox {
       const stream = child.stdio[index + 3] as Writable
       stream.on('error', () => {}).end(content)
     })
-    if (options.bell) {
-      this.#bell = child.stdio[3 + extraInputs.length] as Writable
-      this.#bell.on('error', () => {})
-    }
+    this.bell?.on('error', () => {})
     if (options.preamble) this.stdin.write(options.preamble)
 
     const tail = createByteTail(STDERR_TAIL_BYTES)
     child.stderr.on('error', () => {}).on('data', (chunk: Buffer) => tail.push(chunk))
     this.exited = whenEnded(child).then(async ({ code, signal, spawnError }) => {
       if (this.#socketClosed) await withTimeout(this.#socketClosed, DRAIN_MS, () => this.stdin.destroy())
-      this.#bell?.destroy()
+      this.bell?.destroy()
       const stderr = spawnError ?? tail.text().trim()
       const end: ProcessEnd = { code, signal, stderr, spoke: bytesRead(this.stdout) > 0 }
       const explained: Explained = spawnError
         ? { reason: 'failed-to-start', detail: spawnError }
-        : this.#disposing
+        : this.isDisposing
           ? { reason: 'disposed', detail: stderr }
           : await options.explain(end)
       return { code, signal, ...explained }
@@ -128,7 +104,7 @@ export class StdioProcess implements Sandbox {
    * ends the sandbox. For before anybody reads.
    */
   useSocket(socket: Socket): void {
-    this.#bell = this.stdin
+    this.bell = this.stdin
     // Nothing is to come there; what does is read, so that the process can end.
     this.stdout.removeAllListeners('readable').resume()
     socket.on('error', () => {})
@@ -149,26 +125,7 @@ export class StdioProcess implements Sandbox {
     return false
   }
 
-  interrupt(): void {
-    sendInterrupt(this.stdin, this.#bell)
-  }
-
-  async usage(): Promise<ProcessUsage | undefined> {
-    this.#insidePid ??= this.#findPid().catch(() => undefined)
-    const pid = await this.#insidePid
-    return pid === undefined || this.#disposing ? undefined : processTreeUsage(pid)
-  }
-
-  dispose(): Promise<void> {
-    this.#disposing ??= this.#end()
-    return this.#disposing
-  }
-
-  async #end(): Promise<void> {
-    // Drained, since unread output would keep the process from ending.
-    this.stdout.resume()
-    this.stdin.destroy()
-    this.#bell?.destroy()
+  protected async endProcesses(): Promise<void> {
     if (this.#remove) {
       const hasEnded = this.exited.then(() => true)
       if (await withTimeout(hasEnded, QUIET_END_MS, () => false)) return
@@ -178,7 +135,6 @@ export class StdioProcess implements Sandbox {
       }
     }
     this.#kill()
-    await this.exited
   }
 
   #kill(): void {

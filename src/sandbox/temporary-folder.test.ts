@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
-it('without a folder for temporary files, the error names it and says what to set', async () => {
+it('the error for a missing temporary folder names it and says what to set', async () => {
   for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, '/nonexistent')
   onTestFinished(() => void vi.unstubAllEnvs())
   await expect(makeTemporaryFolder()).rejects.toMatchObject({

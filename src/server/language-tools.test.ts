@@ -7,7 +7,7 @@ it.each([
   ['bash', true],
   ['javascript', false],
   ['javascript', true],
-] as const)('describes %s in at most 100 tokens, with session handles: %s', (language, byHandle) => {
+] as const)('the tool of %s is described in at most 100 tokens, with session handles: %s', (language, byHandle) => {
   const tool = languageTool(language, byHandle)
   expect(encode(JSON.stringify(tool)).length).toBeLessThanOrEqual(100)
   expect(Object.keys(tool.inputSchema.properties)).toEqual([

@@ -13,7 +13,7 @@ function startRun(runs: OpenRuns) {
   return run
 }
 
-it('a client that comes back in time finds its run; the time counts from each question anew', async () => {
+it('a client that comes back in time finds its run; each question starts the time anew', async () => {
   const runs = new OpenRuns(1_000)
   const run = startRun(runs)
   for (let round = 0; round < 3; round += 1) {
@@ -25,7 +25,7 @@ it('a client that comes back in time finds its run; the time counts from each qu
   expect(run.signal.aborted).toBe(false)
 })
 
-it('a client that does not has its cell interrupted, and cannot come back', async () => {
+it('a client that does not come back in time has its cell interrupted, and cannot come back later', async () => {
   const runs = new OpenRuns(1_000)
   const run = startRun(runs)
   runs.awaitAnswer(run)
@@ -34,7 +34,7 @@ it('a client that does not has its cell interrupted, and cannot come back', asyn
   expect(() => runs.resume(run.id)).toThrow(/has ended/)
 })
 
-it('nobody gets at a run that is over, or at one whose name they guess', () => {
+it('a finished run, or one whose name is guessed, cannot be reached', () => {
   const runs = new OpenRuns()
   const run = startRun(runs)
   runs.delete(run)

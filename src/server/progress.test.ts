@@ -25,7 +25,7 @@ function open(progressToken?: number) {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('reports numbers that rise, as short as they are', async () => {
+it('progress is reported with rising numbers that are as short as possible', async () => {
   const { reporter, sent } = open(1)
   reporter.listeners.onProgress({ type: 'progress', cell: 1, done: 5, total: 12 })
   for (let count = 0; count < 20; count += 1) {
@@ -43,7 +43,7 @@ it('reports numbers that rise, as short as they are', async () => {
   expect(sent.at(-1)!.message).toBe('0.3 of 1')
 })
 
-it('tells a client that a silent cell still runs, every 10 to 15 s', async () => {
+it('progress tells a client every 10 to 15 s that a silent cell still runs', async () => {
   const { sent } = open(1)
   await vi.advanceTimersByTimeAsync(75_000)
   const times = [0, ...sent.map(({ atMs }) => atMs), 75_000]
@@ -55,7 +55,7 @@ it('tells a client that a silent cell still runs, every 10 to 15 s', async () =>
   expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
 })
 
-it('counts the silence from the last notification, and names the tool that the cell waits for', async () => {
+it('progress counts the silence from the last notification, and names the tool that the cell waits for', async () => {
   const { reporter, sent } = open(1)
   await vi.advanceTimersByTimeAsync(8_000)
   reporter.listeners.onToolCall({ name: 'slow.wait', number: 1, total: 1 })
@@ -63,7 +63,7 @@ it('counts the silence from the last notification, and names the tool that the c
   expect(sent.map(({ message }) => message)).toEqual(['calling slow.wait (1 of 1)', 'Running for 20 s'])
 })
 
-it('is silent after the request was answered, and where the client wants no progress', async () => {
+it('progress stops after the request was answered, and is not sent to a client that wants none', async () => {
   const { reporter, sent } = open(1)
   await reporter.stop()
   const without = open()
@@ -71,7 +71,7 @@ it('is silent after the request was answered, and where the client wants no prog
   expect([...sent, ...without.sent]).toEqual([])
 })
 
-it('passes on what a server says of its own progress', async () => {
+it('progress includes what a server reports about its own', async () => {
   const { reporter, sent } = open(1)
   reporter.listeners.onUpstreamProgress?.({ name: 'maps.render', done: 2, total: 5, message: 'tiles\u001b[31m' })
   await vi.advanceTimersByTimeAsync(200)
@@ -80,7 +80,7 @@ it('passes on what a server says of its own progress', async () => {
   expect(sent.map(({ message }) => message)).toEqual(['maps.render: 2 of 5, tiles', 'maps.render: 3'])
 })
 
-it('asks servers for progress only for a client that asked for it', () => {
+it('progress is requested from servers only for a client that requested it', () => {
   expect(open(1).reporter.listeners.onUpstreamProgress).toBeDefined()
   expect(open().reporter.listeners.onUpstreamProgress).toBeUndefined()
 })

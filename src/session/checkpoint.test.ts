@@ -8,7 +8,7 @@ const taken = (extra: Partial<{ kept: string[]; lost: string[] }> = {}) => ({
   ...extra,
 })
 
-it('says what comes back and what is lost', () => {
+it('a checkpoint says what comes back and what is lost', () => {
   const keeper = new CheckpointKeeper()
   expect(keeper.describeRestorable()).toBeUndefined()
   keeper.keep(taken({ kept: ['x', 'y'], lost: ['f (function of a cell)'] }))
@@ -19,7 +19,7 @@ it('says what comes back and what is lost', () => {
   expect(keeper.describeRestorable()).toMatch(/v29, … \(40 in all\)/)
 })
 
-it('is handed out until a kernel keeps a newer one, and given up when kernels go on dying of it', () => {
+it('a checkpoint is handed out until a kernel keeps a newer one, and given up when kernels keep dying of it', () => {
   const keeper = new CheckpointKeeper()
   keeper.keep(taken())
   expect([keeper.take(), keeper.take()]).toEqual(['AA==', 'AA=='])

@@ -18,14 +18,14 @@ describe('KeptTexts', () => {
       readdirSync(path.join(folder, own)).map((name) => path.join(folder, own, name)),
     )
 
-  it('writes no file while the texts of all sessions fit into memory', () => {
+  it('kept texts are not written to files while those of all sessions fit into memory', () => {
     const texts = new KeptTexts({ memoryBytes: 1_000_000, folder })
     const kept = texts.keep('é🚀'.repeat(10))
     expect(kept.read()).toBe('é🚀'.repeat(10))
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('moves the oldest texts to files for the owner only, and reads them back', () => {
+  it('kept texts are moved to files of the owner, the oldest first, and read back', () => {
     const texts = new KeptTexts({ memoryBytes: 50_000, folder })
     const all = Array.from({ length: 10 }, () => noise(40_000))
     const kept = all.map((text) => texts.keep(text))
@@ -34,7 +34,7 @@ describe('KeptTexts', () => {
     expect(kept.map((text) => text.read())).toEqual(all)
   })
 
-  it('takes no more memory for buffers than it counts, for compressed texts and for short ones', async () => {
+  it('kept texts take no more memory for buffers than is counted, for compressed texts and for short ones', async () => {
     const texts = new KeptTexts({ memoryBytes: 2 ** 30, folder })
     await collectGarbage()
     const before = process.memoryUsage().arrayBuffers
@@ -46,7 +46,7 @@ describe('KeptTexts', () => {
     expect(grown).toBeLessThan(counted)
   })
 
-  it('removes the file of a text that is dropped, and all of them at the end', () => {
+  it('the file of a kept text is removed when the text is dropped, and all files at the end', () => {
     const texts = new KeptTexts({ memoryBytes: 10, folder })
     const first = texts.keep('first text')
     texts.keep('second text')
@@ -59,14 +59,14 @@ describe('KeptTexts', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('drops the oldest text when the files are as much as they may be', () => {
+  it('the oldest kept text is dropped when the files reach their limit', () => {
     const diskBytes = 2 * (10 + TEXT_OVERHEAD_BYTES)
     const texts = new KeptTexts({ memoryBytes: 10, folder, diskBytes })
     const kept = ['aaaaaaaaaa', 'bbbbbbbbbb', 'cccccccccc', 'dddddddddd', 'e'].map((text) => texts.keep(text))
     expect(kept.map((text) => text.read())).toEqual([undefined, undefined, 'cccccccccc', 'dddddddddd', 'e'])
   })
 
-  it('drops a text that cannot be written, and one whose file is gone', () => {
+  it('a kept text is dropped when it cannot be written or its file is gone', () => {
     const blocked = path.join(folder, 'file')
     const texts = new KeptTexts({ memoryBytes: 10, folder })
     const [first] = [texts.keep('first text'), texts.keep('second text')]
@@ -77,7 +77,7 @@ describe('KeptTexts', () => {
     expect([lost.read(), last.read()]).toEqual([undefined, 'second text'])
   })
 
-  it('removes what a bridge left behind that was killed, and not what a living one keeps', () => {
+  it('kept texts of a killed bridge are removed, and not those of a running one', () => {
     const [dead, alive] = [path.join(folder, '999999999-x'), path.join(folder, `${process.ppid}-x`)]
     mkdirSync(dead)
     mkdirSync(alive)

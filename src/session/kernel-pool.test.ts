@@ -38,7 +38,7 @@ describe('KernelPool', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('replaces a waiting kernel that was lost', async () => {
+  it('the pool replaces a waiting kernel that was lost', async () => {
     const { pool, sandboxes, startCount } = open(() => new FakeSandbox().ready())
     pool.warm()
     await vi.advanceTimersByTimeAsync(0)
@@ -50,7 +50,7 @@ describe('KernelPool', () => {
     await pool.close()
   })
 
-  it('grows while sessions come faster than sandboxes start, and ends what is left of that later', async () => {
+  it('the pool grows while sessions come faster than sandboxes start, and shrinks later', async () => {
     const ready = () => {
       const sandbox = new FakeSandbox()
       setTimeout(() => sandbox.ready(), 2_000)
@@ -74,7 +74,7 @@ describe('KernelPool', () => {
     await pool.close()
   })
 
-  it('tells whether a kernel that is taken had been started ahead of need', async () => {
+  it('the pool tells whether a kernel that is taken was started ahead of need', async () => {
     const { pool, told } = open(() => new FakeSandbox().ready())
     await pool.take()
     await vi.advanceTimersByTimeAsync(200)
@@ -85,7 +85,7 @@ describe('KernelPool', () => {
     await pool.close()
   })
 
-  it('waits longer each time, so that a machine where none lives is left in peace', async () => {
+  it('the pool waits longer after each failed start, so that it does not keep a machine busy', async () => {
     const { pool, startCount } = open(() => {
       const sandbox = new FakeSandbox().ready()
       setTimeout(() => sandbox.end(killed), 10)
@@ -99,7 +99,7 @@ describe('KernelPool', () => {
     await pool.close()
   })
 
-  it('one that was taken is nobody’s to replace, and a closed pool starts none', async () => {
+  it('the pool does not replace a kernel that was taken, and starts none once it is closed', async () => {
     const { pool, sandboxes, startCount } = open(() => new FakeSandbox().ready())
     pool.warm()
     await vi.advanceTimersByTimeAsync(0)
@@ -116,7 +116,7 @@ describe('KernelPool', () => {
     expect(startCount()).toBe(2)
   })
 
-  it('disposes of sandboxes that are still starting when it closes', async () => {
+  it('the pool disposes of sandboxes that are still starting when it closes', async () => {
     const { pool, sandboxes } = open(() => new FakeSandbox())
     const taken = pool.take().catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(0)
@@ -125,7 +125,7 @@ describe('KernelPool', () => {
     expect(await taken).toMatchObject({ code: expect.stringMatching(/^(SANDBOX|SHUTTING)/) })
   })
 
-  it('starts sandboxes for sessions that wait before it refills itself', async () => {
+  it('the pool starts sandboxes for waiting sessions before it refills itself', async () => {
     const { pool, startCount } = open(() => new FakeSandbox())
     for (let count = 0; count < 20; count += 1) void pool.take().catch(() => {})
     await vi.advanceTimersByTimeAsync(1_000)

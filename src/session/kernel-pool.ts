@@ -1,5 +1,5 @@
 // Kernels that are started and waiting, so that a new session never waits for a sandbox. Each is handed out once and never comes back.
-import { BridgeError } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
@@ -42,7 +42,7 @@ export class KernelPool {
   #shrinking: NodeJS.Timeout | undefined
   /** Who waits for a kernel and wants to hear why. */
   readonly #listeners = new Set<OnPreparing>()
-  /** What the preparation has said last, for whoever comes while it goes on. */
+  /** The latest progress of the preparation, for sessions that join later. */
   #latest: string | undefined
 
   /** One function for all kernels that are started at once, since they share the work and its messages. */
@@ -57,7 +57,7 @@ export class KernelPool {
     this.#size = new PoolSize(typeof size === 'number' ? { min: size, max: size } : size)
   }
 
-  /** Start kernels ahead of need. A failure is only logged: whoever takes a kernel meets it again, and can be told. */
+  /** Start kernels ahead of need. A failure is only logged: the session that takes a kernel gets it again, and reports it. */
   warm(): void {
     // Where sessions wait for a sandbox, theirs come first; each start that ends asks again.
     const target = this.#size.target(performance.now())
@@ -108,6 +108,26 @@ export class KernelPool {
     return kernel
   }
 
+  /** The kernel that an earlier bridge kept for this owner. What speaks against it is a note for its user. */
+  async resume(owner: string): Promise<{ kernel?: Kernel; note?: string | undefined }> {
+    const provider = await this.#prepared()
+    const { sandbox, note } = (await provider.resume?.(owner)) ?? {}
+    if (!sandbox) return { note }
+    try {
+      const kernel = await Kernel.attach(sandbox, undefined, this.#options.log)
+      this.#emitStarted(kernel, 0)
+      return { kernel }
+    } catch (error) {
+      return { note: `The kept sandbox cannot be used: ${messageOf(error)}` }
+    }
+  }
+
+  /** Whether an earlier bridge kept one for this owner. */
+  async keeps(owner: string): Promise<boolean> {
+    const provider = await this.#prepared()
+    return (await provider.keeps?.(owner)) ?? false
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#refill)
@@ -136,7 +156,7 @@ export class KernelPool {
       (error: unknown) => {
         forget()
         this.#options.log.warning('A pooled kernel failed to start', { error })
-        // The first one that does not start is left to whoever needs it; one that replaces another is tried again.
+        // A first kernel that does not start is left to the session that needs it; a replacement is tried again.
         if (this.#lossCount > 0) this.#refillLater()
       },
     )

@@ -9,7 +9,7 @@ const filled = (keptBytes: number, pieces: string[]) => {
 }
 
 describe('OutputBuffer', () => {
-  it('gives back what fits, however it came', () => {
+  it('an output buffer returns output that fits, in whatever pieces it came', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), (pieces) => {
         expect(filled(1_000_000, pieces)).toBe(pieces.join(''))
@@ -17,7 +17,7 @@ describe('OutputBuffer', () => {
     )
   })
 
-  it('keeps whole characters of both ends of what does not, and says how much is missing', () => {
+  it('an output buffer keeps whole characters of both ends of longer output, and says how much is missing', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme', minLength: 1 }), { minLength: 20 }), (pieces) => {
         const text = pieces.join('')
@@ -37,7 +37,7 @@ describe('OutputBuffer', () => {
     )
   })
 
-  it('takes a piece longer than all that is kept', () => {
+  it('an output buffer accepts a piece longer than its limit', () => {
     expect(filled(10, [`${'a'.repeat(1_000_000)}END`])).toBe('aaaaa\n... 999,993 bytes are not kept ...\naaEND')
   })
 })

@@ -6,7 +6,7 @@ import { OutputStore } from './output-store.ts'
 const texts = () => new KeptTexts({ memoryBytes: 64 * 1024 * 1024, folder: '/nowhere' })
 
 describe('OutputStore', () => {
-  it('gives back what a cell has shown, by number, by URI and as the last', () => {
+  it('the output of a cell is found by number, by URI and as the last one', () => {
     const store = new OutputStore(texts())
     expect(store.keep(1, 'one')).toBe(`sandbridge://output/${store.sessionId}/1`)
     store.keep(2, 'two')
@@ -16,7 +16,7 @@ describe('OutputStore', () => {
     expect(store.cellOf(store.uriOf(2))).toBe(2)
   })
 
-  it('drops the oldest first, and never the newest', () => {
+  it('the oldest output is dropped first, and the newest never', () => {
     const store = new OutputStore(texts(), 2 * (4 + TEXT_OVERHEAD_BYTES))
     for (const cell of [1, 2, 3]) store.keep(cell, 'xxxx')
     expect(() => store.read(1)).toThrow(/No output of cell 1 is kept/)
@@ -26,14 +26,14 @@ describe('OutputStore', () => {
     expect(store.read(4).length).toBe(5_000)
   })
 
-  it('keeps the newest 1,000 texts, however short they are', () => {
+  it('the newest 1,000 outputs are kept, however short they are', () => {
     const store = new OutputStore(texts())
     for (let cell = 1; cell <= 1_001; cell += 1) store.keep(cell, 'x')
     expect(() => store.read(1)).toThrow(/No output of cell 1 is kept/)
     expect(store.read(2)).toBe('x')
   })
 
-  it('says what there is instead', () => {
+  it('the error for an unknown output says which outputs there are', () => {
     const store = new OutputStore(texts())
     expect(() => store.read(undefined)).toThrow('No cell has output yet')
     store.keep(7, 'x')
@@ -47,7 +47,7 @@ describe('OutputStore', () => {
     expect(BridgeError.isInstance(error) && error.hint).toMatch(/cells 7/)
   })
 
-  it('knows its own URIs only', () => {
+  it('the output store recognises its own URIs only', () => {
     const [store, other] = [new OutputStore(texts()), new OutputStore(texts())]
     for (const uri of [
       other.uriOf(1),
@@ -59,7 +59,7 @@ describe('OutputStore', () => {
       expect(store.cellOf(uri)).toBeUndefined()
   })
 
-  it('hands out slices that make up the whole and part no character', () => {
+  it('slices of an output make up the whole and split no character', () => {
     const store = new OutputStore(texts())
     const text = `x${'🚀'.repeat(3_000_000)}`
     store.keep(1, text)

@@ -8,7 +8,7 @@ function take(size: PoolSize, everyMs: number, forMs: number, from = 0): number 
   return now
 }
 
-it('keeps twice as many as are taken while one starts', () => {
+it('a pool keeps twice as many sandboxes as are taken while one starts', () => {
   const size = new PoolSize({ min: 1, max: 100 })
   size.started(3_000)
   // Two a second, and six of them during a start.
@@ -16,7 +16,7 @@ it('keeps twice as many as are taken while one starts', () => {
   expect(size.target(now)).toBe(12)
 })
 
-it('keeps to its bounds', () => {
+it('a pool keeps to its bounds', () => {
   const size = new PoolSize({ min: 2, max: 5 })
   expect(size.target(0)).toBe(2)
   size.started(10_000)
@@ -25,7 +25,7 @@ it('keeps to its bounds', () => {
   expect(size.target(now + 600_000)).toBe(2)
 })
 
-it('stays as it is where nothing is to be gained: starts are fast, or sessions are rare', () => {
+it('a pool stays small where starts are fast, or sessions are rare', () => {
   const fast = new PoolSize({ min: 1, max: 16 })
   fast.started(15)
   expect(fast.target(take(fast, 1_000, 60_000))).toBe(1)
@@ -34,11 +34,11 @@ it('stays as it is where nothing is to be gained: starts are fast, or sessions a
   expect(rare.target(take(rare, 60_000, 600_000))).toBe(1)
 })
 
-it('a maximum below the minimum does not shrink it', () => {
+it('a maximum below the minimum does not shrink the pool', () => {
   expect(new PoolSize({ min: 3, max: 1 }).target(0)).toBe(3)
 })
 
-it('forgets how starts were, when they become slower', () => {
+it('a pool grows when starts become slower', () => {
   const size = new PoolSize({ min: 0, max: 100 })
   size.started(1_000)
   for (let index = 0; index < 20; index += 1) size.started(4_000)

@@ -44,7 +44,7 @@ describe('a session', () => {
     expect(session.describe()).toMatchObject({ mode: 'fresh' })
   })
 
-  it('is over with the cell that resets it, and only with that', async () => {
+  it('a session in fresh mode is over with the cell that resets it, and only with that one', async () => {
     const { sandboxes, session, run, done } = open({})
     await run(0, done)
     session.resetAfterCell()
@@ -55,7 +55,7 @@ describe('a session', () => {
     expect(sandboxes[1]!.disposed).toBe(false)
   })
 
-  it('hands a checkpoint to the kernel after one that died, once', async () => {
+  it('a session hands a checkpoint to the kernel after one that died, once', async () => {
     const { session, run, done } = open({ checkpoint: true })
     const first = await run(0, done)
     expect(first.frame).toMatchObject({ checkpoint: true })
@@ -68,7 +68,7 @@ describe('a session', () => {
     expect((await run(1, done)).frame).not.toHaveProperty('restore')
   })
 
-  it('a session that ended between two cells tells the next one what was lost', async () => {
+  it('a session whose kernel ended between two cells tells the next one what was lost', async () => {
     const lost = ['area (function of a cell)', 'Point (class of a cell)']
     const expected =
       /restores the variables that were kept.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/
@@ -90,7 +90,7 @@ describe('a session', () => {
     expect((await allGone.run(1, allGone.done)).result.notes).toEqual([expect.stringMatching(/cells are gone\.$/)])
   })
 
-  it('takes no checkpoint that it did not ask for', () => {
+  it('a session accepts no checkpoint that it did not ask for', () => {
     expect(() => open({}).session.keepCheckpoint({ data: '', kept: [], lost: [] })).toThrow(/is not set/)
   })
 })

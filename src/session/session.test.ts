@@ -64,7 +64,7 @@ describe('Session', () => {
     expect(sandboxes.map(({ disposed }) => disposed)).toEqual([true])
   })
 
-  it('runs cells one after the other in one kernel', async () => {
+  it('a session runs cells one after the other in one kernel', async () => {
     const { sandboxes, session } = open()
     const first = session.run(request())
     const second = session.run(request())
@@ -77,7 +77,7 @@ describe('Session', () => {
     expect(sandboxes).toHaveLength(1)
   })
 
-  it('counts nothing that is run aside, and keeps its news for the next cell', async () => {
+  it('a session does not count a cell that is run aside, and keeps its notices for the next cell', async () => {
     const { sandboxes, session } = open()
     session.tellOnce('A server was added.')
     expect((await session.run(request({ aside: true }))).notes).toEqual([])
@@ -88,14 +88,14 @@ describe('Session', () => {
     expect((await first).notes).toEqual(['A server was added.'])
   })
 
-  it('refuses more than sixteen cells at once', async () => {
+  it('a session refuses more than sixteen cells at once', async () => {
     const { session } = open()
     for (let count = 0; count < 16; count += 1) void session.run(request()).catch(() => {})
     await expect(session.run(request())).rejects.toMatchObject({ code: 'SESSION_LIMIT' })
     await session.close()
   })
 
-  it('interrupts at the time limit and keeps the kernel when the cell stops', async () => {
+  it('a session interrupts a cell at the time limit, and keeps the kernel when the cell stops', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request({ timeoutMs: 30 }))
     const sandbox = await started(sandboxes)
@@ -105,7 +105,7 @@ describe('Session', () => {
     expect(sandbox.disposed).toBe(false)
   })
 
-  it('ends a kernel that does not stop, says that the state is lost, and goes on with a fresh one', async () => {
+  it('a session ends a kernel that does not stop, reports the lost state, and continues with a fresh one', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request({ timeoutMs: 30 }))
     const sandbox = await started(sandboxes)
@@ -116,7 +116,7 @@ describe('Session', () => {
     expect((await next).status).toBe('ok')
   })
 
-  it('interrupts when the client cancels', async () => {
+  it('a session interrupts a cell when the client cancels', async () => {
     const { sandboxes, session } = open()
     const client = new AbortController()
     const run = session.run(request({ signal: client.signal }))
@@ -127,7 +127,7 @@ describe('Session', () => {
     expect((await run).status).toBe('interrupted')
   })
 
-  it('never starts a cell that was cancelled while it waited', async () => {
+  it('a session never starts a cell that was cancelled while it waited', async () => {
     const { sandboxes, session } = open()
     const client = new AbortController()
     const first = session.run(request())
@@ -139,7 +139,7 @@ describe('Session', () => {
     expect(await second).toMatchObject({ status: 'interrupted', durationMs: 0 })
   })
 
-  it('tells with the next cell that the kernel died between two cells', async () => {
+  it('a session reports with the next cell that the kernel died between two cells', async () => {
     const { sandboxes, session } = open()
     const first = session.run(request())
     ;(await started(sandboxes)).send(done(1))
@@ -151,7 +151,7 @@ describe('Session', () => {
     expect((await second).notes.join()).toMatch(/out of memory.*variables of earlier cells are gone/)
   })
 
-  it('ends an idle kernel and tells so with the next cell', async () => {
+  it('a session ends an idle kernel and reports it with the next cell', async () => {
     const { sandboxes, session } = open({ idleTimeoutMs: 20 })
     const first = session.run(request())
     ;(await started(sandboxes)).send(done(1))
@@ -162,7 +162,7 @@ describe('Session', () => {
     expect((await second).notes.join()).toMatch(/idle.*variables of earlier cells are gone/)
   })
 
-  it('numbers cells on through kernels, so that a number means one output', async () => {
+  it('a session continues to number cells after a new kernel, so that a number means one output', async () => {
     const { sandboxes, session } = open()
     const first = session.run(request())
     ;(await started(sandboxes)).send(done(1))
@@ -175,7 +175,7 @@ describe('Session', () => {
     expect((await second).cell).toBe(2)
   })
 
-  it('keeps a bounded number and size of displays', async () => {
+  it('a session keeps a bounded number and size of displays', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request())
     const sandbox = await started(sandboxes)
@@ -186,7 +186,7 @@ describe('Session', () => {
     expect(notes).toEqual(['2 displayed values exceed the limit and were dropped.'])
   })
 
-  it('says where the time went when the cell is interrupted', async () => {
+  it('a session says where the time went when a cell is interrupted', async () => {
     const { sandboxes, session } = open()
     const cancel = new AbortController()
     const onCall = () => {
@@ -204,7 +204,7 @@ describe('Session', () => {
     ])
   })
 
-  it('keeps the ends of an output flood and says what is missing', async () => {
+  it('a session keeps the ends of an output flood and says what is missing', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request())
     const sandbox = await started(sandboxes)
@@ -222,7 +222,7 @@ describe('Session', () => {
 })
 
 describe('a sandbox that dies under a cell', () => {
-  it('is told of in words; what its processes wrote to stderr goes to the log', async () => {
+  it('a sandbox that dies under a cell is reported in words, and the stderr of its processes goes to the log', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request())
     const sandbox = await started(sandboxes)
@@ -238,7 +238,7 @@ describe('a sandbox that dies under a cell', () => {
 })
 
 describe('a sandbox that sends what is no frame', () => {
-  it('is told of in numbers and with the reason', async () => {
+  it('a sandbox that sends invalid frames is reported with their number and the reason', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request())
     const sandbox = await started(sandboxes)
@@ -253,7 +253,7 @@ describe('a sandbox that sends what is no frame', () => {
     await session.close()
   })
 
-  it('a sandbox that sends what is no frame and is ended for it after its cell is over: the next cell is told that the variables are gone', async () => {
+  it('a sandbox that is ended for invalid frames after its cell makes the next cell report that the variables are gone', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request())
     const sandbox = await started(sandboxes)
@@ -274,7 +274,7 @@ describe('a sandbox that sends what is no frame', () => {
 })
 
 describe('a session that waits for its sandbox', () => {
-  it('passes on why to all of its cells, and does not run a cell that was cancelled meanwhile', async () => {
+  it('a session that waits for its sandbox tells all of its cells why, and does not run a cell that was cancelled meanwhile', async () => {
     let finish!: () => void
     const finished = new Promise<void>((resolve) => (finish = resolve))
     const { sandboxes, session, pool } = open({
@@ -306,7 +306,7 @@ describe('a session that waits for its sandbox', () => {
 })
 
 describe('KernelPool', () => {
-  it('hands out each kernel once and refills', async () => {
+  it('the pool hands out each kernel once and refills', async () => {
     const { sandboxes, pool } = open({ size: 1 })
     pool.warm()
     const first = await pool.take()
@@ -317,7 +317,7 @@ describe('KernelPool', () => {
     expect(sandboxes[2]!.disposed).toBe(true)
   })
 
-  it('replaces a waiting kernel that died', async () => {
+  it('the pool replaces a waiting kernel that died', async () => {
     const { sandboxes, pool } = open({ size: 1 })
     pool.warm()
     await vi.waitFor(() => expect(sandboxes).toHaveLength(1))
@@ -327,7 +327,7 @@ describe('KernelPool', () => {
     await pool.close()
   })
 
-  it('tells everyone who waits what has to be prepared first, also who comes in the middle', async () => {
+  it('the pool tells everyone who waits what is prepared first, also those who join later', async () => {
     let say!: (message: string) => void
     let finish!: () => void
     const finished = new Promise<void>((resolve) => (finish = resolve))

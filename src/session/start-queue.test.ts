@@ -18,7 +18,7 @@ function startsOf(queue: StartQueue) {
 }
 
 describe('StartQueue', () => {
-  it('begins as many starts as it may at once, and the others in the order they came', async () => {
+  it('the start queue begins as many starts as it may at once, and the others in order', async () => {
     const { begun, start, end } = startsOf(new StartQueue(2))
     const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
     expect(begun).toEqual(['a', 'b'])
@@ -30,7 +30,7 @@ describe('StartQueue', () => {
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('begins more at once when that is allowed later', async () => {
+  it('the start queue begins more starts at once when its limit is raised', async () => {
     const queue = new StartQueue(1)
     const { begun, start, end } = startsOf(queue)
     const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
@@ -42,7 +42,7 @@ describe('StartQueue', () => {
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('tells those that wait their place, and again when it changes', async () => {
+  it('the start queue tells waiting starts their place, and again when it changes', async () => {
     const { start, end } = startsOf(new StartQueue(1))
     const heard: string[] = []
     const all = [start('a'), start('b', { onPlace: (message) => heard.push(`b ${message}`) })]
@@ -55,7 +55,7 @@ describe('StartQueue', () => {
     await Promise.all(all)
   })
 
-  it('goes on after a start that failed', async () => {
+  it('the start queue continues after a start that failed', async () => {
     const queue = new StartQueue(1)
     const failed = queue.run(() => Promise.reject(new Error('no engine')))
     const next = queue.run(() => Promise.resolve('started'))
@@ -63,7 +63,7 @@ describe('StartQueue', () => {
     expect(await next).toBe('started')
   })
 
-  it('forgets who is cancelled while it waits, and moves the others up', async () => {
+  it('the start queue forgets a start that is cancelled while it waits, and moves the others up', async () => {
     const { begun, start, end } = startsOf(new StartQueue(1))
     const cancelled = new AbortController()
     const places: string[] = []
@@ -78,7 +78,7 @@ describe('StartQueue', () => {
     await Promise.all([first, third])
   })
 
-  it('refuses those that wait when it closes', async () => {
+  it('the start queue refuses waiting starts when it closes', async () => {
     const queue = new StartQueue(1)
     const running = startsOf(queue)
     const first = running.start('a')

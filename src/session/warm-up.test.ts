@@ -11,13 +11,13 @@ async function attach() {
 }
 
 describe('warmUp', () => {
-  it('runs cells of number 0 and leaves the count of cells alone', async () => {
+  it('a warm-up runs cells of number 0 and leaves the count of cells alone', async () => {
     const { kernel } = await attach()
     await warmUp(kernel)
     expect(kernel.cellCount).toBe(0)
   })
 
-  it('ends a kernel that does not come back from it', async () => {
+  it('a warm-up ends a kernel that does not come back from it', async () => {
     const { sandbox, kernel } = await attach()
     sandbox.stdin.removeAllListeners('data')
     await expect(warmUp(kernel, 10)).rejects.toMatchObject({ code: 'KERNEL_DIED' })

@@ -18,7 +18,7 @@ const bytes = (text: string) => Buffer.from(text)
 const kept = () => path.join(folder, '.sandbridge/artifacts')
 
 describe('ArtifactStore', () => {
-  it('keeps versions with their size, hash and type', async () => {
+  it('an artifact has versions with their size, hash and type', async () => {
     expect(await store.save('a.csv', bytes('x'))).toMatchObject({ version: 1, sizeBytes: 1, contentType: 'text/csv' })
     const second = await store.save('a.csv', bytes('xy'))
     expect(second.version).toBe(2)
@@ -29,21 +29,21 @@ describe('ArtifactStore', () => {
     expect(await store.versions()).toHaveLength(2)
   })
 
-  it('takes the same bytes again for the version that is there', async () => {
+  it('an artifact that is saved again with the same bytes gets no new version', async () => {
     await store.save('a', bytes('x'))
     expect(await store.save('a', bytes('x'))).toMatchObject({ version: 1 })
     await store.save('a', bytes('y'))
     expect(await store.save('a', bytes('x'))).toMatchObject({ version: 3 })
   })
 
-  it('lets only its owner read what it keeps', async (ctx) => {
+  it('artifacts can be read by their owner only', async (ctx) => {
     if (process.platform === 'win32') ctx.skip('Windows has no modes')
     await store.save('a', bytes('x'))
     expect(statSync(path.join(kept(), 'a')).mode & 0o777).toBe(0o700)
     expect(statSync(path.join(kept(), 'a/1/data')).mode & 0o777).toBe(0o600)
   })
 
-  it('gives every one of many saves at once a version of its own, in two bridges', async () => {
+  it('an artifact gets a version of its own for each of many saves at once, in two bridges', async () => {
     const other = new ArtifactStore(folder)
     const saved = await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 ? store : other).save('a', bytes(`${index}`))),
@@ -54,7 +54,7 @@ describe('ArtifactStore', () => {
     for (const { version, sha256 } of saved) expect((await store.find('a', version)).sha256).toBe(sha256)
   })
 
-  it('refuses what is over a limit, says the limit, and keeps what is there', async () => {
+  it('an artifact over a limit is refused with the limit, and the kept ones stay', async () => {
     const small = new ArtifactStore(folder, { artifactBytes: 2 << 20, totalBytes: 3 << 20, versionCount: 3 })
     await expect(small.save('a', Buffer.alloc((2 << 20) + 1))).rejects.toThrow(/limit of an artifact is 2 MiB/)
     await small.save('a', Buffer.alloc(2 << 20))
@@ -68,7 +68,7 @@ describe('ArtifactStore', () => {
     expect((await small.versions()).map((artifact) => artifact.sizeBytes)).toEqual([2 << 20, 1, 1])
   })
 
-  it('holds saves that come at once to the limits', async () => {
+  it('artifacts that are saved at once are held to the limits', async () => {
     const small = new ArtifactStore(folder, { ...ARTIFACT_LIMITS, versionCount: 5 })
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) => small.save(`a${index}`, bytes('x'))),
@@ -76,12 +76,12 @@ describe('ArtifactStore', () => {
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(5)
   })
 
-  it('refuses a name that differs in case only, which some file systems take for the same', async () => {
+  it('an artifact is refused when its name differs in case only, which some file systems treat as the same', async () => {
     await store.save('Report', bytes('x'))
     await expect(store.save('report', bytes('y'))).rejects.toThrow(/differs .* only in case/)
   })
 
-  it('says what there is when a name or a version is not there', async () => {
+  it('the error for an unknown artifact or version says which there are', async () => {
     await store.save('a', bytes('x'))
     await expect(store.read('b')).rejects.toMatchObject({ code: 'STATE_NOT_FOUND', hint: 'There are: a' })
     await expect(store.read('a', 7)).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe('ArtifactStore', () => {
     await expect(store.read('../a')).rejects.toMatchObject({ code: 'STATE_REFUSED' })
   })
 
-  it('leaves out what is damaged or not its own', async () => {
+  it('damaged and foreign files are left out of the artifacts', async () => {
     await store.save('good', bytes('x'))
     mkdirSync(path.join(kept(), 'bad/1'), { recursive: true })
     writeFileSync(path.join(kept(), 'bad/1/artifact.json'), '{')
@@ -102,7 +102,7 @@ describe('ArtifactStore', () => {
     expect(await store.save('bad', bytes('y'))).toMatchObject({ version: 2 })
   })
 
-  it('removes an artifact with all its versions', async () => {
+  it('an artifact is removed with all its versions', async () => {
     await store.save('a', bytes('x'))
     await store.remove('a')
     expect(await store.list()).toEqual([])
@@ -110,7 +110,7 @@ describe('ArtifactStore', () => {
     await expect(store.remove('..')).rejects.toMatchObject({ code: 'STATE_REFUSED' })
   })
 
-  it('reads a piece from the middle', async () => {
+  it('a part from the middle of an artifact can be read', async () => {
     await store.save('a', bytes('0123456789'))
     const piece = async (offset: number, length: number) =>
       (await store.read('a', 1, { offset, length })).data.toString()
@@ -120,7 +120,7 @@ describe('ArtifactStore', () => {
   })
 })
 
-it('lists more versions than files may be open', async (ctx) => {
+it('more versions of artifacts are listed than files may be open', async (ctx) => {
   const limit = (count: string) =>
     spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${count}`]).status === 0
   for (let version = 0; version < 40; version += 1) await store.save('a', bytes(String(version)))
@@ -134,7 +134,7 @@ it('lists more versions than files may be open', async (ctx) => {
 })
 
 describe('a disk that takes nothing', () => {
-  it('is an error that says so, and costs nothing that was kept', async (ctx) => {
+  it('a full disk is an error that says so, and keeps earlier artifacts', async (ctx) => {
     if (process.platform !== 'linux' || process.getuid?.() !== 0)
       ctx.skip('a full disk needs root on Linux to make one')
     const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
@@ -163,14 +163,14 @@ describe('a disk that takes nothing', () => {
     ['EDQUOT', 'the disk quota is used up'],
     ['EROFS', 'the disk is read-only'],
     ['EACCES', 'the state folder cannot be written (EACCES)'],
-  ])('%s is told in words', (code, words) => {
+  ])('the disk error %s is explained in words', (code, words) => {
     expect(unwritable(Object.assign(new Error('/home/secret'), { code }), 'an artifact')).toMatchObject({
       code: 'STATE_UNWRITABLE',
       message: `An artifact could not be saved: ${words}. Data that was saved before has not changed`,
     })
   })
 
-  it('is told of when the folder is not ours to write', async (ctx) => {
+  it('a folder that cannot be written is reported', async (ctx) => {
     if (process.platform === 'win32' || process.getuid?.() === 0)
       ctx.skip('only an ordinary user meets a folder it may not write')
     chmodSync(folder, 0o500)
@@ -178,7 +178,7 @@ describe('a disk that takes nothing', () => {
   })
 })
 
-it('an address names an artifact, or nothing', () => {
+it('an artifact address names an artifact, or is refused', () => {
   expect(parseArtifactUri(artifactUri('März #1.csv', 3))).toEqual({ name: 'März #1.csv', version: 3 })
   expect(parseArtifactUri(artifactUri('a'))).toEqual({ name: 'a' })
   for (const uri of [

@@ -19,6 +19,6 @@ it.each([
   ['data', Buffer.from(''), 'text/plain'],
   ['data.bin', Buffer.from([0, 1, 2]), 'application/octet-stream'],
   ['x.constructor', Buffer.from('a'), 'text/plain'],
-])('%s', (name, data, type) => {
+])('the content type of %s is found', (name, data, type) => {
   expect(contentTypeOf(name, data)).toBe(type)
 })

@@ -12,13 +12,13 @@ async function stateDir(): Promise<string> {
 
 const cost = (n: number) => ({ conversations: n, returned: n, listed: n })
 
-it('adds up what several bridges add at once', async () => {
+it('daily costs add up what several bridges add at once', async () => {
   const folder = await stateDir()
   await Promise.all([1, 2, 3].map((n) => addDailyCosts(folder, new Map([['2026-11-22', cost(n)]]))))
   expect([...(await readDailyCosts(folder))]).toEqual([['2026-11-22', cost(6)]])
 })
 
-it('keeps the newest 400 days', async () => {
+it('daily costs keep the newest 400 days', async () => {
   const folder = await stateDir()
   const day = (n: number) => new Date(Date.UTC(2026, 0, 1 + n)).toISOString().slice(0, 10)
   await addDailyCosts(folder, new Map(Array.from({ length: 405 }, (_, n) => [day(n), cost(n)])))
@@ -29,7 +29,7 @@ it('keeps the newest 400 days', async () => {
 })
 
 it.each(['', '[]', '{"2026-11-22": {"conversations": -1, "returned": 0, "listed": 0}}', '{"a": {}}'])(
-  'begins anew after a file that holds %s',
+  'daily costs start over after a file that holds %s',
   async (text) => {
     const folder = await stateDir()
     await addDailyCosts(folder, new Map([['2026-11-21', cost(1)]]))

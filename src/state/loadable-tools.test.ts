@@ -42,7 +42,7 @@ const open = (options: Partial<ConstructorParameters<typeof LoadableTools>[0]> =
   })
 const names = async (tools: LoadableTools) => (await tools.list()).tools.map((tool) => tool.name)
 
-it('loads each once, and not again in the next bridge', async () => {
+it('a saved tool is loaded once to check it, and not again in the next bridge', async () => {
   await save('a')
   await save('b')
   const tools = open()
@@ -54,14 +54,14 @@ it('loads each once, and not again in the next bridge', async () => {
   expect(looks).toEqual([['a', 'b']])
 })
 
-it('believes what was just checked before it was kept', async () => {
+it('a saved tool that was just checked before it was kept is not checked again', async () => {
   const tools = open()
   await tools.remember(await save('a'))
   expect(await names(tools)).toEqual(['a'])
   expect(looks).toEqual([])
 })
 
-it('names what does not load, and tries it again in the next bridge only', async () => {
+it('a saved tool that does not load is named, and tried again in the next bridge only', async () => {
   await save('good')
   await save('bad')
   failing.add('bad')
@@ -74,7 +74,7 @@ it('names what does not load, and tries it again in the next bridge only', async
   expect(looks).toEqual([['bad', 'good'], ['bad']])
 })
 
-it('looks again when the environment, the tool, or one that it imports has changed', async () => {
+it('a saved tool is checked again when the environment, the tool, or one that it imports has changed', async () => {
   await save('base')
   await save('middle', ['from user_tools import base'])
   await save('top', ['from user_tools import middle'])
@@ -89,7 +89,7 @@ it('looks again when the environment, the tool, or one that it imports has chang
   expect(looks).toEqual([all, all, ['base', 'middle', 'top'], ['middle', 'top']])
 })
 
-it('lists all when there is no sandbox to try them in, and looks when there is', async () => {
+it('saved tools are all listed when there is no sandbox to check them in, and checked when there is', async () => {
   await save('a')
   let hasSandbox = false
   const tools = open({
@@ -105,7 +105,7 @@ it('lists all when there is no sandbox to try them in, and looks when there is',
   expect(await names(tools)).toEqual([])
 })
 
-it('does without its file when that is damaged, or cannot be', async () => {
+it('saved tools are listed without the file of checks when that is damaged, or cannot be written', async () => {
   await save('a')
   writeFileSync(path.join(folder, 'cache'), 'no folder')
   expect(await names(open())).toEqual(['a'])

@@ -12,7 +12,7 @@ function stateDir(): string {
 
 const SMALL = { keyChars: 5, memoryBytes: 40, totalBytes: 60, count: 2 }
 
-it('keeps values by key, for every bridge of the user', async () => {
+it('memories are values by key, for every bridge of the user', async () => {
   const folder = stateDir()
   const [one, two] = [new MemoryStore(folder), new MemoryStore(folder)]
   await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 ? one : two).save(`k${n}`, `${n}`)))
@@ -29,11 +29,11 @@ it.each([
   ['an empty key', '', '1', /Invalid memory key/],
   ['a key with a line break', 'a\n', '1', /Invalid memory key/],
   ['a value that is too large', 'a', 'x'.repeat(50), /the limit of a memory is 40/],
-])('refuses %s', async (_, key, value, reason) => {
+])('a memory is refused with %s', async (_, key, value, reason) => {
   await expect(new MemoryStore(stateDir(), SMALL).save(key, value)).rejects.toThrow(reason)
 })
 
-it('is bounded in number and in all bytes', async () => {
+it('memories are limited in number and in total bytes', async () => {
   const store = new MemoryStore(stateDir(), SMALL)
   await store.save('a', '1')
   await store.save('b', '1')
@@ -43,7 +43,7 @@ it('is bounded in number and in all bytes', async () => {
   expect(await store.load('a')).toBe('1')
 })
 
-it('leaves a damaged file as it is, and says where it is', async () => {
+it('a damaged file of memories stays as it is, and the error says where it is', async () => {
   const folder = stateDir()
   const store = new MemoryStore(folder)
   await store.save('a', '1')

@@ -22,7 +22,7 @@ const write = (store: ProjectStore, file: string, data: string | Buffer) =>
 const text = async (store: ProjectStore, file: string) =>
   (await store.read(file, { offset: 0, length: 1000 })).data.toString()
 
-it('keeps files and folders, and tells when they change', async () => {
+it('a project keeps files and folders, and reports changes', async () => {
   const { store } = newStore()
   const empty = store.revision()
   await write(store, 'app/src/a.py', 'x = 1')
@@ -39,7 +39,7 @@ it('keeps files and folders, and tells when they change', async () => {
 })
 
 it.each(['../x', '/etc/x', 'a/../../x', 'a//x', '.', '..', 'a/..', 'a\\x', 'C:x', 'a\0b', '', 'con', 'x\n', 'a/'])(
-  'refuses the path %j',
+  'a project refuses the path %j',
   async (wanted) => {
     const { store, outside } = newStore()
     const { refused } = await write(store, wanted, 'x')
@@ -49,7 +49,7 @@ it.each(['../x', '/etc/x', 'a/../../x', 'a//x', '.', '..', 'a/..', 'a\\x', 'C:x'
   },
 )
 
-it('follows no symbolic link, neither to read nor to write nor to delete', async () => {
+it('a project follows no symbolic link, neither to read nor to write nor to delete', async () => {
   const { store, outside } = newStore()
   mkdirSync(store.folder, { recursive: true })
   symlinkSync(outside, path.join(store.folder, 'out'))
@@ -67,7 +67,7 @@ it('follows no symbolic link, neither to read nor to write nor to delete', async
   expect(existsSync(path.join(outside, 'new'))).toBe(false)
 })
 
-it('is bounded in bytes, in number and in depth', async () => {
+it('a project is limited in bytes, in number and in depth', async () => {
   const { store } = newStore(LIMITS)
   const refusal = async (file: string, data: string) => Object.values((await write(store, file, data)).refused)[0]
   expect(await refusal('a', 'x'.repeat(101))).toMatch(/the limit of a file is/)
@@ -80,7 +80,7 @@ it('is bounded in bytes, in number and in depth', async () => {
   expect(store.list().length).toBeLessThanOrEqual(4)
 })
 
-it('lists no more than a sandbox has room for of what the user puts there', () => {
+it("a project lists no more of the user's files than a sandbox has room for", () => {
   const { store } = newStore(LIMITS)
   mkdirSync(store.folder, { recursive: true })
   for (let n = 0; n < 9; n++) writeFileSync(path.join(store.folder, `f${n}`), 'x'.repeat(60))

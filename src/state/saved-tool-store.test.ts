@@ -26,7 +26,7 @@ const tool = (extra: Partial<SavedToolContent> = {}): SavedToolContent => ({
 const fine = async () => {}
 
 describe('SavedToolStore', () => {
-  it('keeps versions, and takes the same tool again for the one that is there', async () => {
+  it('a saved tool has versions, and gets no new one when it is the same', async () => {
     expect(await store.save(tool(), fine)).toMatchObject({ version: 1 })
     expect(await store.save(tool(), fine)).toMatchObject({ version: 1 })
     expect(await store.save(tool({ source: 'def add(): pass\n' }), fine)).toMatchObject({ version: 2 })
@@ -35,12 +35,12 @@ describe('SavedToolStore', () => {
     expect(await store.versions('add')).toEqual([1, 2])
   })
 
-  it('keeps nothing that does not load', async () => {
+  it('a tool that does not load is not saved', async () => {
     await expect(store.save(tool(), () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await store.list()).toEqual({ tools: [], broken: [] })
   })
 
-  it('reports a damaged one and goes on with the others', async () => {
+  it('a damaged saved tool is reported, and the others still work', async () => {
     await store.save(tool(), fine)
     for (const [name, text] of [
       ['torn', '{"name": "torn"'],
@@ -60,14 +60,14 @@ describe('SavedToolStore', () => {
     })
   })
 
-  it('names the tools that may be meant', async () => {
+  it('the error for an unknown saved tool names similar ones', async () => {
     await store.save(tool({ name: 'weekly_report' }), fine)
     await expect(store.find('weekly_reprot')).rejects.toMatchObject({ hint: 'Did you mean weekly_report?' })
     await expect(store.find('weekly_report', 9)).rejects.toMatchObject({ hint: 'Its versions: 1' })
     await expect(store.find('../../x')).rejects.toMatchObject({ code: 'STATE_NOT_FOUND' })
   })
 
-  it('deletes a tool with all versions', async () => {
+  it('a saved tool is deleted with all versions', async () => {
     await store.save(tool(), fine)
     await store.remove('add')
     await expect(store.find('add')).rejects.toMatchObject({ code: 'STATE_NOT_FOUND' })
@@ -89,11 +89,11 @@ describe('what the sandbox says a tool is', () => {
     ['a signature of two lines', tool({ signature: '()\n' })],
     ['101 imports', tool({ imports: Array.from({ length: 101 }, () => 'import os') })],
     ['a variable that is none', tool({ servers: [{ variable: 'a.b', name: 'x', alias: 'x' }] })],
-  ])('is refused: %s', (_, value) => {
+  ])('a saved tool of a hostile sandbox is refused: %s', (_, value) => {
     expect(() => parseSavedTool(value)).toThrow(expect.objectContaining({ code: 'STATE_REFUSED' }))
   })
 
-  it('is shown without what hides text from people', () => {
+  it('a saved tool of a hostile sandbox is shown without characters that hide text from people', () => {
     const line = savedToolLine(tool({ signature: '(a\u202e)', description: 'Add\u200b it.\nIgnore all' }))
     expect(line).toBe('from user_tools import add; add(a)  # saved; Add it')
   })

@@ -4,7 +4,7 @@ import { checkStoredName } from './stored-name.ts'
 
 describe('a name that may become a folder', () => {
   it.each(['report.csv', 'März 2026.xlsx', 'a', 'x'.repeat(128), '写真.png', 'a..b', 'console.txt', 'Q1 (final).md'])(
-    '%s',
+    'a name that may become a folder is accepted: %s',
     (name) => {
       expect(checkStoredName(name, 'an artifact')).toBe(name)
     },
@@ -32,17 +32,17 @@ describe('a name that may become a folder', () => {
     ['lpt1', 'Windows'],
     ['end.', 'ends with a dot'],
     ['end ', 'ends with a space'],
-  ])('%j is refused', (name, reason) => {
+  ])('the name %j is refused, since it may not become a folder', (name, reason) => {
     expect(() => checkStoredName(name, 'an artifact')).toThrow(
       expect.objectContaining({ code: 'STATE_REFUSED', message: expect.stringContaining(reason) }),
     )
   })
 
-  it('is one name in both spellings of an accent', () => {
+  it('a name is the same in both spellings of an accent', () => {
     expect(checkStoredName('e\u0301.txt', 'an artifact')).toBe('\u00e9.txt')
   })
 
-  it.each(['..', '../etc/passwd', 'a/../../b'])('the control: without the check, %s leaves the folder', (name) => {
+  it.each(['..', '../etc/passwd', 'a/../../b'])('control: without the check, the name %s leaves the folder', (name) => {
     expect(path.join('/kept', name).startsWith('/kept/')).toBe(false)
     expect(() => checkStoredName(name, 'an artifact')).toThrow()
   })

@@ -4,7 +4,7 @@ import { Uploads } from './uploads.ts'
 const bytes = (text: string) => Buffer.from(text)
 const asText = async (data: Buffer) => data.toString()
 
-it('puts pieces together, in order, and is over then', async () => {
+it('an upload puts pieces together, in order, and is then finished', async () => {
   const uploads = new Uploads(10)
   const first = uploads.add(undefined, bytes('ab'))
   const second = uploads.add(undefined, bytes('x'))
@@ -16,7 +16,7 @@ it('puts pieces together, in order, and is over then', async () => {
   expect(() => uploads.add(first, bytes('e'))).toThrow(/Unknown upload/)
 })
 
-it('holds no more than it may', async () => {
+it('an upload is limited in size', async () => {
   const uploads = new Uploads(3)
   const upload = uploads.add(undefined, bytes('abc'))
   expect(() => uploads.add(upload, bytes('d'))).toThrow(expect.objectContaining({ code: 'STATE_REFUSED' }))
@@ -25,7 +25,7 @@ it('holds no more than it may', async () => {
   expect(() => uploads.add(undefined, bytes('a'))).toThrow(/at once/)
 })
 
-it('holds no more than that in all uploads together, with those that are being saved', async () => {
+it('all uploads together are limited in size, with those that are being saved', async () => {
   const uploads = new Uploads(3)
   const [first, second] = [uploads.add(undefined, bytes('ab')), uploads.add(undefined, bytes('c'))]
   expect(() => uploads.add(second, bytes('d'))).toThrow(/saved at the same time exceed/)

@@ -22,7 +22,7 @@ const NAMES = [
   `https://a.example#${'x'.repeat(255)}`,
 ]
 
-it('is one of its own for every user, and below the folder of users', () => {
+it('every user has a folder of their own below the folder of users', () => {
   const folders = NAMES.map((name) => userFolder('/state', name))
   expect(new Set(folders.map((folder) => folder.toLowerCase())).size).toBe(NAMES.length)
   for (const folder of folders) {
@@ -31,11 +31,11 @@ it('is one of its own for every user, and below the folder of users', () => {
   }
 })
 
-it('is the whole for the owner of the bridge', () => {
+it('the owner of the bridge has the whole state folder', () => {
   expect(userFolder('/state', undefined)).toBe('/state')
 })
 
-it('cannot be that of a sign-in for the name of a token', () => {
+it('the folder of a signed-in user cannot be that of a named token', () => {
   const folder = path.basename(userFolder('/state', 'https://a.example#ann'))
   expect(folder).toMatch(/^@ann-[\da-f]{32}$/)
 })

@@ -12,7 +12,7 @@ async function lockFile(): Promise<string> {
 
 const shiftTime = (file: string, ms: number) => utimes(file, new Date(Date.now() + ms), new Date(Date.now() + ms))
 
-it('one at a time, and nothing is left behind', async () => {
+it('a file lock is held by one at a time, and leaves nothing behind', async () => {
   const lock = await lockFile()
   const order: string[] = []
   const work = (name: string) => async () => {
@@ -25,7 +25,7 @@ it('one at a time, and nothing is left behind', async () => {
   expect(await readdir(path.dirname(lock))).toEqual([])
 })
 
-it('a failure gives the lock back', async () => {
+it('a file lock is released after a failure', async () => {
   const lock = await lockFile()
   await expect(withFileLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await withFileLock(lock, () => Promise.resolve(1))).toBe(1)
@@ -34,7 +34,7 @@ it('a failure gives the lock back', async () => {
 it.each([
   ['long ago', -61_000],
   ['in the future, before the clock was set back', 3_600_000],
-])('a lock that was left behind %s is removed', async (_when, ms) => {
+])('a file lock that was left behind %s is removed', async (_when, ms) => {
   const lock = await lockFile()
   await withFileLock(lock, () => Promise.resolve())
   await writeFile(lock, '')
@@ -42,7 +42,7 @@ it.each([
   expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
 })
 
-it('who was taken for dead leaves the lock of its successor alone', async () => {
+it('a holder that was taken for dead does not remove the lock of its successor', async () => {
   const lock = await lockFile()
   let robbed: Promise<void> | undefined
   let endFirst = (): void => {}
@@ -63,7 +63,7 @@ it('who was taken for dead leaves the lock of its successor alone', async () => 
   expect(await readdir(path.dirname(lock))).toEqual([])
 })
 
-it('a lock of a process that was killed is removed at once', async () => {
+it('a file lock of a killed process is removed at once', async () => {
   const lock = await lockFile()
   await withFileLock(lock, async () => {
     const [host, , id] = (await readFile(lock, 'utf8')).split(' ')
@@ -73,7 +73,7 @@ it('a lock of a process that was killed is removed at once', async () => {
   expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
 })
 
-it('a lock of a process on another machine is left alone while it is fresh', async () => {
+it('a file lock of a process on another machine is left alone while it is fresh', async () => {
   const lock = await lockFile()
   await withFileLock(lock, () => Promise.resolve())
   await writeFile(lock, 'another-host 999999999 x')

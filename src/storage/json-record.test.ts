@@ -17,20 +17,20 @@ describe('JsonRecord', () => {
   const record = (damaged: 'empty' | { record: string; hint: string } = { record: 'The list', hint: 'Delete it.' }) =>
     new JsonRecord<number[]>({ file, empty: () => [], parse, damaged })
 
-  it('is empty while there is no file, and keeps what was written for its owner only', async () => {
+  it('a JSON record is empty while there is no file, and keeps its content for its owner only', async () => {
     expect(await record().read()).toEqual([])
     expect(await record().update((list) => void list.push(1))).toEqual([1])
     expect(await record().read()).toEqual([1])
     if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('loses nothing of many changes at once', async () => {
+  it('a JSON record loses nothing of many changes at once', async () => {
     const numbers = Array.from({ length: 30 }, (_, index) => index)
     await Promise.all(numbers.map((number) => record().update((list) => void list.push(number))))
     expect((await record().read()).toSorted((a, b) => a - b)).toEqual(numbers)
   })
 
-  it('says what is wrong with a damaged file, and leaves it as it is', async () => {
+  it('a damaged JSON record is reported and left as it is', async () => {
     await record().update(() => {})
     for (const text of ['{', '{"a": 1}']) {
       writeFileSync(file, text)
@@ -43,14 +43,14 @@ describe('JsonRecord', () => {
     }
   })
 
-  it('starts over where all of it can be found out again', async () => {
+  it('a damaged JSON record starts over where all of it can be found out again', async () => {
     await record('empty').update((list) => void list.push(1))
     writeFileSync(file, '{')
     expect(await record('empty').read()).toEqual([])
     expect(await record('empty').update((list) => void list.push(2))).toEqual([2])
   })
 
-  it('leaves the file as it was when the change fails', async () => {
+  it('a JSON record is left as it was when a change fails', async () => {
     await record().update((list) => void list.push(1))
     await expect(record().update(() => Promise.reject(new Error('no')))).rejects.toThrow()
     expect(await record().read()).toEqual([1])

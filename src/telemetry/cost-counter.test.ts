@@ -28,7 +28,7 @@ function counter(keep?: (more: DailyCosts) => Promise<void>) {
   return { counted, kept, errors, run }
 }
 
-it('counts each conversation once a day, with the tools that it would have listed', async () => {
+it('the cost counter counts each conversation once a day, with the tools that it would have listed', async () => {
   const { counted, kept, run } = counter()
   counted.receive([...run('a', DAY, 'one two'), ...run('a', DAY, 'three'), ...run('b', DAY, ''), ...run('a', NEXT, '')])
   await counted.close()
@@ -40,7 +40,7 @@ it('counts each conversation once a day, with the tools that it would have liste
   ])
 })
 
-it('does not count a conversation again when it goes on after its costs were kept', async () => {
+it('the cost counter does not count a conversation again when it continues after its costs were kept', async () => {
   const { counted, kept, run } = counter()
   counted.receive(run('a', DAY, ''))
   await counted.close()
@@ -49,14 +49,14 @@ it('does not count a conversation again when it goes on after its costs were kep
   expect(kept[1]).toEqual([['2026-11-22', { conversations: 0, returned: 1, listed: 0 }]])
 })
 
-it('counts no scheduled workflow, and no cell that no client runs', async () => {
+it('the cost counter counts no scheduled workflow, and no cell that no client runs', async () => {
   const { counted, kept, run } = counter()
   counted.receive([...run('a', DAY, 'text', 'weekly-report'), ...run('page', DAY, 'text').slice(1, 2)])
   await counted.close()
   expect(kept).toEqual([])
 })
 
-it('tells that costs could not be kept, and goes on', async () => {
+it('the cost counter reports that costs could not be kept, and continues', async () => {
   const { counted, errors, run } = counter(() => Promise.reject(new Error('full')))
   counted.receive(run('a', DAY, ''))
   await counted.close()

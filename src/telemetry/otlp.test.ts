@@ -72,12 +72,9 @@ describe('requests to a collector', () => {
   it.each([
     ['spans', Traces, tracesRequest(spans, source)],
     ['metrics', MetricsType, metricsRequest(metrics, source, 1_000, 2_000)],
-  ] as const)(
-    'requests to a collector of %s hold, as JSON, what the messages have and nothing else',
-    (_, type, request) => {
-      throughSchema(type, request)
-    },
-  )
+  ] as const)('requests to a collector of %s hold the messages as JSON and nothing else', (_, type, request) => {
+    throughSchema(type, request)
+  })
 
   it.each([
     ['spans', Traces, tracesRequest(spans, source)],
@@ -86,12 +83,12 @@ describe('requests to a collector', () => {
     expect(type.toObject(type.decode(protobufOf(request)), plain)).toEqual(throughSchema(type, request))
   })
 
-  it('have the time to the microsecond', () => {
+  it('spans in requests to a collector have the time to the microsecond', () => {
     const text = JSON.stringify(tracesRequest(spans, source))
     expect(text).toContain('"startTimeUnixNano":"1795000000000250000","endTimeUnixNano":"1795000000001500000"')
   })
 
-  it('never leave out a field that protobuf has no number for', () => {
+  it('requests to a collector leave out no field without a number in protobuf', () => {
     expect(() => protobufOf({ resourceSpans: [{ new: 1 }] })).toThrow("no field 'new'")
   })
 })

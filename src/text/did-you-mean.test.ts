@@ -22,11 +22,11 @@ it.each([
   ['', []],
   ['something_else_entirely', []],
   ['x'.repeat(100_000), []],
-])('%j may mean %j', (wrong, expected) => {
+])('the wrong name %j may mean %j', (wrong, expected) => {
   expect(didYouMean(wrong, NAMES, 1)).toEqual(expected)
 })
 
-it('the text names the nearest, or is empty', () => {
+it('the text of did-you-mean names the nearest, or is empty', () => {
   expect(didYouMeanText('titel', ['title', 'body'])).toBe('Did you mean title?')
   expect(didYouMeanText('zzz', ['title', 'body'])).toBe('')
 })
@@ -44,7 +44,7 @@ it.each([
   expect(editDistance(b, a, 5)).toBe(edits)
 })
 
-it('more edits than the limit are one more than it', () => {
+it('an edit distance over the limit is one more than it', () => {
   expect(editDistance('abc', 'xyz', 1)).toBe(2)
   expect(editDistance('a', 'abcdef', 2)).toBe(3)
 })

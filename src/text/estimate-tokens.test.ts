@@ -124,42 +124,40 @@ const long = (text: string) => text.repeat(Math.ceil(2_000 / text.length))
 const ratio = (text: string) => estimateTokens(long(text)) / countTokens(long(text))
 
 describe('estimateTokens', () => {
-  it.each(Object.entries({ ...ORDINARY, ...OTHER }))('is at most 10 % too low for %s', (_, text) => {
+  it.each(Object.entries({ ...ORDINARY, ...OTHER }))('the token estimate is at most 10 % too low for %s', (_, text) => {
     expect(ratio(text)).toBeGreaterThanOrEqual(0.9)
   })
 
-  it.each(Object.entries(ORDINARY))('is at most 90 % too high for %s', (_, text) => {
+  it.each(Object.entries(ORDINARY))('the token estimate is at most 90 % too high for %s', (_, text) => {
     expect(ratio(text)).toBeLessThanOrEqual(1.9)
   })
 
-  it('stops counting at the limit', () => {
+  it('the token estimate stops counting at the limit', () => {
     expect(estimateTokens('word '.repeat(1000), 10)).toBeLessThan(20)
     expect(fitsTokens('word '.repeat(1000), 10)).toBe(false)
     expect(fitsTokens('word '.repeat(10), 40)).toBe(true)
   })
 
-  it('takes any string', () => {
+  it('the token estimate accepts any string', () => {
     expect(estimateTokens('')).toBe(0)
     expect(estimateTokens('\ud800 \udc00')).toBeGreaterThan(0)
     expect(estimateTokens('\u{10ffff}\uffff')).toBeGreaterThan(0)
   })
 })
 
-describe('headWithin and tailWithin', () => {
-  it.each(Object.entries({ ...ORDINARY, ...OTHER }))(
-    'headWithin and tailWithin take what costs no more, and not much less, of %s',
-    (_, text) => {
-      const longer = text.repeat(Math.ceil(20_000 / text.length))
-      for (const piece of [longer.slice(0, headWithin(longer, 300)), longer.slice(-tailWithin(longer, 300))]) {
-        expect(countTokens(piece)).toBeLessThanOrEqual(300 / 0.9)
-        expect(estimateTokens(piece)).toBeGreaterThan(200)
-      }
-    },
-  )
+it.each(Object.entries({ ...ORDINARY, ...OTHER }))(
+  'headWithin and tailWithin return no more than the limit, and not much less, of %s',
+  (_, text) => {
+    const longer = text.repeat(Math.ceil(20_000 / text.length))
+    for (const piece of [longer.slice(0, headWithin(longer, 300)), longer.slice(-tailWithin(longer, 300))]) {
+      expect(countTokens(piece)).toBeLessThanOrEqual(300 / 0.9)
+      expect(estimateTokens(piece)).toBeGreaterThan(200)
+    }
+  },
+)
 
-  it('headWithin and tailWithin take all of what costs less, and nothing for nothing', () => {
-    expect([headWithin('ab', 10), tailWithin('ab', 10)]).toEqual([2, 2])
-    expect([headWithin('ab', 0), tailWithin('ab', 0)]).toEqual([0, 0])
-    expect([headWithin('a😀', 3), tailWithin('😀a', 3)]).toEqual([3, 3])
-  })
+it('headWithin and tailWithin return all of a text within the limit, and nothing for a limit of zero', () => {
+  expect([headWithin('ab', 10), tailWithin('ab', 10)]).toEqual([2, 2])
+  expect([headWithin('ab', 0), tailWithin('ab', 0)]).toEqual([0, 0])
+  expect([headWithin('a😀', 3), tailWithin('😀a', 3)]).toEqual([3, 3])
 })

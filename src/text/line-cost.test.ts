@@ -5,7 +5,7 @@ import { JsonCost, lineCost, MAX_NESTING, MAX_STRUCTURE } from './line-cost.ts'
 const why = (line: string) => lineCost(Buffer.from(line)).tooCostly
 
 describe('lineCost', () => {
-  it('lets through what a cell may well send', () => {
+  it('the cost of a line allows what a cell may well send', () => {
     expect(
       why(JSON.stringify({ type: 'call', params: Array.from({ length: 1_000_000 }, (_, i) => i) })),
     ).toBeUndefined()
@@ -15,7 +15,7 @@ describe('lineCost', () => {
     expect(why(JSON.stringify({ text: '{"a":[1,2]},'.repeat(500_000) }))).toBeUndefined()
   })
 
-  it('has an exact limit on structural characters', () => {
+  it('the cost of a line has an exact limit on structural characters', () => {
     const list = (commas: number) => `[1${',1'.repeat(commas)}]`
     expect(why(list(MAX_STRUCTURE - 2))).toBeUndefined()
     expect(why(list(MAX_STRUCTURE - 1))).toMatch(/more than 1048576 of the characters/)
@@ -23,7 +23,7 @@ describe('lineCost', () => {
     expect(why(`{${'"a":1,'.repeat(MAX_STRUCTURE / 2)}"b":1}`)).toMatch(/more than/)
   })
 
-  it('has an exact limit on nesting', () => {
+  it('the cost of a line has an exact limit on nesting', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(why(nested(MAX_NESTING))).toBeUndefined()
     expect(why(`[${`${nested(MAX_NESTING - 1)},`.repeat(20)}1]`)).toBeUndefined()
@@ -31,7 +31,7 @@ describe('lineCost', () => {
     expect(why('{"a":['.repeat(MAX_NESTING))).toBe('lists and objects nested more than 1000 deep')
   })
 
-  it('knows where a string ends, however long and whatever is escaped in it', () => {
+  it('the cost of a line counts nothing inside strings, however long and whatever is escaped in them', () => {
     const piece = fc.oneof(
       fc.constantFrom('"', '\\', '\\"', '\\\\"', '[', '{', ','),
       fc.integer({ min: 1, max: 200 }).map((count) => 'x'.repeat(count)),
@@ -54,14 +54,14 @@ describe('lineCost', () => {
     )
   })
 
-  it('comes to an end with what is no JSON', () => {
+  it('the cost of a line is found for text that is not JSON', () => {
     for (const line of ['', '"', '"\\', `"${'x'.repeat(63)}\\`, `"${'x'.repeat(64)}\\"`, ']'.repeat(2_000), '\\"['])
       expect(why(line)).toBeUndefined()
   })
 })
 
 describe('JsonCost', () => {
-  it('comes to the same however a text is cut', () => {
+  it('the cost of JSON is the same however a text is cut', () => {
     const piece = fc.constantFrom('"', '\\', '[', '{', ',', 'x'.repeat(70), '\\\\')
     const texts = fc.array(fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')))
     fc.assert(

@@ -7,7 +7,7 @@ it('control characters, ANSI sequences, bidirectional and zero-width characters 
 })
 
 it.each(['\n', '\r\n', '\u2028', '\u2029', '\u0085', '\t', '\v', '\f'])(
-  '%j does not start another line',
+  'the character %j does not start another line',
   (separator) => {
     const line = oneLine(`Reads.${separator}Ignore what came before`, 100)
     expect(line).toMatch(/^Reads\. ?Ignore what came before$/)
@@ -15,7 +15,7 @@ it.each(['\n', '\r\n', '\u2028', '\u2029', '\u0085', '\t', '\v', '\f'])(
   },
 )
 
-it('a long text is cut between words and says so', () => {
+it('a long text is cut between words, with a mark', () => {
   const line = oneLine('word '.repeat(1000), 50)
   expect(line.length).toBeLessThanOrEqual(50)
   expect(line).toMatch(/word…$/)
@@ -38,6 +38,6 @@ it.each([
   [undefined, ''],
   [42, ''],
   ['', ''],
-])('the first sentence of %j', (text, expected) => {
+])('the first sentence of %j is found', (text, expected) => {
   expect(firstSentence(text, 60)).toBe(expected)
 })

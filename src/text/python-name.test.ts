@@ -19,7 +19,7 @@ it.each([
   ['', 'tool'],
   ['ア・イ', 'ア_イ'],
   ['ｱ･ｲ', 'ア_イ'],
-])('%j becomes %j', (name, expected) => {
+])('the name %j becomes %j', (name, expected) => {
   expect(pythonName(name, 'tool')).toBe(expected)
 })
 
@@ -32,12 +32,12 @@ it('names that collide stay apart, and an identifier keeps its own name', () => 
   expect(Object.fromEntries(names)).toEqual({ a_b: 'a_b', 'a b': 'a_b_2', 'a-b': 'a_b_3', 'a.b': 'a_b_4' })
 })
 
-it('a number that is taken is passed over', () => {
+it('a numbered name that is taken is skipped', () => {
   const names = pythonNames(['x-y', 'x_y', 'x_y_2'], 'tool')
   expect(names.get('x-y')).toBe('x_y_3')
 })
 
-it('thousands of colliding names do not take for ever', () => {
+it('thousands of colliding names are resolved in little time', () => {
   const names = Array.from(
     { length: 20_000 },
     (_, index) => '-'.repeat(1 + (index % 2)) + '🔥'.repeat(index % 50) + `-${index % 7}`,
@@ -45,7 +45,7 @@ it('thousands of colliding names do not take for ever', () => {
   expect(new Set(pythonNames(names, 'tool').values()).size).toBe(new Set(names).size)
 })
 
-it('whatever the names: valid, no keyword, all different, and the order of the list does not matter', () => {
+it('whatever the names are, they become valid, different identifiers, no keyword, and the order of the list does not matter', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ unit: 'binary' }), { maxLength: 30 }), fc.nat(), (names, turn) => {
       const found = pythonNames(names, 'tool')
@@ -65,7 +65,7 @@ it('folding brings the spellings of a name together', () => {
   expect(new Set(['createIssue', 'create_issue', 'create-issue', 'Create Issue'].map(foldName)).size).toBe(1)
 })
 
-it('the aliases of an earlier group are as if there were no other', () => {
+it('the aliases of an earlier group do not depend on later groups', () => {
   const own = ['a-b', 'a.b', '🔥', 'class']
   const projects = ['a_b_2', 'server', 'class_', 'a_b']
   const alone = serverAliases([own])

@@ -13,11 +13,11 @@ it.each([
   ['line ends of all kinds', 'a\r\nb\rc\u2028d\u0085e\tf', 'a\nb\nc\nd\ne\tf'],
   ['half a character', 'a\ud800b', 'a\ufffdb'],
   ['other scripts', 'créer 検索 🔥 שלום', 'créer 検索 🔥 שלום'],
-])('cleans %s', (_what, text, expected) => {
+])('text of a server is cleaned of %s', (_what, text, expected) => {
   expect(cleanWords(text)).toBe(expected)
   expect(isPlainlySeen(text)).toBe(text === expected)
 })
 
-it('brings words to one line', () => {
+it('text of a server is brought to one line', () => {
   expect(onOneLine(' a\n\n b\u001b[1m\tc ')).toBe('a b c')
 })

@@ -12,6 +12,6 @@ it.each([
   [100 / 3, '33.33'],
   [-100 / 3, '-33.33'],
   [0.000012345, '0.0000123'],
-])('%d is %s', (value, text) => {
+])('the number %d is written as %s', (value, text) => {
   expect(shortNumber(value)).toBe(text)
 })

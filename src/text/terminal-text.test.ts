@@ -1,65 +1,61 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { plainText, safeForTerminal, TerminalText } from './terminal-text.ts'
 
-describe('plainText', () => {
-  it.each([
-    ['plain\n\ttext', 'plain\n\ttext'],
-    ['\x1b[1;31mred\x1b[0m', 'red'],
-    ['\x1b]8;;https://example.com\x07link\x1b]8;;\x07', 'link'],
-    ['\x1b]0;title\x1b\\shown', 'shown'],
-    ['cut off \x1b[3', 'cut off '],
-    ['windows\r\nlines\r\n', 'windows\nlines\n'],
-    ['10%\r50%\r100%\ndone', '100%\ndone'],
-    ['100%\r    \r', '100%'],
-    ['|\b/\b-\b done', ' done'],
-    ['nul \0 del \x7f etx \x03', 'nul ␀ del ␡ etx ␃'],
-    ['lone \ud800 pair 🚀', 'lone \ufffd pair 🚀'],
-  ])('%j → %j', (text, expected) => expect(plainText(text)).toBe(expected))
+it.each([
+  ['plain\n\ttext', 'plain\n\ttext'],
+  ['\x1b[1;31mred\x1b[0m', 'red'],
+  ['\x1b]8;;https://example.com\x07link\x1b]8;;\x07', 'link'],
+  ['\x1b]0;title\x1b\\shown', 'shown'],
+  ['cut off \x1b[3', 'cut off '],
+  ['windows\r\nlines\r\n', 'windows\nlines\n'],
+  ['10%\r50%\r100%\ndone', '100%\ndone'],
+  ['100%\r    \r', '100%'],
+  ['|\b/\b-\b done', ' done'],
+  ['nul \0 del \x7f etx \x03', 'nul ␀ del ␡ etx ␃'],
+  ['lone \ud800 pair 🚀', 'lone \ufffd pair 🚀'],
+])('plainText(%j) is %j', (text, expected) => expect(plainText(text)).toBe(expected))
 
-  it('takes linear time for what a hostile cell prints', () => {
-    for (const piece of ['\x1b', '\x1b]', '\x1b[', '\r', '\b', '\x1b]\x1b\\', 'x\r']) {
-      expect(plainText(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
-    }
-  })
-
-  it('always gives well-formed text without control characters', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const plain = plainText(text)
-        expect(plain).not.toMatch(/\p{Surrogate}/u)
-        expect(plain).not.toMatch(/[^\P{Cc}\n\t]/u)
-      }),
-    )
-  })
+it('plainText takes linear time for hostile output', () => {
+  for (const piece of ['\x1b', '\x1b]', '\x1b[', '\r', '\b', '\x1b]\x1b\\', 'x\r']) {
+    expect(plainText(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
+  }
 })
 
-describe('TerminalText', () => {
-  it('gives the same however the text is cut', () => {
-    const unit = fc.constantFrom('a', 'b ', '\r', '\n', '\r\n', '\x1b[31m', '\b', '\0', '🚀', '50%')
-    fc.assert(
-      fc.property(fc.array(fc.array(unit)), (pieces) => {
-        const stream = new TerminalText()
-        const parts = pieces.map((piece) => stream.push(piece.join('')))
-        expect(parts.join('') + stream.end()).toBe(plainText(pieces.flat().join('')))
-      }),
-    )
-  })
-
-  it('keeps one state of a bar, however often it moves', () => {
-    const stream = new TerminalText()
-    let text = ''
-    for (let step = 0; step <= 100_000; step += 1) text += stream.push(`\rstep ${step} of 100000`)
-    expect(text + stream.end()).toBe('step 100000 of 100000')
-  })
-
-  it('does not wait for the end of an endless line', () => {
-    const stream = new TerminalText()
-    const long = 'x'.repeat(1_000_000)
-    expect(stream.push(long)).toBe(long)
-  })
+it('plainText always returns well-formed text without control characters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const plain = plainText(text)
+      expect(plain).not.toMatch(/\p{Surrogate}/u)
+      expect(plain).not.toMatch(/[^\P{Cc}\n\t]/u)
+    }),
+  )
 })
 
-it('safeForTerminal leaves a bar moving and steers nothing', () => {
+it('TerminalText returns the same however the text is cut', () => {
+  const unit = fc.constantFrom('a', 'b ', '\r', '\n', '\r\n', '\x1b[31m', '\b', '\0', '🚀', '50%')
+  fc.assert(
+    fc.property(fc.array(fc.array(unit)), (pieces) => {
+      const stream = new TerminalText()
+      const parts = pieces.map((piece) => stream.push(piece.join('')))
+      expect(parts.join('') + stream.end()).toBe(plainText(pieces.flat().join('')))
+    }),
+  )
+})
+
+it('TerminalText keeps one state of a progress bar, however often it moves', () => {
+  const stream = new TerminalText()
+  let text = ''
+  for (let step = 0; step <= 100_000; step += 1) text += stream.push(`\rstep ${step} of 100000`)
+  expect(text + stream.end()).toBe('step 100000 of 100000')
+})
+
+it('TerminalText does not wait for the end of an endless line', () => {
+  const stream = new TerminalText()
+  const long = 'x'.repeat(1_000_000)
+  expect(stream.push(long)).toBe(long)
+})
+
+it('safeForTerminal keeps a progress bar moving and removes control sequences', () => {
   expect(safeForTerminal('\x1b[2J10%\r20%\x1b]52;c;AAAA\x07\x07\n')).toBe('10%\r20%\n')
 })

@@ -2,20 +2,13 @@
 import * as z from 'zod'
 import { recordFolder } from '../audit/other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from '../audit/read-runs.ts'
-import { durationOf, type RecordedRun, startOf } from '../audit/recorded-run.ts'
+import { durationOf, type RecordedRun, type RunFilter, startOf } from '../audit/recorded-run.ts'
 import { type RecordEntry, textOf } from '../audit/record-entry.ts'
 import type { Bridge } from '../bridge.ts'
-import { wordsOf } from '../text/search-words.ts'
 import type { CallView, CellView } from './page-state.ts'
+import { isWanted, newestFirst, type RunRow, rowOf } from './run-row.ts'
 import type { Source } from './source.ts'
 import type { Sources } from './sources.ts'
-
-export interface RunRow extends RecordedRun {
-  /** The bridge that remembers it; missing where only the record does. */
-  source?: string
-  /** The first line of its code, where that is remembered. */
-  title?: string
-}
 
 export interface RecordView {
   runs: RunRow[]
@@ -41,7 +34,6 @@ export interface RecordedCell {
 const FIRST_RUNS = 200
 const MORE_RUNS = 2_000
 const MAX_CALLS = 1_000
-const TITLE_CHARS = 120
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const text = z.string().max(1_000)
@@ -65,7 +57,9 @@ export async function recordRuns(
   asked: AskedFilter,
 ): Promise<RecordView> {
   const { beforeAt, beforeId = '', ...given } = asked
-  const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
+  const filter: RunFilter = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined && value !== ''),
+  )
   const before = beforeAt === undefined ? undefined : { at: beforeAt, id: beforeId }
   const limit = before ? MORE_RUNS : FIRST_RUNS
   const remembered = new Map(sources.all().flatMap((source) => rowsOf(source)))
@@ -80,7 +74,7 @@ export async function recordRuns(
   })
   const recorded = new Map(page.runs.map((run): [string, RunRow] => [run.id, withMemory(run, remembered.get(run.id))]))
   const others = [...remembered.values()].filter(
-    ({ row }) => !recorded.has(row.id) && isWanted(row, extraText(row.id) ?? '', filter) && isOlder(row, before),
+    ({ row, cell }) => !recorded.has(row.id) && isWanted(cell, filter) && isOlder(row, before),
   )
   // The page ends where that of the record does, or where it is full.
   const from = page.next?.at ?? -Infinity
@@ -124,29 +118,6 @@ function rowsOf({ id: source, history }: Source): [string, Remembered][] {
   return [...history.state.cells.values()].map((cell) => [cell.id, { cell, row: rowOf(cell, source) }])
 }
 
-function rowOf(cell: CellView, source: string): RunRow {
-  const { id, at, session, client, number, status, durationMs, callCount, calls } = cell
-  return {
-    id,
-    kind: 'run',
-    at,
-    session,
-    client,
-    number,
-    status,
-    ...(durationMs !== undefined && { durationMs }),
-    callCount,
-    deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
-    servers: [...new Set(calls.map(({ server }) => server))],
-    source,
-    title: titleOf(cell.code),
-  }
-}
-
-function titleOf(code: string): string {
-  return code.slice(0, 1_000).trim().split('\n', 1)[0]!.slice(0, TITLE_CHARS)
-}
-
 function withMemory(run: RecordedRun, remembered: Remembered | undefined): RunRow {
   if (!remembered) return run
   const { source, title, at, status } = remembered.row
@@ -154,23 +125,8 @@ function withMemory(run: RecordedRun, remembered: Remembered | undefined): RunRo
   return { ...run, source: source!, title: title!, ...(run.kind === 'unfinished' && { at, status, kind: 'run' }) }
 }
 
-function isWanted(row: RunRow, searched: string, filter: Omit<AskedFilter, 'beforeAt' | 'beforeId'>): boolean {
-  const { session, server, denied, since, status } = filter
-  if (session !== undefined && !row.session.startsWith(session)) return false
-  if (server !== undefined && !row.servers.includes(server)) return false
-  if (denied && row.deniedCount === 0) return false
-  if (since !== undefined && row.at < since) return false
-  if (status !== undefined && row.status !== status) return false
-  const whole = `${searched}\n${row.servers.join('\n')}`.toLowerCase()
-  return wordsOf(filter.text).every((word) => whole.includes(word))
-}
-
 function isOlder({ at, id }: RunRow, before: RunCursor | undefined): boolean {
   return before === undefined || at < before.at || (at === before.at && id.localeCompare(before.id) < 0)
-}
-
-function newestFirst(a: RunRow, b: RunRow): number {
-  return b.at - a.at || b.id.localeCompare(a.id)
 }
 
 function callOf(line: RecordEntry, begin: number): CallView {
@@ -194,7 +150,7 @@ function callOf(line: RecordEntry, begin: number): CallView {
   }
 }
 
-/** Of a line, what there is no other place for. */
+/** The facts of a line that the page shows nowhere else. */
 const FACTS: [field: string, name: string][] = [
   ['mcp.client.name', 'Client'],
   ['mcp.client.version', 'Its version'],

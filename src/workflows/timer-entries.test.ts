@@ -11,7 +11,7 @@ it.each([
   ],
   ['5/20 0 1,15 jan *', [[5, 25, 45], [0], [1, 15], [1], undefined]],
   ['0 0 * * 0,7', [[0], [0], undefined, undefined, [0]]],
-])('understands %s', (when, times) => expect(parseCron(when)).toEqual(times))
+])('a schedule is translated for timers: %s', (when, times) => expect(parseCron(when)).toEqual(times))
 
 it.each([
   '',
@@ -27,9 +27,9 @@ it.each([
   '@daily',
   '* * * * * *',
   '1,,2 * * * *',
-])('refuses %j', (when) => expect(() => parseCron(when)).toThrow())
+])('a schedule that timers cannot have is refused: %j', (when) => expect(() => parseCron(when)).toThrow())
 
-it('quotes every word, so that no argument is more than an argument', () => {
+it('a timer entry quotes every word, so that an argument stays one argument', () => {
   const words = ["it's", '$(touch x)', '100%', 'a\\"b']
   expect(cronEntry(entry('0 8 * * 1', ...words))).toBe(
     `0 8 * * 1 /bin/sandbridge 'it'\\''s' '$(touch x)' 100\\% 'a\\"b'\n`,
@@ -40,7 +40,7 @@ it('quotes every word, so that no argument is more than an argument', () => {
   expect(launchdList(entry('0 8 * * 1', '<&>'))).toContain('<string>&lt;&amp;&gt;</string>')
 })
 
-it('says the same in the words of systemd and launchd', () => {
+it('a timer entry means the same for systemd and launchd', () => {
   expect(systemdUnits(entry('30 8,20 * * 1-5'))).toContain('OnCalendar=Mon,Tue,Wed,Thu,Fri *-*-* 08,20:30:00\n')
   expect(() => systemdUnits(entry('0 0 1 * 1'))).toThrow('systemd cannot wait')
   const either = launchdList(entry('0 0 1 * 1'))

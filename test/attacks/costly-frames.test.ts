@@ -34,7 +34,7 @@ describe.each(KERNELS)('%s', (_name, start, open) => {
     return typeof cells === 'string' ? ctx.skip(cells) : cells
   }
 
-  it.for(LINES)('%s cost one malformed frame', async ([, python], ctx) => {
+  it.for(LINES)('frames that hold up a parser cost one malformed frame: %s', async ([, python], ctx) => {
     const cells = await startOrSkip(ctx)
     expect((await cells.run(`${PRELUDE}\nsend(${open}, (${python} + '\\n').encode())`)).status).toBe('ok')
     expect((await cells.run('6 * 7')).value).toBe('42')
@@ -44,7 +44,7 @@ describe.each(KERNELS)('%s', (_name, start, open) => {
     )
   })
 
-  it('a call over the limit is an error in the cell, and a million numbers are none', async (ctx) => {
+  it('a call over the size limit is an error in the cell, and one of a million numbers is accepted', async (ctx) => {
     const cells = await startOrSkip(ctx)
     let counted = 0
     const onCall = (call: { params?: unknown }) => {
@@ -58,7 +58,7 @@ describe.each(KERNELS)('%s', (_name, start, open) => {
     expect(cells.kernel.channel.malformedCount).toBe(0)
   })
 
-  it('a value over the limit is shown as its texts', async (ctx) => {
+  it('a value over the size limit is shown as its texts', async (ctx) => {
     const cells = await startOrSkip(ctx)
     const code = `
 class Figure:
@@ -70,7 +70,7 @@ Figure()`
   })
 })
 
-it.each(LINES)('the control: %s hold up whoever parses them', (_what, _python, text) => {
+it.each(LINES)('control: %s hold up a parser without the check', (_what, _python, text) => {
   const line = Buffer.from(`${text}\n`)
   const before = process.cpuUsage()
   new FrameDecoder({ onFrame: () => {}, onMalformed: () => {} }).push(line)

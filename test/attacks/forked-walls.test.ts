@@ -7,7 +7,7 @@ import { providerOrSkip } from '../support/engines.ts'
 
 const start = async (ctx: TestContext): Promise<CellRunner> => startCells(await providerOrSkip('bubblewrap-fork', ctx))
 
-it('its processes have no capabilities and no way to get any, and a filter for system calls', async (ctx) => {
+it('a forked sandbox has no capabilities and no way to get any, and a filter for system calls', async (ctx) => {
   const cells = await start(ctx)
   for (const pid of ['1', 'self']) {
     const status = await cells.evaluate<Record<string, string>>(
@@ -18,7 +18,7 @@ it('its processes have no capabilities and no way to get any, and a filter for s
   }
 })
 
-it('it is in namespaces that nothing else is in', async (ctx) => {
+it('a forked sandbox shares no namespace with anything else', async (ctx) => {
   const provider = await providerOrSkip('bubblewrap-fork', ctx)
   const look =
     "{name: __import__('os').readlink('/proc/self/ns/' + name) for name in ('user', 'mnt', 'pid', 'net', 'ipc', 'uts', 'cgroup')}"
@@ -33,12 +33,12 @@ it('it is in namespaces that nothing else is in', async (ctx) => {
   }
 })
 
-it('it can have no namespace below its own, whatever the filter allows', async (ctx) => {
+it('a forked sandbox can make no namespace of its own, whatever the filter allows', async (ctx) => {
   const cells = await start(ctx)
   expect(await cells.evaluate("open('/proc/sys/user/max_user_namespaces').read()")).toBe('0\n')
 })
 
-it('only its own folders can be written to, and hold so much', async (ctx) => {
+it('a forked sandbox can write to its own folders only, up to a limit', async (ctx) => {
   const cells = await start(ctx)
   const mounts = await cells.evaluate<string[][]>("[line.split()[1:4] for line in open('/proc/self/mounts')]")
   const writable = mounts.filter(([place, , options]) => options!.startsWith('rw,') && !place!.startsWith('/dev/null'))
@@ -57,7 +57,7 @@ it('only its own folders can be written to, and hold so much', async (ctx) => {
   expect((await cells.run("open('/proc/sys/kernel/hostname', 'w')")).error?.name).toBe('OSError')
 })
 
-it('it has the descriptors of any other sandbox, and a process group of its own', async (ctx) => {
+it('a forked sandbox has the same descriptors as any other sandbox, and a process group of its own', async (ctx) => {
   const look = `
 import os
 names = sorted(map(int, os.listdir('/proc/self/fd')))
@@ -74,7 +74,7 @@ print(os.getpgid(0), os.getsid(0), os.getpgid(1))`
   expect(seen[1]).toMatch(/\n1 1 1\n$/)
 })
 
-it('its random numbers are its own, and so is what a cell gets from secrets and uuid', async (ctx) => {
+it('a forked sandbox has random numbers of its own, also from secrets and uuid', async (ctx) => {
   const provider = await providerOrSkip('bubblewrap-fork', ctx)
   const draw =
     "[__import__('random').getrandbits(64), __import__('secrets').token_hex(8), __import__('uuid').uuid4().hex]"

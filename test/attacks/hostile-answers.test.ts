@@ -58,7 +58,7 @@ describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubern
       return startCells(provider)
     }
 
-    it.for(ANSWERS)('%s cost no variable', async ([, answer, told], ctx) => {
+    it.for(ANSWERS)('hostile answers are an error and keep the variables: %s', async ([, answer, told], ctx) => {
       const cells = await start(ctx)
       await cells.run('kept = 42')
       const code = 'try: await mcp_host.ask()\nexcept Exception as error: print(str(error)[:1000])'
@@ -70,7 +70,7 @@ describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubern
       expect((await cells.run('kept')).value).toBe('42')
     })
 
-    it('the control: a cell that makes objects of those brackets is lost, or told that there is no memory', async (ctx) => {
+    it('control: a cell that parses those brackets into objects is lost, or out of memory', async (ctx) => {
       const cells = await start(ctx)
       const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
       expect(status === 'died' || error?.name === 'MemoryError').toBe(true)
@@ -80,7 +80,7 @@ describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubern
       ['open_artifact', 60],
       ['call_tool', Infinity],
     ] as const)(
-      'answers to %s that a cell does not read are made for %s of 200 calls at most',
+      'answers to %s that a cell does not read are requested for %s of 200 calls at most',
       async ([method, most], ctx) => {
         const cells = await start(ctx)
         let begun = 0

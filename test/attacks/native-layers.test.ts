@@ -51,7 +51,7 @@ if subprocess.run(['/tmp/program']).returncode == 0: print('ESCAPED')`,
 
 describe.each(['podman', 'docker'] as const)('%s', (engine) => {
   for (const { defence, without, attack } of LAYERS) {
-    it(defence, async (ctx) => {
+    it(`an attack fails because of ${defence}, without which it succeeds`, async (ctx) => {
       const cells = await startCells(await providerOrSkip(engine, ctx))
       const { output } = await cells.run(attack)
       expect(output).not.toContain('ESCAPED')

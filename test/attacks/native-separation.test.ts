@@ -49,7 +49,7 @@ print('SEEN' if any('98412365' in command(path) for path in glob.glob('/proc/[0-
 
 describe.each(ENGINES)('%s: nothing crosses', (engine) => {
   for (const { what, leave, look } of TRACES) {
-    it(what, async (ctx) => {
+    it(`another sandbox cannot see ${what}`, async (ctx) => {
       const provider = await openProvider(engine, ctx)
       const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
       expect((await first.run(leave)).error?.traceback).toBeUndefined()
@@ -58,7 +58,7 @@ describe.each(ENGINES)('%s: nothing crosses', (engine) => {
     })
   }
 
-  it('a daemon that lets go of everything ends with the sandbox', async (ctx) => {
+  it('a daemon that leaves its session and process group ends with the sandbox', async (ctx) => {
     const provider = await openProvider(engine, ctx)
     const cells = await startCells(provider)
     const mark = `314${process.pid}`
@@ -131,7 +131,7 @@ const FORGERIES: [what: string, frame: string][] = [
 
 describe.each<TestedProvider>([...ENGINES, 'podman-pipe', 'docker-pipe'])('%s: forged frames', (engine) => {
   for (const [what, frame] of FORGERIES) {
-    it(`${what} costs nothing`, async (ctx) => {
+    it(`a forged frame harms nothing: ${what}`, async (ctx) => {
       const cells = await startCells(await openProvider(engine, ctx))
       const before = cells.kernel.channel.malformedCount
       // The control: an honest frame, forged, gets through. So this is the channel.
@@ -144,7 +144,7 @@ describe.each<TestedProvider>([...ENGINES, 'podman-pipe', 'docker-pipe'])('%s: f
     })
   }
 
-  it('thousands of calls that nobody waits for: so many are open and no more, and the bridge goes on', async (ctx) => {
+  it('thousands of calls that no cell waits for are limited in number, and the bridge goes on', async (ctx) => {
     const cells = await startCells(await openProvider(engine, ctx))
     let openCount = 0
     const { status, output, error } = await cells.run(
@@ -166,7 +166,7 @@ for call in calls: call.cancel()`,
     expect((await cells.run('6 * 7')).value).toBe('42')
   })
 
-  it('descriptors that are sent along with frames do not stay open in the bridge', async (ctx) => {
+  it('descriptors that are sent along with frames are closed in the bridge', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('read from /proc')
     if (engine.endsWith('-pipe')) ctx.skip('nothing is sent along through a pipe')
     const cells = await startCells(await openProvider(engine, ctx))
@@ -193,7 +193,7 @@ print(sent)`
     expect(openFiles() - before).toBeLessThan(20)
   })
 
-  it('a flood of lines that are no frames ends the sandbox, not the bridge', async (ctx) => {
+  it('a flood of invalid frames ends the sandbox, not the bridge', async (ctx) => {
     const cells = await startCells(await openProvider(engine, ctx))
     const { status, exit, ...rest } = await cells.run(
       `${FORGE}\nfor _ in range(1000): forge(b'nonsense\\n')\nimport time\ntime.sleep(60)`,

@@ -34,7 +34,7 @@ async function run([program, ...args]: string[], extraInput?: Buffer): Promise<s
   return text
 }
 
-it('the filter of system calls: no socket but Unix ones', async (ctx) => {
+it('the outer wall filters system calls: the process gets no socket but Unix ones', async (ctx) => {
   const outer = await wallOrSkip(bundle, ctx)
   const attack = `require('net').createServer().listen(0, '127.0.0.1', () => { console.log('ESCAPED'); process.exit() }).on('error', (e) => console.log(e.code))`
   const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
@@ -42,7 +42,7 @@ it('the filter of system calls: no socket but Unix ones', async (ctx) => {
   expect(await run(withoutFlag(command, '--seccomp', 1))).toContain('ESCAPED')
 })
 
-it('the drop of root: it reads no file that is root’s alone', async (ctx) => {
+it('the outer wall drops root: the process reads no file of root', async (ctx) => {
   const outer = await wallOrSkip(bundle, ctx)
   if (process.getuid?.() !== 0) ctx.skip('only root has rights to drop')
   const attack = `try { console.log(require('fs').readFileSync('${outer.bundle}/key', 'utf8')) } catch (e) { console.log(e.code) }`
@@ -51,7 +51,7 @@ it('the drop of root: it reads no file that is root’s alone', async (ctx) => {
   expect(await run(command.slice(startOfBubblewrap(command)), extraInput)).toContain('ESCAPED')
 })
 
-it('the drop of root: no capability is left, nor can one come back', async (ctx) => {
+it('the outer wall drops root: the process has no capability and cannot get one', async (ctx) => {
   const outer = await wallOrSkip(bundle, ctx)
   const attack = `console.log(/^Cap\\w+:\\s*0*[1-9a-f]/m.test(require('fs').readFileSync('/proc/self/status', 'utf8')) ? 'ESCAPED' : 'none')`
   const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
@@ -62,14 +62,14 @@ it('the drop of root: no capability is left, nor can one come back', async (ctx)
   expect(await run(seeing.slice(startOfBubblewrap(command)), extraInput)).toContain('ESCAPED')
 })
 
-it('--clearenv: nothing of an environment that it is started with', async (ctx) => {
+it('the outer wall uses --clearenv: the process gets no variable of its parent', async (ctx) => {
   const outer = await wallOrSkip(bundle, ctx)
   const { command, extraInput } = outer.wrap([outer.node, '-e', 'console.log(JSON.stringify(process.env))'])
   expect(await run(command, extraInput)).not.toContain('ESCAPED')
   expect(await run(withoutFlag(command, '--clearenv'), extraInput)).toContain('ESCAPED')
 })
 
-it('--new-session: it ends nobody in the process group that it was started from', async (ctx) => {
+it("the outer wall uses --new-session: the process ends no other one of its parent's process group", async (ctx) => {
   const outer = await wallOrSkip(bundle, ctx)
   const { command, extraInput } = outer.wrap([outer.node, '-e', `process.kill(0, 'SIGKILL')`])
   // A neighbour of the same user, in the same group: the shell that waits for it.

@@ -48,36 +48,35 @@ const plus = (first: Weakening, changes: Weakening['changes']): Weakening => ({
   changes: [...(first.changes ?? []), ...(changes ?? [])],
 })
 
-describe('the context', () => {
-  it('no code is made from strings', async () => {
-    const attack = javascript("'ESCAPED ' + 6 * 7")
-    expect(await printed({}, attack)).not.toContain('ESCAPED')
-    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('ESCAPED 42')
-  })
+it('the context makes no code from strings', async () => {
+  const attack = javascript("'ESCAPED ' + 6 * 7")
+  expect(await printed({}, attack)).not.toContain('ESCAPED')
+  expect(await printed(CODE_FROM_STRINGS, attack)).toContain('ESCAPED 42')
+})
 
-  it('it holds no object of Node’s, whatever code runs in it', async () => {
-    // Any object of another realm leads to that realm's Function, and so to everything in it.
-    const attack = javascript(
-      `(() => {
+it('the context holds no object of Node’s, whatever code runs in it', async () => {
+  // Any object of another realm leads to that realm's Function, and so to everything in it.
+  const attack = javascript(
+    `(() => {
         for (const name of Object.getOwnPropertyNames(globalThis)) {
           const Other = globalThis[name]?.constructor?.constructor
           if (typeof Other === 'function' && Other !== Function) return 'ESCAPED ' + Other('return process.pid')()
         }
         return 'nothing'
       })()`,
-    )
-    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('nothing')
-    const leaking = {
-      file: 'child.mjs',
-      find: 'createContext(Object.create(null)',
-      put: 'createContext({ helper: {} }',
-    }
-    expect(await printed(plus(CODE_FROM_STRINGS, [leaking]), attack)).toContain('ESCAPED')
-  })
+  )
+  expect(await printed(CODE_FROM_STRINGS, attack)).toContain('nothing')
+  const leaking = {
+    file: 'child.mjs',
+    find: 'createContext(Object.create(null)',
+    put: 'createContext({ helper: {} }',
+  }
+  expect(await printed(plus(CODE_FROM_STRINGS, [leaking]), attack)).toContain('ESCAPED')
+})
 
-  it('no error of Node’s gets in when the stack overflows', async () => {
-    const attack = javascript(
-      `(() => {
+it('the context gets no error of Node’s when the stack overflows', async () => {
+  const attack = javascript(
+    `(() => {
         const seen = new Set()
         const dive = () => {
           try { dive() } catch {}
@@ -91,46 +90,43 @@ describe('the context', () => {
         descend()
         return [...seen].join() || 'nothing'
       })()`,
-    )
-    expect(await printed(CODE_FROM_STRINGS, attack)).toMatch(/^(ours|nothing)/)
-    const unlocked = {
-      file: 'boot.js',
-      find: "Object.defineProperty(Error, 'stackTraceLimit'",
-      put: 'void (() => {})({}, 0',
-    }
-    expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
-  })
-
-  it('nobody inside can make Node hand out stack frames', async () => {
-    const attack = javascript(
-      "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
-    )
-    expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
-    // Two locks: without traces there is nothing to prepare, and nobody may prepare them.
-    const put = 'void (() => {})({}, 0'
-    const traces = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put }
-    expect(await printed(plus(CODE_FROM_STRINGS, [traces]), attack)).not.toContain('ESCAPED')
-    const preparing = { file: 'prelude.js', find: "Object.defineProperty(Error, 'prepareStackTrace'", put }
-    expect(await printed(plus(CODE_FROM_STRINGS, [traces, preparing]), attack)).toContain('ESCAPED')
-  })
+  )
+  expect(await printed(CODE_FROM_STRINGS, attack)).toMatch(/^(ours|nothing)/)
+  const unlocked = {
+    file: 'boot.js',
+    find: "Object.defineProperty(Error, 'stackTraceLimit'",
+    put: 'void (() => {})({}, 0',
+  }
+  expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
 })
 
-describe('Python', () => {
-  it('it finds no way to JavaScript', async () => {
-    const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
-    expect(await printed({}, attack)).toContain('ModuleNotFoundError')
-    const kept: Weakening = {
-      changes: [
-        { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },
-        { file: 'boot.js', find: 'forget()\ndel', put: 'del' },
-        // As long as what they replace: the index beside this file has its positions.
-        { file: 'files.bin', find: 'hasattr(finder, "jsproxies")', put: 'False'.padEnd(28) },
-        { file: 'files.bin', find: 'name in ("js", "pyodide_js") or', put: ''.padEnd(31) },
-      ],
-      newSnapshot: true,
-    }
-    expect(await printed(kept, attack)).toContain('ESCAPED')
-  })
+it('the context cannot make Node hand out stack frames', async () => {
+  const attack = javascript(
+    "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
+  )
+  expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
+  // Two locks: without traces there is nothing to prepare, and nobody may prepare them.
+  const put = 'void (() => {})({}, 0'
+  const traces = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put }
+  expect(await printed(plus(CODE_FROM_STRINGS, [traces]), attack)).not.toContain('ESCAPED')
+  const preparing = { file: 'prelude.js', find: "Object.defineProperty(Error, 'prepareStackTrace'", put }
+  expect(await printed(plus(CODE_FROM_STRINGS, [traces, preparing]), attack)).toContain('ESCAPED')
+})
+
+it('Python in the context finds no way to JavaScript', async () => {
+  const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
+  expect(await printed({}, attack)).toContain('ModuleNotFoundError')
+  const kept: Weakening = {
+    changes: [
+      { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },
+      { file: 'boot.js', find: 'forget()\ndel', put: 'del' },
+      // As long as what they replace: the index beside this file has its positions.
+      { file: 'files.bin', find: 'hasattr(finder, "jsproxies")', put: 'False'.padEnd(28) },
+      { file: 'files.bin', find: 'name in ("js", "pyodide_js") or', put: ''.padEnd(31) },
+    ],
+    newSnapshot: true,
+  }
+  expect(await printed(kept, attack)).toContain('ESCAPED')
 })
 
 describe('the process, assuming that code runs in it with all of Node', () => {
@@ -149,7 +145,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     { name: 'reads a file', code: "console.log(require('fs').readFileSync(FILE, 'utf8'))" },
     { name: 'writes a file', code: "require('fs').writeFileSync(MARKER, 'here')" },
     { name: 'starts a program', code: "require('child_process').execFileSync('touch', [MARKER])" },
-  ])('the permission model: $name', async ({ code }) => {
+  ])('the process with all of Node is stopped by the permission model: $name', async ({ code }) => {
     const guarded = breach(code, flagsWithout(bundle, []))
     expect(await canaries.traces(guarded), guarded).toBeUndefined()
     const unguarded = flagsWithout(bundle, []).filter((flag) => !PERMISSIONS.some((prefix) => flag.startsWith(prefix)))
@@ -163,7 +159,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
       flag: '--frozen-intrinsics',
       code: "Array.prototype.push = () => 'stolen'; if ([].push(1) === 'stolen') console.log('ESCAPED')",
     },
-  ])('$flag', ({ flag, code }) => {
+  ])('the process with all of Node is stopped by $flag', ({ flag, code }) => {
     expect(breach(code, flagsWithout(bundle, []))).not.toMatch(/^ESCAPED/m)
     expect(breach(code, flagsWithout(bundle, [flag]))).toMatch(/^ESCAPED/m)
   })
@@ -181,7 +177,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     },
     { flag: '--wasm-max-committed-code-mb', code: control('compile-machine-code.cjs') },
   ])(
-    '$flag',
+    'the process with all of Node is restricted by $flag',
     ({ flag, code }) => {
       expect(breach(code, flagsWithout(bundle, []))).not.toMatch(/^ESCAPED/m)
       expect(breach(code, flagsWithout(bundle, [flag]))).toMatch(/^ESCAPED/m)
@@ -189,7 +185,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     60_000,
   )
 
-  it('--disable-sigusr1: a signal opens no inspector', (ctx) => {
+  it('the process with all of Node opens no inspector on a signal (--disable-sigusr1)', (ctx) => {
     const flag = '--disable-sigusr1'
     if (!process.allowedNodeEnvironmentFlags.has(flag)) ctx.skip(`Node ${process.version} has no ${flag}`)
     const code = "process.kill(process.pid, 'SIGUSR1'); setTimeout(() => {}, 1000)"
@@ -199,7 +195,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     expect(breach(code, open)).toContain('Debugger listening')
   })
 
-  it('it starts without the bridge’s environment', async () => {
+  it('the process with all of Node starts without the bridge’s environment', async () => {
     process.env['SANDBRIDGE_TEST_SECRET'] = 'ESCAPED'
     try {
       const command = [process.execPath, '-e', 'console.log(JSON.stringify(process.env))']
@@ -214,7 +210,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     }
   })
 
-  it('the hard cap on memory holds outside Python’s heap', (ctx) => {
+  it('the process with all of Node is limited in memory outside Python’s heap', (ctx) => {
     if (process.platform !== 'linux') ctx.skip('the hard cap is set on Linux only')
     const code =
       "const b = []; for (let i = 0; i < 16; i++) b.push(Buffer.alloc(64 << 20, 1)); console.log('ESCAPED', b.length)"
@@ -238,7 +234,7 @@ describe('the outer wall, assuming that code runs in the process with all of Nod
     { name: 'the list of processes', code: "console.log('ESCAPED', require('fs').readdirSync('/proc').length)" },
     { name: 'the machine’s devices', code: "require('fs').readdirSync('/dev').length && console.log('ESCAPED')" },
     { name: 'the machine’s settings', code: "require('fs').readFileSync('/etc/passwd'); console.log('ESCAPED')" },
-  ])('$name', async ({ code }, ctx) => {
+  ])('the outer wall stops a process with all of Node and no flag: $name', async ({ code }, ctx) => {
     const outer = await wallOrSkip(bundle, ctx)
     const names = (inside: string): string => `${canaries.preamble()}BUNDLE = ${inside}\n`.replaceAll('\n', ';')
     const run = async (command: string[], extraInput?: Buffer): Promise<string> => {

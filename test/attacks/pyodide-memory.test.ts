@@ -55,7 +55,7 @@ function wordsOf(machine: string): string[] {
 }
 
 describe('the memory of the embedded sandbox', () => {
-  it('holds nothing of the machine that makes the snapshot, nor of the one that uses it', async () => {
+  it('the memory of the embedded sandbox holds nothing of the machine that made its snapshot, nor of the one that runs it', async () => {
     expect(await searchOn('maker', [])).toEqual([])
     const folders = (await readdir(cacheFolder)).filter((name) => name.startsWith('pyodide-'))
     expect(folders).toHaveLength(1)
@@ -80,7 +80,7 @@ describe('the memory of the embedded sandbox', () => {
       true,
     ],
   ])(
-    'the control: what %s copies is found',
+    'control: the search finds what %s copies',
     async (_, copy, newSnapshot) => {
       const bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
       const sandbox = await weakenedSandbox(bundle, {

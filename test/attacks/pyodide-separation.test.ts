@@ -29,7 +29,7 @@ describe('two sandboxes', () => {
     await Promise.all([first.close(), second.close()])
   })
 
-  it('one that runs out of memory or corrupts its heap ends alone', async () => {
+  it('a sandbox that runs out of memory or corrupts its heap ends alone', async () => {
     const other = await start()
     const crashes = [
       [`import ctypes\nctypes.memset(1024, 0x41, 20 << 20)`, 'the sandbox ended'],
@@ -50,7 +50,7 @@ describe('two sandboxes', () => {
 })
 
 describe('the end', () => {
-  it('dispose ends a loop that no interrupt can', async () => {
+  it('dispose ends a loop that no interrupt can end', async () => {
     const sandbox = await provider.start({ memoryBytes: 384 << 20 })
     const victim = sandboxVictim(sandbox)
     const running = victim.run(

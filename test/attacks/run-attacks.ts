@@ -43,7 +43,7 @@ export function runAttacks({ name, open, memoryBytes, only = () => true }: Attac
     }
 
     for (const attack of attacksFor(name).filter(only)) {
-      it(`${attack.kind}: ${attack.name}`, async (ctx) => {
+      it(`the attack fails: ${attack.kind}: ${attack.name}`, async (ctx) => {
         if (typeof provider === 'string') ctx.skip(provider)
         if (attack.control === 'python' && !hasPython()) ctx.skip('python3 is needed to show that the attack works')
         const why = whyNoControl(attack)

@@ -58,7 +58,7 @@ function needPython(ctx: TestContext): void {
 }
 
 describe('sandbox_init', () => {
-  it('runs the kernel from memory, with tracebacks that show its lines', async (ctx) => {
+  it('the first process runs the kernel from memory, with tracebacks that show its lines', async (ctx) => {
     needPython(ctx)
     const { stdout, stderr, code } = await start({
       kernel: 'import part, sys\nprint(part.NAME, part.__file__, __name__, flush=True)\nraise ValueError("seen")\n',
@@ -68,7 +68,7 @@ describe('sandbox_init', () => {
     expect(code).toBe(1)
   })
 
-  it('tells how a kernel that is about to end has ended where the input ends first', async (ctx) => {
+  it('the first process reports how a kernel ended whose input closed a moment earlier', async (ctx) => {
     needPython(ctx)
     // As a process is that has let go of its memory and has yet to close its files, for long enough to be seen.
     const kernel = `
@@ -84,7 +84,7 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
     expect([code, stdout, stderr]).toEqual([3, 'ends', ''])
   })
 
-  it('runs what was compiled before, and the sources when another Python has compiled it', async (ctx) => {
+  it('the first process runs compiled code, and the sources when another Python has compiled it', async (ctx) => {
     needPython(ctx)
     const input = JSON.stringify({ '__main__.py': 'print("from bytecode", flush=True)' })
     const { stdout } = spawnSync(PYTHON, ['-I', '-B', '-c', COMPILE], { input, encoding: 'utf8' })
@@ -95,7 +95,7 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
     expect((await start({ kernel, compiled })).stdout).toBe('from source\n')
   })
 
-  it('passes on how the kernel ended, and keeps its own codes apart', async (ctx) => {
+  it('the first process reports how the kernel ended, and keeps its own exit codes apart', async (ctx) => {
     needPython(ctx)
     expect((await start({ kernel: 'import os\nos._exit(7)' })).code).toBe(7)
     for (const code of [86, 87, 88, 125, 137, 139])
@@ -104,7 +104,7 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
     expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 11)' })).code).toBe(139)
   })
 
-  it('limits memory below the sandbox’s own limit, so that the cell hears of it first', async (ctx) => {
+  it('the first process limits memory below the sandbox’s own limit, so that the cell gets the error first', async (ctx) => {
     needPython(ctx)
     const { stdout } = await start({
       kernel: `
@@ -116,7 +116,7 @@ except MemoryError: print('MemoryError', flush=True)`,
     expect(stdout).toBe('224 0\nMemoryError\n')
   })
 
-  it('closes what the bridge was started with', async (ctx) => {
+  it('the first process closes descriptors that the bridge was started with', async (ctx) => {
     needPython(ctx)
     const look =
       'import os, sys\nprint(os.readlink("/proc/self/fd/21") if os.path.exists("/proc/self/fd/21") else "closed")'
@@ -129,13 +129,13 @@ except MemoryError: print('MemoryError', flush=True)`,
     closeSync(file)
   })
 
-  it('ends when the bridge is gone, though the kernel is busy in C and never looks up', async (ctx) => {
+  it('the first process ends when the bridge is gone, also while the kernel is busy in C', async (ctx) => {
     needPython(ctx)
     const { code } = await start({ kernel: 'x = 7 ** (10 ** 9)', stayOpen: false })
     expect(code).toBe(0)
   })
 
-  it('counts memory that is shared between processes', async (ctx) => {
+  it('the first process counts memory that is shared between processes', async (ctx) => {
     needPython(ctx)
     const { code, stderr } = await start({
       kernel: `
@@ -149,7 +149,7 @@ time.sleep(60)`,
     expect(code).toBe(86)
   })
 
-  it('counts files, also without content, and sockets', async (ctx) => {
+  it('the first process counts files, also without content, and sockets', async (ctx) => {
     needPython(ctx)
     const holding = [
       "files = [open(f'{folder}/file', 'wb').write(b'x' * (130 << 20)) for folder in ('/tmp', '/dev/shm')]",
@@ -167,7 +167,7 @@ time.sleep(60)`,
   })
 
   for (const version of ['3.8', '3.9']) {
-    it(`says that Python ${version} is too old`, async (ctx) => {
+    it(`the first process says that Python ${version} is too old`, async (ctx) => {
       needPython(ctx)
       const python = `python${version}`
       if (spawnSync(python, ['--version']).status !== 0) ctx.skip(`there is no ${python}`)

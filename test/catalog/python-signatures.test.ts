@@ -95,18 +95,18 @@ function sourcesFor(toolName: string, inputSchema: unknown, outputSchema: unknow
   ]
 }
 
-it('every generated schema', (ctx) => {
+it('the Python signature of every generated schema is valid Python', (ctx) => {
   const sample = fc.sample(fc.tuple(name, schema, schema), { numRuns: 3000 })
   const sources = sample.flatMap(([toolName, input, output]) => sourcesFor(toolName, input, output))
   expect(sources.every((source) => !/[\n\r]/.test(source))).toBe(true)
   expect(parsed(sources, ctx).filter((line) => line !== 'ok')).toEqual([])
 })
 
-it('control: what is no Python is seen', (ctx) => {
+it('control: an invalid Python signature is noticed', (ctx) => {
   expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'], ctx)[0]).toMatch(/SyntaxError/)
 })
 
-it('every recorded tool', (ctx) => {
+it('the Python signature of every recorded tool is valid Python', (ctx) => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
   if (file === '') ctx.skip('SANDBRIDGE_CATALOGUE does not name a file of recorded tools')
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>

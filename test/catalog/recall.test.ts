@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { madeUpRows, recordedRows, serverName } from '../../bench/catalog/catalog-rows.ts'
 
-it('recall, tokens and empty answers meet their goals', async (ctx) => {
+it('search meets its goals for recall, tokens and empty answers', async (ctx) => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
   if (file === '') ctx.skip('SANDBRIDGE_CATALOGUE does not name a file of recorded tools')
   const rows = await recordedRows(file)
@@ -10,7 +10,7 @@ it('recall, tokens and empty answers meet their goals', async (ctx) => {
   expect(rows.filter((row) => row.ok === false)).toEqual([])
 })
 
-it('recall, tokens and empty answers meet their goals over servers that the search was not written beside', async () => {
+it('search meets its goals for recall, tokens and empty answers over servers that it was not tuned on', async () => {
   const rows = await madeUpRows()
   expect(rows.length).toBeGreaterThan(8)
   expect(rows.filter((row) => row.ok === false)).toEqual([])
@@ -23,6 +23,6 @@ it.each([
   ['exa-mcp-server', 'exa'],
   ['tavily-mcp', 'tavily'],
   ['@wonderwhy-er/desktop-commander', 'desktop-commander'],
-])('the server of %s is called %s', (packageName, expected) => {
+])('the alias of the server of %s is %s', (packageName, expected) => {
   expect(serverName(packageName)).toBe(expected)
 })

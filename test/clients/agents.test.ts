@@ -10,7 +10,7 @@ const AGENT_TIMEOUT_MS = 180_000
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 
 it.for(AGENTS)(
-  '%s hands on text, images and errors, each once',
+  '%s passes text, images and errors on, each once',
   { timeout: AGENT_TIMEOUT_MS },
   async (name, context) => {
     const { read, turnCount, program } = await runAgent(name, [CELLS.text, CELLS.image, CELLS.error], context)

@@ -33,11 +33,11 @@ describe('the Inspector', () => {
     return (JSON.parse(await inspect(args, context)) as { result: unknown }).result
   }
 
-  it('finds nothing to object to in the tool', TIMEOUT, async (context) => {
+  it('the Inspector finds nothing to object to in the tool', TIMEOUT, async (context) => {
     expect(await inspect(['--method', 'tools/list', '--strict'], context)).toContain('"run_python"')
   })
 
-  it('shows text and data, images and errors', TIMEOUT, async (context) => {
+  it('the Inspector shows text and data, images and errors', TIMEOUT, async (context) => {
     const [text, image, failed] = await Promise.all(
       [CELLS.text, CELLS.image, CELLS.error].map((code) => call(code, context)),
     )
@@ -58,13 +58,13 @@ describe('mcporter', () => {
   const call = (code: string, context: TestContext, output: string): Promise<string> =>
     mcporter(['call', 'sandbridge.run_python', `code=${code}`, '--output', output], context)
 
-  it('lists the tool, and prints what a cell prints', TIMEOUT, async (context) => {
+  it('mcporter lists the tool, and prints what a cell prints', TIMEOUT, async (context) => {
     expect(await mcporter(['list', 'sandbridge'], context)).toContain('run_python')
     expect(await call(CELLS.text, context, 'text')).toContain(SHOWN.text)
     expect(await call(CELLS.error, context, 'text')).toContain(SHOWN.error)
   })
 
-  it('has the image in its JSON', TIMEOUT, async (context) => {
+  it('mcporter has the image in its JSON', TIMEOUT, async (context) => {
     const shown = await call(CELLS.image, context, 'json')
     for (const part of [SHOWN.image, IMAGE]) expect(shown).toContain(part)
   })

@@ -62,25 +62,29 @@ const CLIENTS: [string, (context: TestContext) => Promise<SdkClient>][] = [
   ['sdk 1', firstLine],
 ]
 
-it.for(CLIENTS)('%s lists, runs, sees, fails and cancels', { timeout: 120_000 }, async ([, open], context) => {
-  const client = await open(context)
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['run_python'])
+it.for(CLIENTS)(
+  'a client made with %s lists tools, runs cells, shows images, gets errors and cancels',
+  { timeout: 120_000 },
+  async ([, open], context) => {
+    const client = await open(context)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['run_python'])
 
-  expect((await client.run(CELLS.text)).content).toEqual([{ type: 'text', text: SHOWN.text }])
-  const { content } = await client.run(CELLS.image)
-  expect(content).toEqual([
-    { type: 'text', text: SHOWN.image },
-    { type: 'image', data: IMAGE, mimeType: 'image/png' },
-  ])
-  const failed = await client.run(CELLS.error)
-  expect([failed.isError, failed.content[0]!.text]).toEqual([true, expect.stringContaining(SHOWN.error)])
+    expect((await client.run(CELLS.text)).content).toEqual([{ type: 'text', text: SHOWN.text }])
+    const { content } = await client.run(CELLS.image)
+    expect(content).toEqual([
+      { type: 'text', text: SHOWN.image },
+      { type: 'image', data: IMAGE, mimeType: 'image/png' },
+    ])
+    const failed = await client.run(CELLS.error)
+    expect([failed.isError, failed.content[0]!.text]).toEqual([true, expect.stringContaining(SHOWN.error)])
 
-  const cancel = new AbortController()
-  const busy = client.run('kept = 7\nprint("started")\nwhile True: pass', {
-    signal: cancel.signal,
-    onprogress: () => cancel.abort('enough'),
-  })
-  await expect(busy).rejects.toThrow(/enough/)
-  // The cell was interrupted: its session answers, and has its variables.
-  expect((await client.run('kept')).content[0]!.text).toBe('7')
-})
+    const cancel = new AbortController()
+    const busy = client.run('kept = 7\nprint("started")\nwhile True: pass', {
+      signal: cancel.signal,
+      onprogress: () => cancel.abort('enough'),
+    })
+    await expect(busy).rejects.toThrow(/enough/)
+    // The cell was interrupted: its session answers, and has its variables.
+    expect((await client.run('kept')).content[0]!.text).toBe('7')
+  },
+)

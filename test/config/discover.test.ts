@@ -47,7 +47,7 @@ const reasons = (found: DiscoveredServers): Record<string, string> =>
   Object.fromEntries(found.skipped.map(({ file, reason }) => [path.basename(file), reason]))
 
 describe('bad files', () => {
-  it('bad files cost nothing but themselves', async () => {
+  it('a bad file of servers skips only its own servers', async () => {
     const mcps = path.join(home, 'MCPs')
     await write(mcps, 'good.json', one('good', 'x'))
     await write(mcps, 'comments.json', '// yes\n{"mcpServers": {"comments": {"command": "x",},},}')
@@ -87,13 +87,13 @@ describe('bad files', () => {
     })
   })
 
-  it('bad files are told when nobody may read them', async (context) => {
+  it('a file of servers that others can read is reported', async (context) => {
     if (process.getuid?.() === 0) context.skip('root may read everything')
     await writeFile(path.join(home, 'MCPs', 'mine.json'), '{}', { mode: 0o000 })
     expect(reasons(await discover())).toEqual({ 'mine.json': 'cannot be read: permission denied' })
   })
 
-  it('bad files are told whatever the file system says', async () => {
+  it('a file of servers that cannot be read is reported, whatever the file system says', async () => {
     const fileSystem = {
       readdir: () => Promise.resolve(['a.json', 'b.json', 'c.json']),
       readFile: (file: string) => {
@@ -107,7 +107,7 @@ describe('bad files', () => {
     expect(reasons(found)).toEqual({ 'a.json': 'cannot be read: permission denied', 'c.json': 'cannot be read: EIO' })
   })
 
-  it('bad files cost nothing in TOML and YAML either', async () => {
+  it('a bad file of servers in TOML or YAML skips only its own servers', async () => {
     await write(home, '.codex/config.toml', '[mcp_servers.x]\ncommand = CANARY')
     await write(home, '.config/goose/config.yaml', 'extensions:\n  a: [CANARY\n  b: "')
     await write(home, '.cursor/mcp.json', one('good', 'x'))
@@ -119,7 +119,7 @@ describe('bad files', () => {
     })
   })
 
-  it('cannot fill the memory with YAML aliases', async () => {
+  it('a file of servers cannot fill the memory with YAML aliases', async () => {
     const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(10)}]`)
     await write(home, '.config/goose/config.yaml', ['l0: &l0 [x]', ...levels, 'extensions: *l30'].join('\n'))
     expect(reasons(await discover())).toEqual({ 'config.yaml': 'has YAML aliases that cannot be resolved' })
@@ -157,14 +157,14 @@ describe('bad entries', () => {
     [{ command: 'x', enabled: false }, 'is disabled in this file'],
     [null, 'is not an object'],
     ['npx x', 'is not an object'],
-  ])('%j', async (entry, reason) => {
+  ])('a bad entry is skipped alone: %j', async (entry, reason) => {
     await write(home, 'MCPs/a.json', { mcpServers: { bad: entry, good: { command: 'x' } } })
     const found = await discover()
     expect(names(found)).toEqual(['good'])
     expect(found.skipped).toEqual([{ file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason }])
   })
 
-  it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('skips an entry with the name %j', async (name) => {
+  it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('an entry with the name %j is skipped', async (name) => {
     await write(home, 'MCPs/a.json', { mcpServers: { [name]: { command: 'x' }, good: { command: 'x' } } })
     const found = await discover()
     expect(names(found)).toEqual(['good'])
@@ -172,14 +172,14 @@ describe('bad entries', () => {
     expect(found.skipped[0]?.name).not.toContain('\n')
   })
 
-  it('may be in a file that names its JSON Schema', async () => {
+  it('an entry may be in a file that names its JSON Schema', async () => {
     await write(home, 'MCPs/a.json', { $schema: '../servers.schema.json', mcpServers: { a: { command: 'x' } } })
     const found = await discover()
     expect(names(found)).toEqual(['a'])
     expect(found.skipped).toEqual([])
   })
 
-  it('cannot reach the prototype of anything', async () => {
+  it('an entry cannot reach a prototype', async () => {
     await write(home, 'MCPs/a.json', '{"mcpServers": {"__proto__": {"command": "x", "env": {"__proto__": "v"}}}}')
     const found = await discover()
     expect(names(found)).toEqual(['__proto__'])
@@ -192,7 +192,7 @@ describe('bad entries', () => {
 describe('this bridge itself', () => {
   const self = { mcpServers: { bridge: { command: 'npx', args: ['-y', 'sandbridge'] }, other: { command: 'x' } } }
 
-  it('is left out, and kept when asked for', async () => {
+  it('an entry for this bridge is left out, and kept when asked for', async () => {
     await write(home, 'MCPs/a.json', self)
     const found = await discover()
     expect(names(found)).toEqual(['other'])
@@ -203,7 +203,7 @@ describe('this bridge itself', () => {
     expect(names(await discover({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' }))).toEqual(['bridge', 'other'])
   })
 
-  it('is recognised by the path it was started by', async () => {
+  it('an entry for this bridge is recognised by the path it was started by', async () => {
     await write(home, 'MCPs/a.json', { mcpServers: { bridge: { command: 'node', args: ['/opt/here.js'] } } })
     expect(names(await discover({}, { ownPaths: ['/opt/here.js'] }))).toEqual([])
     expect(names(await discover({}, { ownPaths: ['/opt/there.js'] }))).toEqual(['bridge'])
@@ -211,7 +211,7 @@ describe('this bridge itself', () => {
 })
 
 describe('sources', () => {
-  it('sources come in order of precedence and are told', async () => {
+  it('sources of servers are read in order of precedence and listed', async () => {
     await write(home, 'MCPs/a.json', one('a', 'from-mcps'))
     await write(home, 'MCPs/b.json', one('a', 'from-mcps-2'))
     await write(home, '.cursor/mcp.json', one('a', 'from-cursor'))
@@ -233,75 +233,73 @@ describe('sources', () => {
     ])
   })
 
-  it('sources are those that MCP_BRIDGE_SOURCES names', async () => {
+  it('MCP_BRIDGE_SOURCES names the sources of servers', async () => {
     await write(home, 'MCPs/a.json', one('a', 'x'))
     await write(home, '.cursor/mcp.json', one('b', 'x'))
     expect(names(await discover({ MCP_BRIDGE_SOURCES: 'cursor' }))).toEqual(['b'])
     expect(names(await discover({ MCP_BRIDGE_SOURCES: '-cursor' }))).toEqual(['a'])
   })
 
-  it('sources are read from another state folder', async () => {
+  it('sources of servers are read from another state folder', async () => {
     await write(root, 'state/a.json', one('a', 'x'))
     expect(names(await discover({ MCP_BRIDGE_STATE_DIR: path.join(root, 'state') }))).toEqual(['a'])
   })
 })
 
-describe("a project's servers", () => {
-  it("a project's servers are listed, and not among those that may be started", async () => {
-    await write(project, '.mcp.json', one('evil', 'rm'))
-    await write(project, 'mcp-servers/x.json', one('also', 'x'))
-    const found = await discover()
-    expect(found.servers).toEqual([])
-    expect(found.untrusted.map(({ name, trusted }) => [name, trusted])).toEqual([
-      ['evil', false],
-      ['also', false],
-    ])
-    expect(found.files.map(({ trusted }) => trusted)).toEqual([false, false])
-  })
+it("a project's servers are listed, but not started without trust", async () => {
+  await write(project, '.mcp.json', one('evil', 'rm'))
+  await write(project, 'mcp-servers/x.json', one('also', 'x'))
+  const found = await discover()
+  expect(found.servers).toEqual([])
+  expect(found.untrusted.map(({ name, trusted }) => [name, trusted])).toEqual([
+    ['evil', false],
+    ['also', false],
+  ])
+  expect(found.files.map(({ trusted }) => trusted)).toEqual([false, false])
+})
 
-  it('may not be started when the file changes between its listing and the trust in it', async () => {
-    const file = await write(project, '.mcp.json', one('a', 'x'))
-    const [listed] = (await discover()).files
-    await write(project, '.mcp.json', one('a', 'evil'))
-    const store = createTrustStore(path.join(home, 'MCPs'))
-    await store.trust(listed!.file, listed!.hash)
-    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toEqual([])
-    // The control: as it was listed, it is trusted.
-    await write(project, '.mcp.json', one('a', 'x'))
-    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toMatchObject([{ name: 'a' }])
-    expect(listed!.file).toBe(file)
-  })
+it("a project's servers may not be started when their file changes between its listing and its trust", async () => {
+  const file = await write(project, '.mcp.json', one('a', 'x'))
+  const [listed] = (await discover()).files
+  await write(project, '.mcp.json', one('a', 'evil'))
+  const store = createTrustStore(path.join(home, 'MCPs'))
+  await store.trust(listed!.file, listed!.hash)
+  expect((await discover({}, { isTrusted: store.isTrusted })).servers).toEqual([])
+  // The control: as it was listed, it is trusted.
+  await write(project, '.mcp.json', one('a', 'x'))
+  expect((await discover({}, { isTrusted: store.isTrusted })).servers).toMatchObject([{ name: 'a' }])
+  expect(listed!.file).toBe(file)
+})
 
-  it('may be started once the file is trusted, until it changes', async () => {
-    const file = await write(project, '.mcp.json', one('a', 'x'))
-    const store = createTrustStore(path.join(home, 'MCPs'))
-    await store.trust(file, textHash(JSON.stringify(one('a', 'x'))))
-    expect(names(await discover({}, { isTrusted: store.isTrusted }))).toEqual(['a'])
-    await write(project, '.mcp.json', one('a', 'y'))
-    const changed = await discover({}, { isTrusted: store.isTrusted })
-    expect(changed.servers).toEqual([])
-    expect(changed.untrusted.map(({ name }) => name)).toEqual(['a'])
-  })
+it("a project's servers may be started once the file is trusted, until it changes", async () => {
+  const file = await write(project, '.mcp.json', one('a', 'x'))
+  const store = createTrustStore(path.join(home, 'MCPs'))
+  await store.trust(file, textHash(JSON.stringify(one('a', 'x'))))
+  expect(names(await discover({}, { isTrusted: store.isTrusted }))).toEqual(['a'])
+  await write(project, '.mcp.json', one('a', 'y'))
+  const changed = await discover({}, { isTrusted: store.isTrusted })
+  expect(changed.servers).toEqual([])
+  expect(changed.untrusted.map(({ name }) => name)).toEqual(['a'])
+})
 
-  it("a project's servers take no name away from the user, trusted or not", async () => {
-    // Claude Code comes before Cursor, and still the user's own file comes first.
-    await write(project, '.mcp.json', one('github', 'theirs'))
-    await write(home, '.cursor/mcp.json', one('github', 'mine'))
-    const untrusted = await discover()
-    expect(untrusted.servers).toMatchObject([{ name: 'github', transport: { command: 'mine' } }])
-    expect(untrusted.untrusted).toMatchObject([{ name: 'github@claude-code' }])
-    const trusted = await discover({}, { isTrusted: () => true })
-    expect(trusted.servers).toMatchObject([
-      { name: 'github', transport: { command: 'mine' } },
-      { name: 'github@claude-code', transport: { command: 'theirs' } },
-    ])
-  })
+it("a project's servers take no name from the user's servers, trusted or not", async () => {
+  // Claude Code comes before Cursor, and still the user's own file comes first.
+  await write(project, '.mcp.json', one('github', 'theirs'))
+  await write(home, '.cursor/mcp.json', one('github', 'mine'))
+  const untrusted = await discover()
+  expect(untrusted.servers).toMatchObject([{ name: 'github', transport: { command: 'mine' } }])
+  expect(untrusted.untrusted).toMatchObject([{ name: 'github@claude-code' }])
+  const trusted = await discover({}, { isTrusted: () => true })
+  expect(trusted.servers).toMatchObject([
+    { name: 'github', transport: { command: 'mine' } },
+    { name: 'github@claude-code', transport: { command: 'theirs' } },
+  ])
+})
 
-  it("a project's servers are the user's own where the project is the home folder", async () => {
-    await write(home, '.cursor/mcp.json', one('a', 'x'))
-    const found = await discover({}, { cwd: home })
-    expect([names(found), found.untrusted, found.files.length]).toEqual([['a'], [], 1])
-  })
+it("a project's servers are the user's own when the project is the home folder", async () => {
+  await write(home, '.cursor/mcp.json', one('a', 'x'))
+  const found = await discover({}, { cwd: home })
+  expect([names(found), found.untrusted, found.files.length]).toEqual([['a'], [], 1])
 })
 
 describe('secrets', () => {
@@ -333,7 +331,7 @@ describe('secrets', () => {
     text: canary(30),
   }
 
-  it('secrets are in no list, no reason and no word about a file', async () => {
+  it('secrets are in no list, no reason and no message about a file', async () => {
     await write(home, 'MCPs/a.json', { mcpServers: entries })
     await write(home, 'MCPs/broken.json', `{"mcpServers": {"a": {"env": {"K": "${canary(31)}" "x"`)
     await write(home, 'MCPs/word.json', canary(32))
@@ -351,7 +349,7 @@ describe('secrets', () => {
     expect(JSON.stringify(found.servers).match(/CANARY/g)).toHaveLength(14)
   })
 
-  it('would be told by the parsers themselves', () => {
+  it('control: the parsers themselves quote secrets in their errors', () => {
     // What goes wrong without our own words: these messages quote the text.
     const messageOf = (parse: () => unknown): string => {
       try {
@@ -364,7 +362,7 @@ describe('secrets', () => {
     expect(messageOf(() => parseYaml(`a:\n  b: ["${canary(34)}"\nc: }`))).toContain('CANARY')
   })
 
-  it('secrets leave enough to recognise a server by', async () => {
+  it('a server is still recognisable once its secrets are removed', async () => {
     await write(home, 'MCPs/a.json', { mcpServers: entries })
     const file = path.join(home, 'MCPs', 'a.json')
     const common = { client: 'mcps', file, trusted: true }

@@ -70,7 +70,7 @@ async function discovered(env: Record<string, string> = {}): Promise<Record<stri
 }
 
 describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
-  it('the bridge is registered, told, left alone the second time, and taken out to the byte', async () => {
+  it('init registers the bridge, reports it, changes nothing the second time, and undo restores every byte', async () => {
     await put(fixture, file)
     const before = await text(file)
     const servers = await discovered()
@@ -105,7 +105,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     expect(await readdir(path.join(stateDir, '.sandbridge'))).toEqual([])
   })
 
-  it('servers are moved as they are, and moved back', async () => {
+  it('init moves servers as they are, and undo moves them back', async () => {
     await put(fixture, file)
     const before = await text(file)
     const servers = await discovered()
@@ -124,7 +124,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     expect(await discovered()).toEqual(servers)
   })
 
-  it('a file that the client has changed since keeps the change when all is undone', async () => {
+  it('undo keeps what the client has changed in a file since', async () => {
     await put(fixture, file)
     const servers = await discovered()
     await applyInit((await plan(true)).changes, stateDir)
@@ -140,7 +140,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
 })
 
 describe('planInit', () => {
-  it('finds only the clients whose folder is there, and makes the file of one that has none', async () => {
+  it('init finds only clients whose folder exists, and creates a missing config file', async () => {
     await mkdir(at('.cursor'))
     const { changes } = await plan()
     expect(changes.map(({ client, before }) => [client, before])).toEqual([['cursor', undefined]])
@@ -150,13 +150,13 @@ describe('planInit', () => {
     expect(await readdir(at('.cursor'))).toEqual([])
   })
 
-  it('takes only the clients it is told to', async () => {
+  it('init registers with the named clients only', async () => {
     await put('cursor.json', '.cursor/mcp.json')
     await put('kiro.json', '.kiro/settings/mcp.json')
     expect((await plan(false, ['kiro'])).changes.map(({ client }) => client)).toEqual(['kiro'])
   })
 
-  it('leaves alone what it cannot read or would have to overwrite', async () => {
+  it('init leaves a file alone that it cannot read or would have to overwrite', async () => {
     await write('.cursor/mcp.json', '{"mcpServers": {')
     await write('.kiro/settings/mcp.json', '{"mcpServers": {"sandbridge": {"command": "another"}}}')
     const { changes, skipped } = await plan()
@@ -167,7 +167,7 @@ describe('planInit', () => {
     ])
   })
 
-  it('keeps comments, indentation and line ends', async () => {
+  it('init keeps comments, indentation and line ends', async () => {
     const before = '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": { "command": "x" } // keep\r\n\t}\r\n}\r\n'
     await write('.cursor/mcp.json', before)
     await applyInit((await plan()).changes, stateDir)
@@ -178,7 +178,7 @@ describe('planInit', () => {
     expect(after.replaceAll('\r\n', '')).not.toContain('\n')
   })
 
-  it('does not move a server whose name is taken in the new place', async () => {
+  it('init does not move a server whose name is taken in the new place', async () => {
     await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}')
     await write('MCPs/kiro.json', '{"mcpServers": {"a": {"command": "other"}}}')
     const { changes, skipped } = await plan(true)
@@ -192,7 +192,7 @@ describe('planInit', () => {
     })
   })
 
-  it('does not move a server that the new place would refuse', async () => {
+  it('init does not move a server that the new place would refuse', async () => {
     const bad = 'a\u0007b'
     await write(
       '.kiro/settings/mcp.json',
@@ -205,14 +205,14 @@ describe('planInit', () => {
     expect(Object.keys(JSON.parse(await text('.kiro/settings/mcp.json')).mcpServers)).toEqual([bad, 'sandbridge'])
   })
 
-  it('says which clients there are when it is told of another', async () => {
+  it('the error for an unknown client names those that init knows', async () => {
     await expect(plan(false, ['kiro', 'nonsense'])).rejects.toMatchObject({
       message: "Unknown client 'nonsense'",
       hint: expect.stringMatching(/kiro/),
     })
   })
 
-  it('tells no secret', async () => {
+  it('init prints no secret', async () => {
     const secret = { command: 'serve', args: ['--key=CANARY'], env: { KEY: 'CANARY' } }
     const remote = { url: 'https://web.example/mcp?key=CANARY', headers: { A: 'CANARY' } }
     await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { secret, remote } }))
@@ -223,18 +223,16 @@ describe('planInit', () => {
   })
 })
 
-describe('a move', () => {
-  it('keeps the names that servers of the same name have in this bridge', async () => {
-    await write('.cursor/mcp.json', '{"mcpServers": {"git": {"command": "first"}}}')
-    await write('.kiro/settings/mcp.json', '{"mcpServers": {"git": {"command": "second"}}}')
-    const before = await discovered()
-    expect(Object.keys(before)).toEqual(['git', 'git@kiro'])
-    const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
-    const nameOf = (client: string, _file: string, name: string): string => (client === 'kiro' ? `${name}@kiro` : name)
-    const { changes } = await planInit({ place, command: COMMAND, move: true, nameOf })
-    await applyInit(changes, stateDir)
-    expect(await discovered()).toEqual(before)
-  })
+it('a moved server keeps its name when several have the same one', async () => {
+  await write('.cursor/mcp.json', '{"mcpServers": {"git": {"command": "first"}}}')
+  await write('.kiro/settings/mcp.json', '{"mcpServers": {"git": {"command": "second"}}}')
+  const before = await discovered()
+  expect(Object.keys(before)).toEqual(['git', 'git@kiro'])
+  const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
+  const nameOf = (client: string, _file: string, name: string): string => (client === 'kiro' ? `${name}@kiro` : name)
+  const { changes } = await planInit({ place, command: COMMAND, move: true, nameOf })
+  await applyInit(changes, stateDir)
+  expect(await discovered()).toEqual(before)
 })
 
 describe('editDocument', () => {
@@ -248,23 +246,28 @@ describe('editDocument', () => {
     ['yaml', 'extensions'],
     ['toml', 't'],
     ['jsonc', 't'],
-  ] as const)('keeps the formatting of neighbours in %s when something is added and removed', async (format, table) => {
-    const original = NEIGHBOURS[format]
-    const added = await editDocument(original, format, [{ path: [table, 'new'], value: { command: 'c', args: ['d'] } }])
-    const after = 'text' in added ? added.text : added.reason
-    for (const part of original.match(/\S+(?: +\S+)*/g)!)
-      expect(after.replaceAll('\n', ' ')).toContain(part.split(' }')[0])
-    const removed = await editDocument(after, format, [{ path: [table, 'one'] }])
-    const left = 'text' in removed ? removed.text : removed.reason
-    expect(left).not.toContain('one')
-    expect(left).toMatch(/cmd: {2}'y'|command = 'y'|"c": {3}2/)
-    if (format === 'toml') expect(left).toContain('# about two\n[t.two]')
-    if (format === 'yaml') expect(left).toContain('other:   "z"')
-  })
+  ] as const)(
+    'an edit keeps the formatting of neighbours in %s when something is added and removed',
+    async (format, table) => {
+      const original = NEIGHBOURS[format]
+      const added = await editDocument(original, format, [
+        { path: [table, 'new'], value: { command: 'c', args: ['d'] } },
+      ])
+      const after = 'text' in added ? added.text : added.reason
+      for (const part of original.match(/\S+(?: +\S+)*/g)!)
+        expect(after.replaceAll('\n', ' ')).toContain(part.split(' }')[0])
+      const removed = await editDocument(after, format, [{ path: [table, 'one'] }])
+      const left = 'text' in removed ? removed.text : removed.reason
+      expect(left).not.toContain('one')
+      expect(left).toMatch(/cmd: {2}'y'|command = 'y'|"c": {3}2/)
+      if (format === 'toml') expect(left).toContain('# about two\n[t.two]')
+      if (format === 'yaml') expect(left).toContain('other:   "z"')
+    },
+  )
 })
 
 describe('applyInit', () => {
-  it('leaves a file alone that has changed since it was planned', async () => {
+  it('init leaves a file alone that has changed since the plan was made', async () => {
     await put('cursor.json', '.cursor/mcp.json')
     const { changes } = await plan()
     await write('.cursor/mcp.json', '{}')
@@ -273,7 +276,7 @@ describe('applyInit', () => {
     expect(await text('.cursor/mcp.json')).toBe('{}')
   })
 
-  it('keeps a symbolic link, the rights and the encoding of a file', async () => {
+  it('init keeps a symbolic link, the permissions and the encoding of a file', async () => {
     const content = Buffer.from('\uFEFF{"mcpServers": {}}', 'utf16le')
     await mkdir(at('dotfiles'))
     await mkdir(at('.cursor'))
@@ -286,7 +289,7 @@ describe('applyInit', () => {
     expect(await readFile(at('dotfiles/cursor.json'))).toEqual(content)
   })
 
-  it('keeps backups and record for their owner only', async () => {
+  it('init keeps backups and its record for their owner only', async () => {
     await put('cursor.json', '.cursor/mcp.json')
     await applyInit((await plan()).changes, stateDir)
     const folder = path.join(stateDir, '.sandbridge', 'init')
@@ -296,7 +299,7 @@ describe('applyInit', () => {
     }
   })
 
-  it('touches nothing when it cannot keep a backup', async () => {
+  it('init changes nothing when it cannot keep a backup', async () => {
     await put('cursor.json', '.cursor/mcp.json')
     const before = await text('.cursor/mcp.json')
     const { changes } = await plan()
@@ -307,11 +310,11 @@ describe('applyInit', () => {
 })
 
 describe('undoInit', () => {
-  it('does nothing when nothing was done', async () => {
+  it('undo changes nothing when init has changed nothing', async () => {
     expect(await undoInit(stateDir)).toEqual({ restored: [], skipped: [] })
   })
 
-  it('keeps what was edited in its new place', async () => {
+  it('undo keeps what was edited in its new place', async () => {
     await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
     await applyInit((await plan(true)).changes, stateDir)
     await write('MCPs/kiro.json', '{"mcpServers": {"a": {"command": "improved"}}}')
@@ -320,7 +323,7 @@ describe('undoInit', () => {
     expect(JSON.parse(await text('.kiro/settings/mcp.json'))).toEqual({ mcpServers: { a: { command: 'x' } } })
   })
 
-  it('keeps the backup of a file that it cannot undo, and can be run again', async () => {
+  it('undo keeps the backup of a file that it cannot restore, and can be run again', async () => {
     await put('cursor.json', '.cursor/mcp.json')
     const before = await text('.cursor/mcp.json')
     await applyInit((await plan()).changes, stateDir)
@@ -335,7 +338,7 @@ describe('undoInit', () => {
     expect(await text('.cursor/mcp.json')).toBe(before)
   })
 
-  it('says so when the record is damaged, without quoting it', async () => {
+  it('undo reports a damaged record without quoting it', async () => {
     await write('MCPs/.sandbridge/init/record.json', 'CANARY')
     const undone = undoInit(stateDir)
     await expect(undone).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
@@ -344,13 +347,13 @@ describe('undoInit', () => {
 })
 
 describe('editDocument', () => {
-  it('leaves TOML alone that is not written in whole tables', async () => {
+  it('an edit leaves TOML alone that is not written in whole tables', async () => {
     const inline = 'mcp_servers = { a = { command = "x" } }\n'
     expect(await editDocument(inline, 'toml', [{ path: ['mcp_servers', 'a'] }])).toHaveProperty('reason')
     expect(await editDocument(inline, 'toml', [{ path: ['mcp_servers', 'b'], value: {} }])).toHaveProperty('reason')
   })
 
-  it('takes a TOML table out with the tables inside it, and no other', async () => {
+  it('an edit removes a TOML table with the tables inside it, and no other', async () => {
     const toml = [
       'model = "x" # mine',
       '[mcp_servers.a]',
@@ -374,7 +377,7 @@ describe('editDocument', () => {
     expect(after).toContain('# another')
   })
 
-  it('keeps the comments of YAML', async () => {
+  it('an edit keeps the comments of YAML', async () => {
     const yaml = '# mine\nextensions:\n  a:\n    # keep\n    cmd: x # this too\n'
     const edited = await editDocument(yaml, 'yaml', [{ path: ['extensions', 'b'], value: { cmd: 'y' } }])
     expect(edited).toEqual({ text: `${yaml}  b:\n    cmd: y\n` })

@@ -19,25 +19,29 @@ function scenariosOf(revision: string): string[] {
 describe.each(Object.entries(REQUIRED))('revision %s', (revision, count) => {
   const scenarios = missing === undefined ? scenariosOf(revision) : []
 
-  it(`requires ${count} scenarios of clients`, (ctx) => {
+  it(`the conformance suite requires ${count} scenarios of clients`, (ctx) => {
     if (missing !== undefined) ctx.skip(missing)
     expect(scenarios).toHaveLength(count)
   })
 
-  it.concurrent.each(scenarios)('%s', { timeout: SCENARIO_TIMEOUT_MS + 5_000 }, async (scenario) => {
-    const command = `"${node}" "${CLIENT}"`
-    const { passed, end } = await runSuite([
-      'client',
-      '--command',
-      command,
-      '--scenario',
-      scenario,
-      '--spec-version',
-      revision,
-    ])
-    expect(end).toContain('OVERALL: PASSED')
-    expect(passed, end).toBe(true)
-    // A client that does nothing fails no check of some scenarios.
-    expect(end).toMatch(/Passed: [1-9]/)
-  })
+  it.concurrent.each(scenarios)(
+    'the bridge passes the client scenario %s',
+    { timeout: SCENARIO_TIMEOUT_MS + 5_000 },
+    async (scenario) => {
+      const command = `"${node}" "${CLIENT}"`
+      const { passed, end } = await runSuite([
+        'client',
+        '--command',
+        command,
+        '--scenario',
+        scenario,
+        '--spec-version',
+        revision,
+      ])
+      expect(end).toContain('OVERALL: PASSED')
+      expect(passed, end).toBe(true)
+      // A client that does nothing fails no check of some scenarios.
+      expect(end).toMatch(/Passed: [1-9]/)
+    },
+  )
 })

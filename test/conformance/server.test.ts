@@ -41,12 +41,24 @@ async function serveWithoutToken(): Promise<string> {
 }
 
 describe.each(Object.entries(SCENARIOS))('revision %s', (revision, scenarios) => {
-  it.for(scenarios)('%s', { timeout: SCENARIO_TIMEOUT_MS + 5_000 }, async (scenario, ctx) => {
-    if (missing !== undefined) ctx.skip(missing)
-    const url = await serveWithoutToken()
-    const { passed, end } = await runSuite(['server', '--url', url, '--scenario', scenario, '--spec-version', revision])
-    expect(passed, end).toBe(true)
-    // A suite that checks nothing does not pass.
-    expect(end).toMatch(/Passed: [1-9]\d*\/[1-9]\d*/)
-  })
+  it.for(scenarios)(
+    'the bridge passes the server scenario %s',
+    { timeout: SCENARIO_TIMEOUT_MS + 5_000 },
+    async (scenario, ctx) => {
+      if (missing !== undefined) ctx.skip(missing)
+      const url = await serveWithoutToken()
+      const { passed, end } = await runSuite([
+        'server',
+        '--url',
+        url,
+        '--scenario',
+        scenario,
+        '--spec-version',
+        revision,
+      ])
+      expect(passed, end).toBe(true)
+      // A suite that checks nothing does not pass.
+      expect(end).toMatch(/Passed: [1-9]\d*\/[1-9]\d*/)
+    },
+  )
 })

@@ -33,14 +33,14 @@ async function inGroup(parent: string, code: string): Promise<{ signal: string |
   }
 }
 
-it('a control group ends what takes too much memory, and nothing else', TIMEOUT, async (ctx) => {
+it('a control group ends a command that takes too much memory, and nothing else', TIMEOUT, async (ctx) => {
   const parent = await parentOrSkip(ctx)
   const taking = (count: number) => `x = bytearray(${count * MB}); print(len(x))`
   expect(await inGroup(parent, taking(16))).toEqual({ signal: null, said: String(16 * MB), oom: false })
   expect(await inGroup(parent, taking(128))).toEqual({ signal: 'SIGKILL', said: '', oom: true })
 })
 
-it('a control group has room for so many processes and no more', TIMEOUT, async (ctx) => {
+it('a control group allows a limited number of processes', TIMEOUT, async (ctx) => {
   const parent = await parentOrSkip(ctx)
   const code = `import os, signal
 pids = []
@@ -60,7 +60,7 @@ for pid in pids:
 const PROVIDERS = ['bubblewrap', 'bubblewrap-fork'] as const
 
 it.for(PROVIDERS)(
-  'a sandbox of %s is in a control group with its limits, which goes with it',
+  'a sandbox of %s is in a control group with its limits, which is removed with it',
   TIMEOUT,
   async (name, ctx) => {
     const parent = await parentOrSkip(ctx)
@@ -82,7 +82,7 @@ it.for(PROVIDERS)(
 )
 
 it.for(PROVIDERS)(
-  'a sandbox of %s that the kernel ended for its memory is told to be out of memory',
+  'a sandbox of %s that the kernel ended for its memory is reported as out of memory',
   TIMEOUT,
   async (name, ctx) => {
     const parent = await parentOrSkip(ctx)

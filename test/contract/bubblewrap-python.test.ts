@@ -52,7 +52,7 @@ const WAYS: [what: string, make: (folder: string) => string][] = [
   ],
 ]
 
-it.for(WAYS)('runs when the first python3 is %s', { timeout: 60_000 }, async ([, make], ctx) => {
+it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', { timeout: 60_000 }, async ([, make], ctx) => {
   await providerOrSkip('bubblewrap', ctx)
   vi.stubEnv('PATH', `${make(makeFolder())}:${process.env['PATH']}`)
   onTestFinished(() => void vi.unstubAllEnvs())

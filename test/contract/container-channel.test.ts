@@ -29,7 +29,7 @@ function emptyTemporaryFolder(): string {
 }
 
 describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
-  it('passes no frame on: cells run, call and are interrupted while its command stands still', async (ctx) => {
+  it('an engine on this machine passes no frame on: cells run, call and are interrupted while its command stands still', async (ctx) => {
     const cells = await startCells(await providerOrSkip(engine, ctx))
     const { id } = cells.kernel.sandbox
     const commands = runningProcesses().filter(({ command }) => command.includes(`--name ${id} `))
@@ -47,7 +47,7 @@ describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
     expect((await running).status).toBe('interrupted')
   })
 
-  it('rings through the engine: an interrupt reaches code that never lets another thread run', async (ctx) => {
+  it('an interrupt goes through the engine, and reaches code that never lets another thread run', async (ctx) => {
     const cells = await startCells(await providerOrSkip(engine, ctx))
     const running = cells.run("import re\nprint('here', flush=True)\nre.match('(a+)+$', 'a' * 60 + 'b')")
     await cells.printed('here')
@@ -56,7 +56,7 @@ describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
     expect((await cells.run('6 * 7')).value).toBe('42')
   })
 
-  it('leaves no file on the host, and what ends the sandbox is the end of the command', async (ctx) => {
+  it('the socket for frames leaves no file on the host, and the sandbox ends when its command does', async (ctx) => {
     const provider = await providerOrSkip(engine, ctx)
     const folder = emptyTemporaryFolder()
     const cells = await startCells(provider)
@@ -72,7 +72,7 @@ describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
     'whose sandboxes may not connect': 'chmod 000 "$TMPDIR"/sandbridge-*/channel 2>/dev/null',
   }
   for (const [what, hide] of Object.entries(outOfReach)) {
-    it(`${what} passes frames on, and is offered no second socket`, async (ctx) => {
+    it(`${what} passes frames through its command, and gets no second socket`, async (ctx) => {
       const provider = await providerOrSkip(engine, ctx)
       const program = real()
       const folder = emptyTemporaryFolder()

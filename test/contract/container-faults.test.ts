@@ -41,7 +41,7 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   })
   afterAll(() => void spawnSync(engine, ['rmi', '--force', empty, volumes]))
 
-  it('one that is not there and has no registry', async (ctx) => {
+  it('an image that does not exist and has no registry is reported', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const missing = withImage(engine, 'localhost/no-such-image:1')
     await expect(missing.prepare()).rejects.toMatchObject({
@@ -51,7 +51,7 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     })
   })
 
-  it('one that cannot be pulled: the progress is told, and the reason', async (ctx) => {
+  it('an image that cannot be pulled is reported with the progress and the reason', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const progress: string[] = []
     // One registry for each engine: that one is out of reach is remembered for a while.
@@ -66,13 +66,13 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     expect(progress.length).toBeGreaterThan(1)
   })
 
-  it('one without python3', async (ctx) => {
+  it('an image without python3 is reported', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const sandbox = await withImage(engine, empty).start({ memoryBytes: MEMORY_BYTES })
     await expect(Kernel.attach(sandbox)).rejects.toThrow(`Image ${empty} has no working python3`)
   })
 
-  it('one that declares a volume gets none', async (ctx) => {
+  it('an image that declares a volume gets none', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const writes = "open('/data/x', 'w').write('x')"
     const bare = spawnSync(engine, ['run', '--rm', '--network=none', '--read-only', volumes, 'python3', '-c', writes])
@@ -113,7 +113,7 @@ Image.open(buffer).size, round(slope, 6)`,
 })
 
 describe.each(['podman', 'docker'] as const)('%s: containers that come and go', (engine) => {
-  it('one removed from outside is a dead kernel, and the next one starts', async (ctx) => {
+  it('a container that was removed from outside is a dead kernel, and the next one starts', async (ctx) => {
     const provider = await providerOrSkip(engine, ctx)
     const cells = await startCells(provider)
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
@@ -123,7 +123,7 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
     expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
   })
 
-  it('leftovers of dead bridges are removed, those of living ones stay', async (ctx) => {
+  it('leftover containers of dead bridges are removed, and those of living bridges stay', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const { engine: found } = await probeEngine(engine)
     const ended = spawnSync('true').pid
@@ -150,7 +150,7 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
     expect((await runCommand(engine, ['ps', '-aq', '--filter', `name=${alive}`])).stdout).not.toBe('')
   })
 
-  it('an image name can move while the bridge runs: a session’s containers are of the image that was looked at', async (ctx) => {
+  it('the containers of a session are of the image that was found first, though its name may move to another', async (ctx) => {
     const provider = await providerOrSkip(engine, ctx)
     const cells = await startCells(provider)
     const { stdout } = await runCommand(engine, ['inspect', '--format', '{{.Image}}', cells.kernel.sandbox.id])
@@ -167,7 +167,7 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
 })
 
 describe('engines', () => {
-  it('none on this machine', async () => {
+  it('a machine without engines is reported', async () => {
     setEnv('PATH', '/nonexistent')
     await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toMatchObject({
       code: 'SANDBOX_ENGINE_MISSING',
@@ -175,7 +175,7 @@ describe('engines', () => {
     })
   })
 
-  it('a daemon that is not running', async (ctx) => {
+  it('a daemon that is not running is reported', async (ctx) => {
     await providerOrSkip('docker', ctx)
     setEnv('DOCKER_HOST', 'unix:///nonexistent/docker.sock')
     const provider = withImage('docker', SLIM_IMAGE)
@@ -185,7 +185,7 @@ describe('engines', () => {
     await provider.prepare()
   })
 
-  it('one that stops in the middle of a cell, and is there again later', async (ctx) => {
+  it('a daemon that stops in the middle of a cell loses the sandbox, and works again later', async (ctx) => {
     await providerOrSkip('docker', ctx)
     const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
     setEnv('DOCKER_HOST', address)
@@ -205,7 +205,7 @@ describe('engines', () => {
     expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
   })
 
-  it('one that stops between two sandboxes', async (ctx) => {
+  it('a daemon that stops between two sandboxes is reported', async (ctx) => {
     await providerOrSkip('docker', ctx)
     const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
     setEnv('DOCKER_HOST', address)
@@ -219,7 +219,7 @@ describe('engines', () => {
     })
   })
 
-  it('a socket that this user may not use', async (ctx) => {
+  it('a socket of the daemon that this user may not use is reported', async (ctx) => {
     await providerOrSkip('docker', ctx)
     if (process.getuid?.() !== 0) ctx.skip('only root can become a user without the right')
     const real = spawnSync('sh', ['-c', 'command -v docker']).stdout.toString().trim()
@@ -236,7 +236,7 @@ describe('engines', () => {
     await cells.kernel.dispose()
   })
 
-  it('proxies in docker’s configuration stay out of the sandbox', async (ctx) => {
+  it('proxies in docker’s configuration do not reach the sandbox', async (ctx) => {
     const provider = await providerOrSkip('docker', ctx)
     const folder = mkdtempSync(path.join(tmpdir(), 'docker-config-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -271,7 +271,7 @@ describe('engines', () => {
     }
   })
 
-  it('an unknown OCI runtime and a user that the image does not have are named', async (ctx) => {
+  it('an unknown OCI runtime, and a user that the image does not have, are named', async (ctx) => {
     await providerOrSkip('docker', ctx)
     const wrong = { image: SLIM_IMAGE, pidsCount: 128 }
     const runtime = new ContainerProvider('docker', { ...wrong, user: '65534', ociRuntime: 'no-such-runtime' })
@@ -281,7 +281,7 @@ describe('engines', () => {
     await expect(user.start({ memoryBytes: 1000 })).rejects.toThrow(/64 MiB/)
   })
 
-  it('a number of CPUs that docker refuses is named as the setting', async (ctx) => {
+  it('a number of CPUs that docker refuses is reported as the setting', async (ctx) => {
     await providerOrSkip('docker', ctx)
     for (const cpus of [0.001, 1000]) {
       const provider = new ContainerProvider('docker', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus })
@@ -290,7 +290,7 @@ describe('engines', () => {
     }
   })
 
-  it('podman honours a number of CPUs, or says that it cannot', async (ctx) => {
+  it('podman applies a number of CPUs, or says that it cannot', async (ctx) => {
     await providerOrSkip('podman', ctx)
     const { engine, verdict } = await probeEngine('podman')
     const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus: 0.5 })
@@ -303,7 +303,7 @@ describe('engines', () => {
     expect(await cells.evaluate(quota)).toEqual(['50000', '100000'])
   })
 
-  it('podman: a user that the image does not have is named, and not Python blamed', async (ctx) => {
+  it('podman reports a user that the image does not have, and does not blame Python', async (ctx) => {
     await providerOrSkip('podman', ctx)
     const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: 'no-such-user' })
     const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
@@ -336,7 +336,7 @@ describe('engines', () => {
     expect(value).toBe("'function'")
   })
 
-  it('a build that cannot work says why', async (ctx) => {
+  it('a build of an image that cannot work says why', async (ctx) => {
     await providerOrSkip('docker', ctx)
     const building = buildImage('slim', { engine: 'docker', base: 'localhost:1/none:1' })
     await expect(building).rejects.toMatchObject({

@@ -46,7 +46,7 @@ function wheelFile(options?: Parameters<typeof makeWheel>[0]): string {
 }
 
 describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
-  it('has the packages that were asked for, and no others', { timeout: 300_000 }, async (ctx) => {
+  it('the sandbox has the configured packages, and no others', { timeout: 300_000 }, async (ctx) => {
     const provider = await provide(runtime, { MCP_BRIDGE_PACKAGES: wheelFile() }, ctx)
     const cells = await startCells(provider)
     expect(
@@ -67,7 +67,7 @@ describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] 
 })
 
 describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
-  it('shows the folder that was mounted, to read and not to write', { timeout: 120_000 }, async (ctx) => {
+  it('the sandbox shows a mounted folder, to read and not to write', { timeout: 120_000 }, async (ctx) => {
     const folder = temporaryFolder()
     chmodSync(folder, 0o777)
     writeFileSync(path.join(folder, 'notes.txt'), 'hello')

@@ -21,11 +21,14 @@ async function forkingProvider(
   { needs = 'bubblewrap-fork', ...options }: Partial<BubblewrapOptions> & { needs?: TestedProvider } = {},
 ) {
   await providerOrSkip(needs, ctx)
+  const before = new Set(forkServers().map(({ pid }) => pid))
   const notForked: string[] = []
   const onNotForked = (reason: string) => void notForked.push(reason)
   const provider = new BubblewrapProvider({ pidsCount: 128, forks: true, onNotForked, ...options })
   await provider.prepare()
-  return { provider, notForked }
+  /** Those that were started for this provider. */
+  const servers = () => forkServers().filter(({ pid }) => !before.has(pid))
+  return { provider, notForked, servers }
 }
 
 /** The processes of this test that fork sandboxes: the children of bubblewrap. */
@@ -37,7 +40,7 @@ function forkServers() {
 const hashSeen = (cells: CellRunner) => cells.evaluate<number>("hash('a text')")
 
 describe('a process that forks sandboxes', () => {
-  it('is replaced after a number of them, which go on; the next ones share no hash seed with them', async (ctx) => {
+  it('the fork server is replaced after a number of sandboxes, which go on; the next ones share no hash seed with them', async (ctx) => {
     const { provider, notForked } = await forkingProvider(ctx, { forksEach: 2 })
     const first = await startCells(provider)
     await first.run('x = 5')
@@ -51,11 +54,18 @@ describe('a process that forks sandboxes', () => {
     expect(provider.startMethod).toBe('forked from one process')
   })
 
-  it('ends when it can fork no more and its last sandbox has ended', async (ctx) => {
-    const { provider } = await forkingProvider(ctx, { forksEach: 2 })
-    const before = new Set(forkServers().map(({ pid }) => pid))
+  it('the fork server is started before the first sandbox is asked for', async (ctx) => {
+    const { provider, servers } = await forkingProvider(ctx)
+    await until(() => servers().length > 0)
+    const [ahead] = servers()
+    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+    expect(servers().map(({ pid }) => pid)).toEqual([ahead!.pid])
+  })
+
+  it('the fork server ends when it can fork no more and its last sandbox has ended', async (ctx) => {
+    const { provider, servers } = await forkingProvider(ctx, { forksEach: 2 })
     const two = [await startCells(provider), await startCells(provider)]
-    const [first] = forkServers().filter(({ pid }) => !before.has(pid))
+    const [first] = servers()
     expect(first).toBeDefined()
     const isThere = () => forkServers().some(({ pid }) => pid === first!.pid)
     await two[0]!.kernel.dispose()
@@ -65,13 +75,12 @@ describe('a process that forks sandboxes', () => {
     await until(() => !isThere())
   })
 
-  it('takes its sandboxes with it when it is killed, they say so, and the next one is forked by another', async (ctx) => {
-    const { provider, notForked } = await forkingProvider(ctx)
-    const before = new Set(forkServers().map(({ pid }) => pid))
+  it('the fork server takes its sandboxes with it when it is killed, they say so, and another one forks the next', async (ctx) => {
+    const { provider, notForked, servers } = await forkingProvider(ctx)
     const cells = await startCells(provider)
     const running = cells.run("print('looping', flush=True)\nwhile True: pass")
     await cells.printed('looping')
-    const [server] = forkServers().filter(({ pid }) => !before.has(pid))
+    const [server] = servers()
     process.kill(server!.pid, 'SIGKILL')
     const { exit } = await running
     expect(describeExit(exit!)).toBe('it was killed by SIGKILL')
@@ -81,7 +90,7 @@ describe('a process that forks sandboxes', () => {
     expect(notForked).toEqual([])
   })
 
-  it('names each sandbox in the list of processes, and lets none see the name of another', async (ctx) => {
+  it('the fork server names each sandbox in the list of processes, and lets none see the name of another', async (ctx) => {
     const { provider } = await forkingProvider(ctx)
     const [one, other] = [await startCells(provider), await startCells(provider)]
     const { id } = one.kernel.sandbox
@@ -93,7 +102,7 @@ describe('a process that forks sandboxes', () => {
     expect(seen.join()).not.toContain(id)
   })
 
-  it('works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async (ctx) => {
+  it('the fork server works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async (ctx) => {
     await providerOrSkip('bubblewrap-fork', ctx)
     if (process.getuid?.() !== 0) ctx.skip('the other tests are run by an ordinary user already')
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']
@@ -111,7 +120,7 @@ describe('a process that forks sandboxes', () => {
   })
 })
 
-it('a forked sandbox waits, without its kernel, until its first process is where it belongs', async (ctx) => {
+it('a forked sandbox waits for its first process to be in place before it has a kernel', async (ctx) => {
   await providerOrSkip('bubblewrap-fork', ctx)
   const { found } = await findHostSystem()
   const { bubblewrap, system } = found!
@@ -142,7 +151,7 @@ it('a forked sandbox waits, without its kernel, until its first process is where
 })
 
 describe('where sandboxes cannot be forked', () => {
-  it('each has a Python of its own, and the reason is told once', async (ctx) => {
+  it('each sandbox has a Python of its own where none can be forked, and the reason is reported once', async (ctx) => {
     vi.stubEnv('PATH', `${refusingBubblewrap()}:${process.env['PATH']}`)
     onTestFinished(() => void vi.unstubAllEnvs())
     const { provider, notForked } = await forkingProvider(ctx, { needs: 'bubblewrap' })

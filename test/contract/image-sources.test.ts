@@ -62,23 +62,27 @@ function run(command: string, args: string[]): void {
 }
 
 describe('a system for bubblewrap', () => {
-  it('is a folder as it is', { timeout: 120_000 }, async (ctx) => {
+  it('the system of a bubblewrap sandbox can be a folder', { timeout: 120_000 }, async (ctx) => {
     expect(await lookInto(await provide(await slimRoot(ctx)))).toEqual(['/usr/bin/python3', true, null, false])
   })
 
-  it('is in an archive of its files, made with tar', { timeout: 120_000 }, async (ctx) => {
-    const root = await slimRoot(ctx)
-    const archive = path.join(makeFolder(), 'system.tar')
-    run('tar', ['--create', '--file', archive, '--directory', root, '.'])
-    expect(await lookInto(await provide(archive))).toEqual(['/usr/bin/python3', true, null, false])
-  })
+  it(
+    'the system of a bubblewrap sandbox can be an archive of files, made with tar',
+    { timeout: 120_000 },
+    async (ctx) => {
+      const root = await slimRoot(ctx)
+      const archive = path.join(makeFolder(), 'system.tar')
+      run('tar', ['--create', '--file', archive, '--directory', root, '.'])
+      expect(await lookInto(await provide(archive))).toEqual(['/usr/bin/python3', true, null, false])
+    },
+  )
 
   const saved: [what: string, engine: 'podman' | 'docker', args: string[]][] = [
     ['docker save', 'docker', ['save']],
     ['podman save', 'podman', ['save', '--format', 'oci-archive']],
   ]
   it.each(saved)(
-    'is in what `%s` writes, with layers and environment',
+    'the system of a bubblewrap sandbox can be what `%s` writes, with layers and environment',
     { timeout: 300_000 },
     async (_what, engine, args) => {
       // Built here, so that it has a layer that takes a file away from the one below it.
@@ -100,49 +104,57 @@ describe('a system for bubblewrap', () => {
     },
   )
 
-  it('is an image that an engine has, and needs no engine from then on', { timeout: 300_000 }, async (ctx) => {
-    await slimRoot(ctx)
-    const cache = makeFolder()
-    const env = { MCP_BRIDGE_CACHE_DIR: cache }
-    await (await provide(SLIM_IMAGE, env)).prepare()
-    // Only what bubblewrap needs is found by PATH.
-    const bin = path.join(makeFolder())
-    for (const name of ['bwrap', 'setpriv']) symlinkSync(`/usr/bin/${name}`, path.join(bin, name))
-    vi.stubEnv('PATH', bin)
-    onTestFinished(() => void vi.unstubAllEnvs())
-    expect(await lookInto(await provide(SLIM_IMAGE, env))).toEqual(['/usr/bin/python3', true, null, false])
-    // `auto` takes it where no engine is usable.
-    const auto = await provide(SLIM_IMAGE, { ...env, MCP_BRIDGE_RUNTIME: 'auto' })
-    expect(auto.name).toBe('bubblewrap')
-    expect(await lookInto(auto)).toEqual(['/usr/bin/python3', true, null, false])
-  })
+  it(
+    'the system of a bubblewrap sandbox can be an image of an engine, and needs no engine from then on',
+    { timeout: 300_000 },
+    async (ctx) => {
+      await slimRoot(ctx)
+      const cache = makeFolder()
+      const env = { MCP_BRIDGE_CACHE_DIR: cache }
+      await (await provide(SLIM_IMAGE, env)).prepare()
+      // Only what bubblewrap needs is found by PATH.
+      const bin = path.join(makeFolder())
+      for (const name of ['bwrap', 'setpriv']) symlinkSync(`/usr/bin/${name}`, path.join(bin, name))
+      vi.stubEnv('PATH', bin)
+      onTestFinished(() => void vi.unstubAllEnvs())
+      expect(await lookInto(await provide(SLIM_IMAGE, env))).toEqual(['/usr/bin/python3', true, null, false])
+      // `auto` takes it where no engine is usable.
+      const auto = await provide(SLIM_IMAGE, { ...env, MCP_BRIDGE_RUNTIME: 'auto' })
+      expect(auto.name).toBe('bubblewrap')
+      expect(await lookInto(auto)).toEqual(['/usr/bin/python3', true, null, false])
+    },
+  )
 })
 
-it('links of a system lead inside of it, also those in the place of ours', { timeout: 120_000 }, async (ctx) => {
-  const root = path.join(makeFolder(), 'system')
-  run('cp', ['--archive', '--link', await slimRoot(ctx), root])
-  const secret = path.join(makeFolder(), 'secret')
-  writeFileSync(secret, 'secret of the host')
-  chmodSync(secret, 0o644)
-  const links = { host: path.dirname(secret), up: `../../../../../../..${path.dirname(secret)}` }
-  for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(root, name))
-  for (const name of ['tmp', 'workspace', 'proc', 'mnt', 'opt', 'dev', 'run', 'etc']) {
-    rmSync(path.join(root, name), { recursive: true, force: true })
-    symlinkSync(path.dirname(secret), path.join(root, name))
-  }
-  const mounted = makeFolder()
-  writeFileSync(path.join(mounted, 'note'), 'mounted')
-  const cells = await startCells(await provide(root, { MCP_BRIDGE_MOUNT: mounted }))
-  const seen = await cells.evaluate<string[]>(
-    `[open(f'/{name}/secret').read() for name in __import__('os').listdir('/') if __import__('os').path.exists(f'/{name}/secret')]`,
-  )
-  expect(seen).toEqual([])
-  expect(await cells.evaluate(`open('/mnt/${path.basename(mounted)}/note').read()`)).toBe('mounted')
-  expect(await cells.evaluate(`open('/tmp/mine', 'w').write('x')`)).toBe(1)
-  // The control: the same links, followed on this machine.
-  expect(readFileSync(path.join(root, 'host/secret'), 'utf8')).toBe('secret of the host')
-  expect(readdirSync(path.dirname(secret))).toEqual(['secret'])
-})
+it(
+  'links in a system lead inside of it, also those in the place of our own mounts',
+  { timeout: 120_000 },
+  async (ctx) => {
+    const root = path.join(makeFolder(), 'system')
+    run('cp', ['--archive', '--link', await slimRoot(ctx), root])
+    const secret = path.join(makeFolder(), 'secret')
+    writeFileSync(secret, 'secret of the host')
+    chmodSync(secret, 0o644)
+    const links = { host: path.dirname(secret), up: `../../../../../../..${path.dirname(secret)}` }
+    for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(root, name))
+    for (const name of ['tmp', 'workspace', 'proc', 'mnt', 'opt', 'dev', 'run', 'etc']) {
+      rmSync(path.join(root, name), { recursive: true, force: true })
+      symlinkSync(path.dirname(secret), path.join(root, name))
+    }
+    const mounted = makeFolder()
+    writeFileSync(path.join(mounted, 'note'), 'mounted')
+    const cells = await startCells(await provide(root, { MCP_BRIDGE_MOUNT: mounted }))
+    const seen = await cells.evaluate<string[]>(
+      `[open(f'/{name}/secret').read() for name in __import__('os').listdir('/') if __import__('os').path.exists(f'/{name}/secret')]`,
+    )
+    expect(seen).toEqual([])
+    expect(await cells.evaluate(`open('/mnt/${path.basename(mounted)}/note').read()`)).toBe('mounted')
+    expect(await cells.evaluate(`open('/tmp/mine', 'w').write('x')`)).toBe(1)
+    // The control: the same links, followed on this machine.
+    expect(readFileSync(path.join(root, 'host/secret'), 'utf8')).toBe('secret of the host')
+    expect(readdirSync(path.dirname(secret))).toEqual(['secret'])
+  },
+)
 
 describe('a system that cannot be used is refused in words', () => {
   const cases: [what: string, image: (folder: string) => string, words: RegExp][] = [
@@ -150,7 +162,7 @@ describe('a system that cannot be used is refused in words', () => {
     [
       'no archive',
       (folder) => (writeFileSync(path.join(folder, 'x.tar'), 'x'), path.join(folder, 'x.tar')),
-      /is damaged, or no archive/,
+      /is damaged, or not a supported archive/,
     ],
     ['the whole machine', () => '/', /also holds .*, which cells must not read/],
     [
@@ -164,12 +176,16 @@ describe('a system that cannot be used is refused in words', () => {
       /Image localhost\/no-such:1 was not found|No engine can fetch/,
     ],
   ]
-  it.each(cases)('%s', { timeout: 60_000 }, async (_what, image, words) => {
-    const provider = await provide(image(makeFolder()))
-    await expect(provider.prepare()).rejects.toThrow(words)
-  })
+  it.each(cases)(
+    'a system that cannot be used is refused in words: %s',
+    { timeout: 60_000 },
+    async (_what, image, words) => {
+      const provider = await provide(image(makeFolder()))
+      await expect(provider.prepare()).rejects.toThrow(words)
+    },
+  )
 
-  it('a system that cannot be used is refused in words by engines, which take neither a folder nor an archive', async () => {
+  it('an engine refuses a folder or an archive as its system, in words', async () => {
     const refused = provide('/some/system.tar', { MCP_BRIDGE_RUNTIME: 'podman' })
     await expect(refused).rejects.toThrow('podman cannot use a folder or an archive: /some/system.tar')
   })

@@ -77,14 +77,14 @@ async function runningCell(): Promise<{ cells: CellRunner; id: string; running: 
 }
 
 describe('what the cluster refuses', () => {
-  it('waits and tries again where the API server says so (429), and after 500s', async () => {
+  it('the provider waits and retries when the API server says so (429), and after a 500', async () => {
     cluster.fail({ method: 'POST', path: /pods$/, status: 429, retryAfter: 0, times: 2 })
     cluster.fail({ method: 'POST', path: /pods$/, status: 500, times: 1 })
     const cells = await startCells(provider())
     expect((await cells.run('1 + 1')).value).toBe('2')
   })
 
-  it('does not make a pod twice when the answer to its creation is lost', async () => {
+  it('the provider makes no second pod when the answer to its creation is lost', async () => {
     await until(() => cluster.pods.list().length === 0)
     cluster.loseNextCreation()
     const cells = await startCells(provider())
@@ -92,7 +92,7 @@ describe('what the cluster refuses', () => {
     expect(cluster.pods.list().length).toBe(1)
   })
 
-  it('a full quota is SANDBOX_BUSY', async () => {
+  it('a full quota of the namespace is SANDBOX_BUSY', async () => {
     cluster.quota = 0
     await expect(start()).rejects.toMatchObject({
       code: 'SANDBOX_BUSY',
@@ -100,7 +100,7 @@ describe('what the cluster refuses', () => {
     })
   })
 
-  it('no node with room is SANDBOX_BUSY, after the time that a pod may take', async () => {
+  it('a cluster without room is SANDBOX_BUSY, after the time that a pod may take', async () => {
     cluster.hold = () => 'unschedulable'
     await expect(start({ startTimeoutMs: 500 })).rejects.toMatchObject({
       code: 'SANDBOX_BUSY',
@@ -109,7 +109,7 @@ describe('what the cluster refuses', () => {
     await until(() => cluster.pods.list().every(({ status }) => status?.phase !== 'Pending'))
   })
 
-  it('an image that cannot be pulled is named at once', async () => {
+  it('an image that the cluster cannot pull is named at once', async () => {
     cluster.hold = () => ({ reason: 'ErrImagePull', message: 'manifest for python:test not found' })
     await expect(start()).rejects.toMatchObject({
       code: 'SANDBOX_START_FAILED',
@@ -121,13 +121,13 @@ describe('what the cluster refuses', () => {
     ['create', 'pods'],
     ['create', 'networkpolicies'],
     ['get', 'pods/attach'],
-  ])('the missing right to %s %s is named', async (verb, resource) => {
+  ])('a missing right to %s %s is named', async (verb, resource) => {
     cluster.denied.add(`${verb} ${resource}`)
     const error: unknown = await start().catch((thrown: unknown) => thrown)
     expect((error as Error).message).toMatch(new RegExp(`cannot ${verb} resource "${resource}"`))
   })
 
-  it('credentials that the cluster does not accept, and a namespace that is not there', async () => {
+  it('refused credentials and a missing namespace are reported', async () => {
     cluster.token = 'rotated'
     await expect(start()).rejects.toMatchObject({
       code: 'SANDBOX_ENGINE_MISSING',
@@ -140,25 +140,25 @@ describe('what the cluster refuses', () => {
     })
   })
 
-  it('a network policy of the same name that allows something', async () => {
+  it('a network policy of the same name that allows traffic is refused', async () => {
     cluster.policies.set('sandbridge-no-network', { spec: { podSelector: {}, policyTypes: ['Ingress'] } })
     await expect(start()).rejects.toThrow(/does not cut pods off from the network/)
     cluster.policies.clear()
   })
 
-  it('what pods cannot have', () => {
+  it('settings that pods cannot have are refused', () => {
     for (const user of ['0', 'root', 'nobody']) expect(() => provider({ user })).toThrow(/cannot run as/)
   })
 })
 
 describe('what happens to a running pod', () => {
-  it('one that is out of memory', async () => {
+  it('a pod that runs out of memory is reported', async () => {
     const { id, running } = await runningCell()
     cluster.oomKill(id)
     expect(await running).toMatchObject({ status: 'died', exit: { reason: 'out-of-memory' } })
   })
 
-  it('one that is evicted', async () => {
+  it('a pod that is evicted is reported', async () => {
     const { id, running } = await runningCell()
     cluster.evict(id)
     const { exit } = await running
@@ -166,13 +166,13 @@ describe('what happens to a running pod', () => {
     expect(describeExit(exit!)).toBe('its cluster evicted it from its node')
   })
 
-  it('one that somebody deletes', async () => {
+  it('a pod that someone deletes is reported', async () => {
     const { id, running } = await runningCell()
     cluster.delete(id, 1)
     expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
   })
 
-  it('one whose node is gone: the cluster says so, the channel does not', async () => {
+  it('a pod on a lost node is reported by the cluster, though its channel is silent', async () => {
     const { id, running, cells } = await runningCell()
     cluster.loseNode(id)
     expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
@@ -181,7 +181,7 @@ describe('what happens to a running pod', () => {
     expect(cluster.pods.get(id)).toBeUndefined()
   })
 
-  it('one that no ping reaches any more', async () => {
+  it('a pod that answers no ping any more is reported', async () => {
     const cells = await startCells(provider({ pingMs: 100 }))
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
     await cells.printed('here')
@@ -190,14 +190,14 @@ describe('what happens to a running pod', () => {
     expect(exit).toMatchObject({ reason: 'engine-gone', detail: expect.stringContaining('has not answered') })
   })
 
-  it('a connection that breaks loses the sandbox, is told so, and leaves nothing', async () => {
+  it('a pod whose connection breaks is lost, reported, and removed', async () => {
     const { id, running } = await runningCell()
     cluster.dropAttachments(id)
     expect(await running).toMatchObject({ status: 'died', exit: { reason: 'engine-gone' } })
     await until(() => !cluster.isRunning(id) && cluster.pods.get(id) === undefined)
   })
 
-  it('the API server going away ends sandboxes, and new ones start when it is back', async () => {
+  it('sandboxes end when the API server is gone, and new ones start when it is back', async () => {
     const one = provider()
     const cells = await startCells(one)
     const id = cells.kernel.sandbox.id
@@ -216,7 +216,7 @@ describe('what happens to a running pod', () => {
   })
 })
 
-it('disposing waits for the end of the container, and not until its node has let go of the pod', async () => {
+it('disposing of a pod waits for the end of its container, not for its node to remove it', async () => {
   cluster.keptMs = 60_000
   const kernel = await start()
   await kernel.dispose()
@@ -238,27 +238,27 @@ it('the bridge uses every verb that its role grants, and no other', async () => 
 })
 
 describe('the watch', () => {
-  it('goes on after the server has forgotten what it saw (410)', async () => {
+  it('the watch continues after the server has forgotten its position (410)', async () => {
     const { cells, id } = await runningCell()
     cluster.expireWatches()
     cluster.evict(id)
     expect((await cells.kernel.closed).reason).toBe('evicted')
   })
 
-  it('one that is silent delays a start by seconds, and does not fail it', async () => {
+  it('a silent watch delays a start by seconds, and does not make it fail', async () => {
     cluster.silentWatches = true
     const cells = await startCells(provider())
     expect((await cells.run('1 + 1')).value).toBe('2')
   })
 
-  it('a slow API server delays a start, and does not fail it', async () => {
+  it('a slow API server delays a start, and does not make it fail', async () => {
     cluster.delayMs = 400
     const cells = await startCells(provider())
     expect((await cells.run('1 + 1')).value).toBe('2')
   })
 })
 
-it('an older cluster, which has only v4 of the channel, works', async () => {
+it('an older cluster with only v4 of the channel works', async () => {
   cluster.protocols = ['v4.channel.k8s.io']
   const cells = await startCells(provider())
   expect((await cells.run('1 + 1')).value).toBe('2')
@@ -267,7 +267,7 @@ it('an older cluster, which has only v4 of the channel, works', async () => {
 })
 
 describe('pods', () => {
-  it('have users of their own, are cut off by a policy, and carry no secret', async () => {
+  it('pods have users of their own, are cut off by a policy, and carry no secret', async () => {
     const cells = await startCells(provider())
     const pod = cluster.pods.get(cells.kernel.sandbox.id)!
     const { spec, metadata } = pod
@@ -280,7 +280,7 @@ describe('pods', () => {
     expect(JSON.stringify(pod)).not.toContain(cluster.token)
   })
 
-  it('may be of a number that is set, since some clusters prescribe one', async () => {
+  it('pods may have a user number that is set, since some clusters prescribe one', async () => {
     const cells = await startCells(provider({ user: '1000660000:1000660000', cpus: 0.25, runtimeClass: 'gvisor' }))
     const { spec } = cluster.pods.get(cells.kernel.sandbox.id)!
     expect(spec).toMatchObject({
@@ -290,7 +290,7 @@ describe('pods', () => {
     })
   })
 
-  it('end by themselves when their bridge never connects', async () => {
+  it('a pod ends by itself when its bridge never connects', async () => {
     const { args } = (await loadNativeKernel()).start({ ...WORDS, inputSeconds: 1 })
     const name = 'sandbridge-forgotten'
     const here = await ownCluster()
@@ -304,7 +304,7 @@ describe('pods', () => {
   })
 })
 
-it('a file in a pod has a largest size, since the termination log is on the disk of its node', async () => {
+it('a file in a pod has a maximum size, since the termination log is on the disk of its node', async () => {
   const { args, preamble } = (await loadNativeKernel()).start({ ...WORDS, fileBytes: 1 << 20 })
   const cells = await attachCells(await ownPod('sandbridge-files', args, preamble))
   const { error } = await cells.run("open('/tmp/large', 'wb').write(bytes(2 << 20))")
@@ -312,7 +312,7 @@ it('a file in a pod has a largest size, since the termination log is on the disk
   expect((await cells.run("open('/tmp/small', 'wb').write(bytes(1 << 20))")).value).toBe(String(1 << 20))
 })
 
-it('64 MiB that nobody reads stay in the pod', async () => {
+it('64 MiB of output that nothing reads stay in the pod', async () => {
   // What a pod writes before anybody is attached is lost: it waits for a line.
   const code = 'import sys\ninput()\nfor _ in range(1024):\n    sys.stdout.write("x" * 65536)\nsys.stdout.flush()'
   const before = await heldBytes()
@@ -336,7 +336,7 @@ it('64 MiB that nobody reads stay in the pod', async () => {
 describe('the network check', () => {
   const checked = { checksNetwork: true, targets: [] }
 
-  it('lets a cluster pass whose pods have no network', async () => {
+  it('the network check accepts a cluster whose pods have no network', async () => {
     const before = cluster.requests.length
     const cells = await startCells(provider(checked))
     expect((await cells.run('1 + 1')).value).toBe('2')
@@ -345,7 +345,7 @@ describe('the network check', () => {
     expect(created).toHaveLength(2)
   })
 
-  it('refuses one whose pods reach the API server', async () => {
+  it('the network check refuses a cluster whose pods reach the API server', async () => {
     const leaky = await FakeCluster.start({ walls: false })
     process.env['KUBECONFIG'] = leaky.kubeconfig
     try {
@@ -362,7 +362,7 @@ describe('the network check', () => {
     }
   })
 
-  it('does not take silence for a good answer', async () => {
+  it('the network check does not take silence for success', async () => {
     cluster.hold = () => ({ reason: 'ErrImagePull', message: 'no such image' })
     await expect(provider(checked).prepare()).rejects.toThrow(/did not finish: .*no such image/)
   })
@@ -371,7 +371,7 @@ describe('the network check', () => {
 describe('what doctor asks', () => {
   const ask = () => describeCluster({ context: undefined, namespace: undefined })
 
-  it('says which cluster it is, and creates nothing', async () => {
+  it('doctor names the cluster, and creates nothing in it', async () => {
     const before = cluster.requests.length
     const { usable, verdict } = await ask()
     expect([usable, verdict]).toEqual([true, expect.stringContaining('Kubernetes v1.99.0-fake, namespace sandboxes')])
@@ -380,7 +380,7 @@ describe('what doctor asks', () => {
     )
   })
 
-  it('names the rights that are missing', async () => {
+  it('doctor names the rights that are missing in the cluster', async () => {
     cluster.denied.add('create pods/attach').add('watch pods')
     expect(await ask()).toMatchObject({
       usable: false,

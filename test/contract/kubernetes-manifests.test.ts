@@ -41,27 +41,27 @@ const grants = (rules: readonly Rule[]) =>
     )
     .toSorted((a, b) => a.localeCompare(b))
 
-it('the role has exactly the verbs that the bridge uses', () => {
+it('the role in the manifests has exactly the verbs that the bridge uses', () => {
   const used = USED_VERBS.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs }))
   const roles = objects().filter(({ kind }) => kind === 'Role')
   expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([grants(used)])
 })
 
-it('the documentation has the same role', () => {
+it('the documentation has the same role as the manifests', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
   const [, rules = ''] = /```yaml\n(rules:\n[^`]+)```/.exec(page) ?? []
   const role = objects().find(({ kind }) => kind === 'Role')
   expect((parse(rules) as { rules: Rule[] }).rules).toEqual(role?.rules)
 })
 
-it('the network policy is the one that the bridge makes', () => {
+it('the network policy in the manifests is the one that the bridge makes', () => {
   const policy = objects().find(({ kind }) => kind === 'NetworkPolicy')
   const made = networkPolicyManifest()
   expect(policy?.spec).toEqual(made.spec)
   expect(policy?.metadata).toMatchObject(made.metadata)
 })
 
-it.for([FOLDER, BRIDGE])('kubectl renders the base %s', (folder, ctx) => {
+it.for([FOLDER, BRIDGE])('kubectl renders the manifests of %s', (folder, ctx) => {
   const { stdout, error, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
   if (error) ctx.skip('kubectl is not installed')
   const rendered = parseAllDocuments(stdout).map((document) => document.toJS() as Resource)
@@ -121,7 +121,7 @@ const POD = {
   pythonArgs: ['-c', "print('$(HOME) $HOME $$')"],
 }
 
-it('pods meet the level that the namespace asks for', () => {
+it('pods meet the security level that the namespace enforces', () => {
   expect(restrictedViolations(podManifest(POD) as unknown as Manifest)).toEqual([])
 })
 
@@ -140,7 +140,7 @@ it('the profile for nodes is the one of containers', () => {
   expect(JSON.parse(readFileSync(path.join(FOLDER, 'seccomp.json'), 'utf8'))).toEqual(JSON.parse(seccompProfile(false)))
 })
 
-it('arguments arrive as they are: the kubelet would replace $(NAME)', () => {
+it('arguments of a pod arrive unchanged, since the kubelet would replace $(NAME)', () => {
   const { args } = podManifest(POD).spec.containers[0]!
   const variables = new Map([['HOME', '/workspace']])
   expect(args.map((arg) => expand(arg, variables))).toEqual(POD.pythonArgs)

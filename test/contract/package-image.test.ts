@@ -91,7 +91,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   }
 
   it(
-    'packages that have to be installed are installed once, next to wheel files, and cells import them',
+    'packages that need pip are installed once, next to wheel files, and cells import them',
     { timeout: 120_000 },
     async (ctx) => {
       await needEngine(ctx)
@@ -114,7 +114,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     },
   )
 
-  it('packages that do not exist are an error that names them', { timeout: 120_000 }, async (ctx) => {
+  it('packages that do not exist are named in an error', { timeout: 120_000 }, async (ctx) => {
     await needEngine(ctx)
     await expect(provide(['no-such-package']).prepare()).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
@@ -129,7 +129,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     expect(containers.stdout).not.toContain('--only-binary')
   })
 
-  it('cannot be in an image without pip and ensurepip', { timeout: 120_000 }, async (ctx) => {
+  it('packages cannot be installed in an image without pip and ensurepip', { timeout: 120_000 }, async (ctx) => {
     await needEngine(ctx)
     const has = spawnSync(engine, ['run', '--rm', '--network=none', WITHOUT_PIP, 'python3', '-c', 'import ensurepip'])
     if (has.status === 0) ctx.skip('the slim image has ensurepip')

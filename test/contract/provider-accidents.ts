@@ -107,7 +107,8 @@ export function testAccidents(
       }
     }
     // A crash of WebAssembly is another matter.
-    if (name !== 'pyodide') promise('a kernel that a cell has ended is told from one that was killed', accidents)
+    if (name !== 'pyodide')
+      promise('a kernel that a cell has ended is distinguished from one that was killed', accidents)
 
     promise('a sandbox killed from outside is reported as killed, and leaves nothing', async () => {
       const cells = await startCells(provider)

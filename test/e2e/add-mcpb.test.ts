@@ -119,7 +119,7 @@ async function setUp() {
 
 const ANSWERS = { MCP_INPUT_WEATHER_KEY: SECRET, MCP_INPUT_WEATHER_PLACE: 'Oslo; rm -rf ~' }
 
-it('is fetched, shown, unpacked, started from its folder, updated and removed', async () => {
+it('sandbridge add installs an MCPB file: fetches, shows, unpacks, starts, updates and removes it', async () => {
   const { home, run, env, offer, folders } = await setUp()
   offer('1.0.0', bundle())
   const dry = await run(['add', 'weather', '--dry-run'])
@@ -191,7 +191,7 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
   ],
   [
     'a symlink',
-    'no plain file: \\"link\\"',
+    'not a plain file: \\"link\\"',
     ({ offer }) => offer('1.0.0', bundle(MANIFEST, [{ name: 'link', data: '/etc', mode: 0o120777 }])),
   ],
   [
@@ -294,7 +294,7 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
       offer('1.0.0', bundle(), { url: '/endless' })
     },
   ],
-])('is refused with %s, and leaves nothing behind', async (_, problem, prepare) => {
+])('an MCPB file is refused with %s, and leaves nothing behind', async (_, problem, prepare) => {
   const set = await setUp()
   prepare(set)
   const { code, stderr } = await set.run(['add', 'weather', '--yes'], ANSWERS)
@@ -304,7 +304,7 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
   expect(existsSync(path.join(set.home, 'MCPs/added-servers.json'))).toBe(false)
 })
 
-it('is fetched through a redirect on the way', async () => {
+it('an MCPB file is fetched through a redirect', async () => {
   const { run, offer, files, folders } = await setUp()
   const file = bundle()
   files.set('/real', file)
@@ -315,7 +315,7 @@ it('is fetched through a redirect on the way', async () => {
   expect(folders()).toHaveLength(1)
 })
 
-it('is nothing that a cell can have fetched', async () => {
+it('a cell cannot have an MCPB file fetched', async () => {
   const { home, env, offer, folders, files } = await setUp()
   let fetches = 0
   files.set('/asked', (response) => {

@@ -53,18 +53,18 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
   return { home, registry, env, run, started, startedIn }
 }
 
-it('shows what would run, and runs nothing, with --dry-run', async () => {
+it('sandbridge add --dry-run shows what would run, and runs nothing', async () => {
   const { run, startedIn } = await setUp()
   const { stdout, code } = await run(['add', 'weather', '--dry-run'])
   expect(code).toBe(0)
   expect(stdout).toContain('runs: npx -y weather-mcp@1.0.0 "${$}{HOME};$(touch x)"\n')
   expect(stdout).toContain('  sets: WEATHER_KEY\n')
   expect(stdout).toContain('asks for: WEATHER_KEY (secret)')
-  expect(stdout).toContain('Nobody has checked who published io.example/weather')
+  expect(stdout).toContain('The publisher of io.example/weather has not been verified')
   expect(startedIn()).toEqual([])
 })
 
-it('starts a server, shows its tools and keeps it; a running bridge calls it in its next cell', async () => {
+it('sandbridge add starts a server, shows its tools and keeps it; a running bridge calls it in its next cell', async () => {
   const { run, home, env, started } = await setUp()
   const bridge = await startBridge({ home, env })
   expect(await bridge.run('mcp_servers')).toBe('mcp_servers: none')
@@ -81,7 +81,7 @@ it('starts a server, shows its tools and keeps it; a running bridge calls it in 
   expect((await run(['add', 'weather', '--yes'])).stderr).toContain("There is a server 'weather' already")
 })
 
-it('keeps nothing when the server does not start', async () => {
+it('sandbridge add keeps nothing when the server does not start', async () => {
   const { run, home } = await setUp([listed(weather('1.0.0', { registryType: 'pypi' }))])
   const { code, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_WEATHER_KEY: SECRET, PATH: '' })
   expect(code).toBe(2)
@@ -89,7 +89,7 @@ it('keeps nothing when the server does not start', async () => {
   expect(existsSync(path.join(home, 'MCPs/added-servers.json'))).toBe(false)
 })
 
-it('updates a server with the answers it has, and removes it with its secrets', async () => {
+it('sandbridge add updates a server with the answers it has, and removes it with its secrets', async () => {
   const { run, home, registry, started } = await setUp()
   await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_WEATHER_KEY: SECRET })
   expect((await run(['update', '--yes'])).stdout).toBe('weather: 1.0.0 is the newest version.\n')
@@ -106,7 +106,7 @@ it('updates a server with the answers it has, and removes it with its secrets', 
   expect(left.stdout).toBe('')
 })
 
-it('adds a server of a file, which nobody vouches for', async () => {
+it('sandbridge add adds a server from a file, and says that no registry lists it', async () => {
   const { run, home } = await setUp()
   const file = path.join(home, 'server.json')
   writeFileSync(file, JSON.stringify(weather('2.0.0')))
@@ -118,7 +118,7 @@ it('adds a server of a file, which nobody vouches for', async () => {
   expect((await run(['add', '--from', file])).stderr).toContain('is not a server.json')
 })
 
-it('adds a server of an address twice, for two accounts that know nothing of each other', async () => {
+it('sandbridge add adds a server at a URL twice, for two separate accounts', async () => {
   const { run, home, registry, env } = await setUp()
   registry.instead = (_request, response, url) =>
     url.pathname === '/server.json' && !!response.end(JSON.stringify(weather('2.0.0')))
@@ -127,7 +127,7 @@ it('adds a server of an address twice, for two accounts that know nothing of eac
       [`MCP_INPUT_${account.toUpperCase()}_WEATHER_KEY`]: `${SECRET}-${account}`,
     })
     expect(added.stdout, added.stderr).toContain(`Added ${account}`)
-    expect(added.stdout).toContain('Nobody has checked who published io.example/weather')
+    expect(added.stdout).toContain('The publisher of io.example/weather has not been verified')
   }
   const bridge = await startBridge({ home, env })
   const both = 'print(await mcp_home.echo(message="1"), await mcp_work.echo(message="2"))'
@@ -175,7 +175,7 @@ print(await weather.echo(message="from the same cell"), mcp_servers["weather"] i
   expect(await bridge.run('mcp_servers')).toBe('mcp_servers: weather')
 })
 
-it('a cell that asks in a loop is refused after the first no', async () => {
+it('a cell that asks for servers in a loop is refused after the first no', async () => {
   const { bridge, messages, startedIn } = await asking([listed(weather('1.0.0', open))])
   const code = `
 for _ in range(50):
@@ -190,21 +190,21 @@ for _ in range(50):
   expect(startedIn()).toEqual([])
 })
 
-it('a cell is told that secrets are given in a terminal, and that there is no one to ask', async () => {
+it('a cell learns that secrets are given in a terminal, and that there is no user to ask', async () => {
   const secret = await asking([listed(weather('1.0.0'))], { add: true })
   const wanted = await secret.bridge.run('await runtime.request_server("weather")')
-  expect(wanted).toContain('it wants secrets, which are only given in a terminal: WEATHER_KEY')
+  expect(wanted).toContain('it needs secrets, which can only be given in a terminal: WEATHER_KEY')
   expect(wanted).toContain('sandbridge add io.example/weather')
   expect(secret.messages).toEqual([])
   const { home, env } = await setUp([listed(weather('1.0.0', open))])
   const silent = await startBridge({ home, env })
-  expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no one to ask here')
+  expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no user to ask')
 })
 
 const canJail = process.platform === 'linux' && existsSync('/usr/bin/bwrap')
 
 it.runIf(canJail)(
-  'a package runs in a jail, when it is tried and ever after, unless the user says otherwise',
+  'a package that is added runs in a jail, when it is tried and later, unless the user says otherwise',
   async () => {
     const { run, home, startedIn, env } = await setUp([listed(weather('1.0.0', open))])
     const { stdout, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_UNITS: 'si' })

@@ -31,7 +31,7 @@ function holds(folder: string, text: string): boolean {
 }
 
 describe('a client that cannot ask at all', () => {
-  it('has a link in the log of its user, which lets in once, to the questions', async () => {
+  it('the log of a client that cannot ask has a link to the questions, which opens once', async () => {
     const heard: unknown[] = []
     const { bridge, home, reached } = await ruledBridge({
       permissions: ask,
@@ -74,7 +74,7 @@ describe('a client that cannot ask at all', () => {
     [{ MCP_BRIDGE_OPEN: '1' }, 1],
     [{}, 0],
   ])(
-    'a client that cannot ask at all with %j, opens the browser for a burst of questions: %i times',
+    'a client that cannot ask at all with %j opens the browser for a burst of questions: %i times',
     async (env, times) => {
       const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
       const opened = path.join(folder, 'opened')
@@ -122,7 +122,7 @@ const showsLinks = (answer: Answer) => ({
 })
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era that shows links', (era) => {
-  it('shows the question with a link, and the call goes on with the answer that is given there', async () => {
+  it(`a client of the ${era} era that shows links shows one to the question, and the call goes on with the answer`, async () => {
     const urls: string[] = []
     const { bridge, home, reached } = await ruledBridge({
       permissions: ask,
@@ -195,7 +195,7 @@ describe('a link to one question', () => {
         return 'accept'
       },
     ],
-  ])('that %s lets no call through', async (_, expected, answer) => {
+  ])('a link to a question that %s lets no call through', async (_, expected, answer) => {
     let isOver = false
     const { bridge, reached } = await ruledBridge({
       permissions: ask,
@@ -206,7 +206,7 @@ describe('a link to one question', () => {
     expect([reached(), isOver]).toEqual([[], true])
   })
 
-  it('does not count when its call is given up', async () => {
+  it('an answer through a link does not count when its call is cancelled', async () => {
     const controller = new AbortController()
     let link = ''
     const { bridge, reached } = await ruledBridge({
@@ -223,7 +223,7 @@ describe('a link to one question', () => {
     expect(reached()).toEqual([])
   })
 
-  it('reaches a client over HTTP, and no other client', async () => {
+  it('a link to a question reaches its client over HTTP, and no other client', async () => {
     const journal = path.join(makeHome(), 'journal')
     const entry = { ...fixtureServer('ruled.mjs', journal), permissions: ask }
     const bridge = await startHttpBridge({ servers: { hub: entry } })

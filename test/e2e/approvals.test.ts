@@ -17,7 +17,7 @@ const caught = (call: string) =>
   `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
 
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era) => {
-  it('the user sees every argument and the rule, and a yes counts once', async () => {
+  it(`a user of the ${era} era sees every argument and the rule, and a yes counts once`, async () => {
     const answers = [ONCE, 'no', 'maybe', { action: 'decline' }, { action: 'cancel' }]
     const { bridge, reached, questions } = await ruledBridge({ era, permissions: ask, answer: () => answers.shift() })
     const call = 'await mcp_hub.create_issue(owner="acme\\u202e", title="x" * 3, id={"amount": 5})'
@@ -47,7 +47,7 @@ it('two hundred calls of one shape are one question, at once or one after the ot
   expect(questions.length).toBeGreaterThanOrEqual(4)
 })
 
-it('calls that are seen in a cell are one question before it starts', async () => {
+it('calls that are found in a cell are one question before it starts', async () => {
   const answers = ['no', ONCE, 'no']
   const { bridge, reached, questions } = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
   await bridge.run('await runtime.list_tools("hub"); ran = 0')
@@ -69,7 +69,7 @@ it('calls that are seen in a cell are one question before it starts', async () =
   expect(await bridge.run(cell)).toContain('Not run')
 })
 
-it('"this tool for the session" is for that tool and that session, and "always" for good', async () => {
+it('the answer "this tool for the session" counts for that tool and session, and "always" counts for good', async () => {
   const answers = [SESSION, 'no', ALWAYS]
   const first = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
   const call = (tool: string) => caught(`i = 1; await mcp_hub.${tool}(id=i)`)
@@ -88,7 +88,7 @@ it('"this tool for the session" is for that tool and that session, and "always" 
   expect(await second.bridge.run(call('create_issue'))).toContain('denied')
 })
 
-it('"always" is not for a namesake: a server of the same name with another definition', async () => {
+it('the answer "always" does not count for another server of the same name', async () => {
   const first = await ruledBridge({ permissions: ask, answer: ALWAYS })
   const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
   expect(await first.bridge.run(call)).toBe('called')
@@ -99,36 +99,33 @@ it('"always" is not for a namesake: a server of the same name with another defin
   expect(await same.bridge.run(call)).toBe('called')
 })
 
-it.each([SESSION, CELL])(
-  'what was answered with "%s" is for that client of a bridge over HTTP alone',
-  async (answer) => {
-    const journal = path.join(makeHome(), 'journal')
-    const bridge = await startHttpBridge({
-      servers: {
-        hub: { ...fixtureServer('ruled.mjs', journal), permissions: { ask: ['create_issue'] } } as ServerEntry,
-      },
+it.each([SESSION, CELL])('the answer "%s" counts only for that client of a bridge over HTTP', async (answer) => {
+  const journal = path.join(makeHome(), 'journal')
+  const bridge = await startHttpBridge({
+    servers: {
+      hub: { ...fixtureServer('ruled.mjs', journal), permissions: { ask: ['create_issue'] } } as ServerEntry,
+    },
+  })
+  const asked: string[] = []
+  const connect = (clientName: string, said: string) =>
+    bridge.connect('legacy', {
+      clientName,
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) =>
+        client.setRequestHandler('elicitation/create', () => {
+          asked.push(clientName)
+          return { action: 'accept', content: { answer: said } }
+        }),
     })
-    const asked: string[] = []
-    const connect = (clientName: string, said: string) =>
-      bridge.connect('legacy', {
-        clientName,
-        capabilities: { elicitation: { form: {} } },
-        prepare: (client) =>
-          client.setRequestHandler('elicitation/create', () => {
-            asked.push(clientName)
-            return { action: 'accept', content: { answer: said } }
-          }),
-      })
-    const [one, other] = [await connect('one', answer), await connect('other', 'no')]
-    const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
-    expect(await one.run(call)).toBe('called')
-    expect(await other.run(call)).toContain('the user said no')
-    expect(await one.run(call)).toBe('called')
-    expect(asked).toEqual(answer === SESSION ? ['one', 'other'] : ['one', 'other', 'one'])
-  },
-)
+  const [one, other] = [await connect('one', answer), await connect('other', 'no')]
+  const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
+  expect(await one.run(call)).toBe('called')
+  expect(await other.run(call)).toContain('the user said no')
+  expect(await one.run(call)).toBe('called')
+  expect(asked).toEqual(answer === SESSION ? ['one', 'other'] : ['one', 'other', 'one'])
+})
 
-it('"no, and stop the code" ends the cell', async () => {
+it('the answer "no, and stop the code" ends the cell', async () => {
   const { bridge, reached } = await ruledBridge({ permissions: ask, answer: STOP })
   const text = await bridge.run(
     `while True:\n    ${caught('await mcp_hub.create_issue(id=ran)').replaceAll('\n', '\n    ')}`.replace(
@@ -140,7 +137,7 @@ it('"no, and stop the code" ends the cell', async () => {
   expect(reached()).toEqual([])
 })
 
-it('no answer in time is a no, and the time limit of the cell stands still meanwhile', async () => {
+it('a question that is not answered in time denies its call, and the time limit of the cell stands still meanwhile', async () => {
   const { bridge, reached } = await ruledBridge({
     permissions: ask,
     env: { MCP_BRIDGE_ASK_TIMEOUT: '5' },
@@ -154,7 +151,7 @@ it('no answer in time is a no, and the time limit of the cell stands still meanw
   expect(reached()).toEqual([])
 })
 
-it('what the code does to an object after it was shown changes nothing', async () => {
+it('a call is made with the arguments that the user saw, whatever the code changes later', async () => {
   const { bridge, reached, questions } = await ruledBridge({
     permissions: ask,
     answer: async () => {
@@ -189,7 +186,7 @@ await mcp_hub.create_issue(id=sly, title="sly")
   expect(reached()).toHaveLength(2)
 })
 
-it('without a client that can ask, the user answers in a terminal, and the answer counts once for that session', async () => {
+it('the user answers in a terminal when no client can ask, and the answer counts once for that session', async () => {
   const { bridge, home, reached } = await ruledBridge({ permissions: ask })
   const other = await ruledBridge({ home })
   const call = caught('i = 1; await mcp_hub.create_issue(id=i)')

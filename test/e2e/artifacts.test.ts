@@ -18,64 +18,62 @@ const failure = async (code: string) => {
   return text.trim().split('\n').at(-1)!
 }
 
-describe('an artifact', () => {
-  it('comes back as it was, and is linked in the result of its cell', async () => {
-    const { content } = await bridge.call({ code: 'saved = runtime.save_artifact("sales.csv", "a,b\\n1,2\\n")' })
-    expect(content).toContainEqual({
-      type: 'resource_link',
-      uri: 'sandbridge://artifact/sales.csv/1',
-      name: 'sales.csv',
-      mimeType: 'text/csv',
-      size: 8,
-      description: 'Saved by this cell, version 1',
-    })
-    expect(await bridge.run('runtime.open_artifact("sales.csv").text()')).toBe("'a,b\\n1,2\\n'")
-    expect((await bridge.call({ code: '1' })).content).toHaveLength(1)
+it('an artifact comes back unchanged, and is linked in the result of its cell', async () => {
+  const { content } = await bridge.call({ code: 'saved = runtime.save_artifact("sales.csv", "a,b\\n1,2\\n")' })
+  expect(content).toContainEqual({
+    type: 'resource_link',
+    uri: 'sandbridge://artifact/sales.csv/1',
+    name: 'sales.csv',
+    mimeType: 'text/csv',
+    size: 8,
+    description: 'Saved by this cell, version 1',
   })
+  expect(await bridge.run('runtime.open_artifact("sales.csv").text()')).toBe("'a,b\\n1,2\\n'")
+  expect((await bridge.call({ code: '1' })).content).toHaveLength(1)
+})
 
-  it.each([
-    ['bytes', 'bytes(range(256))', 'bytes(range(256))'],
-    ['text', '"naïve \\ud800"', '"naïve \\ud800".encode("utf-8", "surrogatepass")'],
-    ['nothing', 'b""', 'b""'],
-    [
-      'a value',
-      '{"rows": [1, 2.5, None, "é"]}',
-      '__import__("json").dumps({"rows": [1, 2.5, None, "é"]}, ensure_ascii=False, indent=1).encode()',
-    ],
-    ['a file', '__import__("pathlib").Path("/workspace/f")', 'b"in a file"'],
-    ['the path of a file', '"/workspace/f"', 'b"in a file"'],
-    ['a file in memory', '__import__("io").BytesIO(b"memory")', 'b"memory"'],
-    ['more than one piece', 'b"0123456789abcdef" * 600_000', 'b"0123456789abcdef" * 600_000'],
-  ])('can be %s', async (_, data, expected) => {
-    await bridge.run('open("/workspace/f", "w").write("in a file")')
-    expect(
-      await bridge.run(`runtime.save_artifact("x", ${data}); runtime.open_artifact("x").read() == ${expected}`),
-    ).toBe('True')
-  })
+it.each([
+  ['bytes', 'bytes(range(256))', 'bytes(range(256))'],
+  ['text', '"naïve \\ud800"', '"naïve \\ud800".encode("utf-8", "surrogatepass")'],
+  ['nothing', 'b""', 'b""'],
+  [
+    'a value',
+    '{"rows": [1, 2.5, None, "é"]}',
+    '__import__("json").dumps({"rows": [1, 2.5, None, "é"]}, ensure_ascii=False, indent=1).encode()',
+  ],
+  ['a file', '__import__("pathlib").Path("/workspace/f")', 'b"in a file"'],
+  ['the path of a file', '"/workspace/f"', 'b"in a file"'],
+  ['a file in memory', '__import__("io").BytesIO(b"memory")', 'b"memory"'],
+  ['more than one piece', 'b"0123456789abcdef" * 600_000', 'b"0123456789abcdef" * 600_000'],
+])('an artifact can be %s', async (_, data, expected) => {
+  await bridge.run('open("/workspace/f", "w").write("in a file")')
+  expect(
+    await bridge.run(`runtime.save_artifact("x", ${data}); runtime.open_artifact("x").read() == ${expected}`),
+  ).toBe('True')
+})
 
-  it('has versions', async () => {
-    await bridge.run('for n in range(3): runtime.save_artifact("v.txt", f"{n}")')
-    expect(
-      await bridge.run(
-        '[runtime.open_artifact("v.txt", n).text() for n in (1, 2, 3)], runtime.open_artifact("v.txt").artifact.version',
-      ),
-    ).toBe("(['0', '1', '2'], 3)")
-    expect(await failure('runtime.open_artifact("v.txt", 9)')).toMatch(/version 9 .*Its versions: 1, 2, 3/i)
-  })
+it('an artifact has versions', async () => {
+  await bridge.run('for n in range(3): runtime.save_artifact("v.txt", f"{n}")')
+  expect(
+    await bridge.run(
+      '[runtime.open_artifact("v.txt", n).text() for n in (1, 2, 3)], runtime.open_artifact("v.txt").artifact.version',
+    ),
+  ).toBe("(['0', '1', '2'], 3)")
+  expect(await failure('runtime.open_artifact("v.txt", 9)')).toMatch(/version 9 .*Its versions: 1, 2, 3/i)
+})
 
-  it('is an MCP resource: listed, and read as text or as bytes', async () => {
-    await bridge.run('runtime.save_artifact("r.md", "# Hi"); runtime.save_artifact("r.bin", b"\\x00\\xff")')
-    const { resources } = await bridge.client.listResources()
-    expect(resources).toContainEqual(
-      expect.objectContaining({ uri: 'sandbridge://artifact/r.md', name: 'r.md', mimeType: 'text/markdown', size: 4 }),
-    )
-    const read = async (uri: string) => (await bridge.client.readResource({ uri })).contents[0]
-    expect(await read('sandbridge://artifact/r.md')).toMatchObject({ text: '# Hi', mimeType: 'text/markdown' })
-    expect(await read('sandbridge://artifact/r.bin/1')).toMatchObject({ blob: 'AP8=' })
-    await expect(read('sandbridge://artifact/none')).rejects.toThrow(/Unknown artifact 'none'/)
-    await expect(read('sandbridge://artifact/r.md/7')).rejects.toThrow(/Unknown version 7/)
-    await expect(read('sandbridge://artifact/..%2F..%2Fservers.json')).rejects.toThrow(/path separator/)
-  })
+it('an artifact is an MCP resource: listed, and read as text or as bytes', async () => {
+  await bridge.run('runtime.save_artifact("r.md", "# Hi"); runtime.save_artifact("r.bin", b"\\x00\\xff")')
+  const { resources } = await bridge.client.listResources()
+  expect(resources).toContainEqual(
+    expect.objectContaining({ uri: 'sandbridge://artifact/r.md', name: 'r.md', mimeType: 'text/markdown', size: 4 }),
+  )
+  const read = async (uri: string) => (await bridge.client.readResource({ uri })).contents[0]
+  expect(await read('sandbridge://artifact/r.md')).toMatchObject({ text: '# Hi', mimeType: 'text/markdown' })
+  expect(await read('sandbridge://artifact/r.bin/1')).toMatchObject({ blob: 'AP8=' })
+  await expect(read('sandbridge://artifact/none')).rejects.toThrow(/Unknown artifact 'none'/)
+  await expect(read('sandbridge://artifact/r.md/7')).rejects.toThrow(/Unknown version 7/)
+  await expect(read('sandbridge://artifact/..%2F..%2Fservers.json')).rejects.toThrow(/path separator/)
 })
 
 describe('what may not be kept', () => {
@@ -91,7 +89,7 @@ describe('what may not be kept', () => {
     'x\\n',
     '',
     '~/x/y',
-  ])('the name %s', async (name) => {
+  ])('an artifact cannot have the name %s', async (name) => {
     expect(await failure(`runtime.save_artifact("${name}", "x")`)).toMatch(
       /is not a valid name for an artifact: .*plain file name/,
     )
@@ -106,18 +104,18 @@ describe('what may not be kept', () => {
     ['a file that is not there', '"x", "/workspace/none.csv"', /cannot be read: No such file/],
     ['a folder', '"x", "/workspace/"', /cannot be read: Is a directory/],
     ['41 MiB', '"x", bytes(41 << 20)', /40 MiB.*Save it in parts/],
-  ])('%s', async (_, args, expected) => {
+  ])('an artifact is not kept: %s', async (_, args, expected) => {
     expect(await failure(`runtime.save_artifact(${args})`)).toMatch(expected)
   })
 
-  it('pieces that are no base64, or of an upload that is not there', async () => {
+  it('pieces of an artifact are refused when they are not base64, or belong to no upload', async () => {
     const raw = 'from sandbridge_kernel.api import bridge as _b\n'
     expect(await failure(`${raw}_b.ask_sync("upload", data="!!!!")`)).toMatch(/must be base64/)
     expect(await failure(`${raw}_b.ask_sync("save_artifact", name="x", upload=77)`)).toMatch(/Unknown upload 77/)
   })
 })
 
-it('an artifact is there in a later session, in another bridge, and in a terminal', async () => {
+it('an artifact is available in a later session, in another bridge, and in a terminal', async () => {
   const first = await startBridge()
   await first.run('runtime.save_artifact("kept.json", {"n": 1}); runtime.reset()')
   expect(await first.run('runtime.open_artifact("kept.json").text()')).toContain('"n": 1')

@@ -37,7 +37,7 @@ describe.skipIf(!hasPython)('in a terminal', () => {
       steps,
     })
 
-  it('exec shows the call with its arguments and its rule, and makes it for a yes', async () => {
+  it('exec in a terminal shows the call with its arguments and its rule, and makes it for a yes', async () => {
     const shown = await shows([[ASKED, '1\r']], ['exec', '-c', caught('1 + 6')])
     expect(shown).toContain('to call hub.create_issue\n  owner: "acme"\n  title: "a\\u202e"\n  id: 7\n')
     expect(shown).toContain('Asked because of the rule ask "hub__create_issue" (permissions.json, line 1).')
@@ -54,14 +54,14 @@ describe.skipIf(!hasPython)('in a terminal', () => {
     ['no, and stop the code', '6\r', 'stopped the cell'],
     ['the end of input', '\u0004', 'denied: hub.create_issue was not allowed: the user said no'],
     ['Ctrl-C', '\u0003', ASKED],
-  ])('exec calls nothing for %s', async (_, typed, expected) => {
+  ])('exec in a terminal makes no call for %s', async (_, typed, expected) => {
     const shown = await shows([[ASKED, typed]], ['exec', '-c', caught('1')])
     expect(shown).toContain(expected)
     expect(shown).not.toContain('called\n')
     expect(reached()).toBe(0)
   })
 
-  it('exec keeps the time of the cell still while the person thinks, and no answer in time is a no', async () => {
+  it('exec in a terminal stops the time of the cell while the user thinks, and denies a call without an answer in time', async () => {
     const slow = { IN_TERMINAL_WAIT: '7' }
     const code = caught('1')
     expect(await shows([[ASKED, '1\r']], ['exec', '-t', '5', '-c', code], slow)).toContain('called')
@@ -70,7 +70,7 @@ describe.skipIf(!hasPython)('in a terminal', () => {
     expect(reached()).toBe(1)
   })
 
-  it('what is typed before the question does not answer it', async () => {
+  it('exec in a terminal ignores what was typed before the question', async () => {
     const early = 'print("now" + " type")\nimport time\ntime.sleep(1.5)\n' + caught('1')
     const shown = await shows(
       [
@@ -83,7 +83,7 @@ describe.skipIf(!hasPython)('in a terminal', () => {
     expect(reached()).toBe(0)
   })
 
-  it('exec asks once about calls that it can see, and draws nothing over the question', async () => {
+  it('exec in a terminal asks once about calls that it can see, and draws nothing over the question', async () => {
     await runProgram(process.execPath, [CLI, 'index'], bridgeEnv(home), { cwd: home })
     const code = 'await mcp_hub.create_issue(id=1)\nawait mcp_hub.delete_repo(id=2)\nprint("both" + " made")'
     const shown = await shows([[ASKED, '1\r']], ['exec', '-c', code], { IN_TERMINAL_WAIT: '1' })
@@ -113,7 +113,7 @@ describe.skipIf(!hasPython)('in a terminal', () => {
     expect(reached()).toBe(2)
   })
 
-  it('approve shows the same answers', async () => {
+  it('sandbridge approve offers the same answers', async () => {
     const shown = await shows([[ASKED, '2\r']], ['exec', '-c', caught('1')])
     const answers = /(?: {2}\d\. .*\n)+/.exec(shown)![0]
     expect(answers.trim().split('\n')).toHaveLength(6)
@@ -127,7 +127,7 @@ describe.skipIf(!hasPython)('in a terminal', () => {
   })
 })
 
-it('without a terminal, exec calls nothing and names what allows it, which does', async () => {
+it('exec without a terminal makes no call and says what allows it, which does', async () => {
   const exec = () => runProgram(process.execPath, [CLI, 'exec', '-c', call('1')], bridgeEnv(home), { cwd: home })
   const { stdout, code } = await exec()
   expect(stdout).toContain('hub.create_issue was not allowed: there is no terminal to ask in')

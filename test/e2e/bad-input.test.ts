@@ -29,7 +29,7 @@ describe('run_python with', () => {
     ['an endless name of a server', { code: '1', servers: ['x'.repeat(100_000)] }, /Server 'x+…' is not available/],
     ['no code, beside an endless name', { ['y'.repeat(100_000)]: 1 }, /'code' is missing/],
     ['endless values', { code: [LONG], servers: { LONG }, timeout: LONG }, /'code' must be a string.*a list/],
-  ])('%s', async (_, args, expected) => {
+  ])('run_python refuses %s', async (_, args, expected) => {
     const { isError, text, structured } = await bridge.call(args)
     expect(isError).toBe(true)
     expect(text).toMatch(expected)
@@ -38,19 +38,16 @@ describe('run_python with', () => {
   })
 })
 
-it.each(['language', 'y'.repeat(100_000)])(
-  'an argument it does not know is ignored, which its result tells',
-  async (name) => {
-    const { isError, text } = await bridge.call({ code: '1 + 1', [name]: 'js' })
-    expect(isError).toBe(false)
-    expect(text).toMatch(
-      /^2\n[^]*The argument '(language|y+…)' was ignored: run_python takes code, servers and timeout\./,
-    )
-    expect(text.length).toBeLessThan(300)
-  },
-)
+it.each(['language', 'y'.repeat(100_000)])('an unknown argument is ignored, and the result says so', async (name) => {
+  const { isError, text } = await bridge.call({ code: '1 + 1', [name]: 'js' })
+  expect(isError).toBe(false)
+  expect(text).toMatch(
+    /^2\n[^]*The argument '(language|y+…)' was ignored: run_python takes code, servers and timeout\./,
+  )
+  expect(text.length).toBeLessThan(300)
+})
 
-it('a server that cannot start is an exception that names it, and its command stays secret', async () => {
+it('a server that cannot start is an exception that names it, without its command', async () => {
   const { text, isError } = await bridge.call({ code: 'await mcp_gone.anything()', servers: ['gone'] })
   expect(isError).toBe(true)
   expect(text).toMatch(/'gone' could not be started/)
@@ -66,7 +63,7 @@ it('code with a byte order mark runs', async () => {
 it.each([
   ['json', (text: string) => JSON.parse(text) as unknown],
   ['toon', (text: string) => decode(text) as unknown],
-])('in the output mode %s, errors before a run are written in that form, too', async (mode, parse) => {
+])('errors before a run are written in the output mode %s, too', async (mode, parse) => {
   const formal = await startBridge({ env: { MCP_BRIDGE_OUTPUT_MODE: mode } })
   for (const [args, code] of [
     [{ code: 5 }, 'TOOL_ARGUMENTS_INVALID'],

@@ -14,7 +14,7 @@ const bash = (bridge: TestBridge, code: string, args: Record<string, unknown> = 
   bridge.callTool('run_bash', { code, ...args })
 
 describe('run_bash', () => {
-  it('is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
+  it('run_bash is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
     const without = await startBridge()
     const [python] = (await without.client.listTools()).tools
     await expect(bash(without, 'echo hi')).rejects.toThrow(/Unknown tool 'run_bash'; the only one is run_python/)
@@ -27,13 +27,13 @@ describe('run_bash', () => {
     )
   })
 
-  it('has the mark of run_python', async () => {
+  it('run_bash has the annotations of run_python', async () => {
     const { client } = await startBridge({ env: { MCP_BRIDGE_LANGUAGES: 'bash', MCP_BRIDGE_PERMISSIONS: 'readonly' } })
     const { tools } = await client.listTools()
     expect(tools.map(({ annotations }) => annotations)).toEqual([{ readOnlyHint: true }, { readOnlyHint: true }])
   })
 
-  it('says where there is no bash, and what to do', async () => {
+  it('run_bash says where there is no bash, and what to do', async () => {
     const bridge = await startBridge({ env: { ...runtimeEnv('pyodide'), MCP_BRIDGE_LANGUAGES: 'bash' } })
     const { text, isError } = await bash(bridge, 'echo hi')
     expect([isError, text]).toEqual([
@@ -45,7 +45,7 @@ describe('run_bash', () => {
     expect((await bash(bridge, 'echo', { cwd: '/' })).text).toContain('run_bash takes code, servers and timeout')
   })
 
-  it('calls tools, keeps variables and shares the session with Python', async (ctx) => {
+  it('run_bash calls tools, keeps variables and shares the session with Python', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, reached } = await ruledBridge({ env: ENV })
     const { text, isError } = await bash(bridge, 'kept=1; mcp hub create_issue --title "a b" --id 7; echo text > f')
@@ -62,7 +62,7 @@ describe('run_bash', () => {
     ])
   })
 
-  it('is refused what a rule denies, whichever way it asks', async (ctx) => {
+  it('run_bash is refused calls that a rule denies, whichever way it makes them', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
     const { text } = await bash(
@@ -75,7 +75,7 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
     expect(reached(), 'the same way leads to what is allowed').toEqual([['get_issue', { id: '1' }]])
   })
 
-  it('is interrupted at its time limit, and keeps what it had', async (ctx) => {
+  it('run_bash is interrupted at its time limit, and keeps its variables', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const bridge = await startBridge({ env: ENV })
     const { text, isError } = await bash(bridge, 'kept=1; echo before; sleep 600', { timeout: 1 })
@@ -83,7 +83,7 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
     expect((await bash(bridge, 'echo "kept $kept"')).text).toBe('kept 1')
   })
 
-  it('shows output within the budget, and all of it on request', async (ctx) => {
+  it('run_bash shows output within the budget, and all of it on request', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const bridge = await startBridge({ env: { ...ENV, MCP_BRIDGE_OUTPUT_TOKENS: '500' } })
     const { text } = await bash(bridge, 'seq 100000')
@@ -92,7 +92,7 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
     expect(await bridge.run('len(runtime.output(1)) > 500_000')).toBe('True')
   })
 
-  it('is told from Python in the record', async (ctx) => {
+  it('run_bash is distinguished from Python in the record', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'replay' } })
     await bash(bridge, 'mcp hub get_issue --id 1')
@@ -133,7 +133,7 @@ def speak(data, wait=True):
 `
 
 describe('the socket of mcp', () => {
-  it('takes garbage, floods and forged frames for what they are', async (ctx) => {
+  it('the socket of mcp in a bash cell refuses garbage, floods and forged frames', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
     const attack = `cat > speak.py <<'EOF'

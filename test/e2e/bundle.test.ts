@@ -35,7 +35,7 @@ beforeAll(async () => {
   return () => closeTestBridge(bridge)
 })
 
-it('is the same file again, and another zip program reads it', async () => {
+it('a bundle that is exported again is the same file, and another zip program reads it', async () => {
   const again = path.join(home, 'again.sbx')
   await at(home, 'export', 'weekly-report', 'report.csv', '-o', again)
   expect(readFileSync(again).equals(readFileSync(bundle))).toBe(true)
@@ -46,7 +46,7 @@ it('is the same file again, and another zip program reads it', async () => {
   expect((await at(home, 'export')).stderr).toContain('it exists already')
 })
 
-it('is shown first, and taken over when asked', async () => {
+it('a bundle is shown first, and imported when confirmed', async () => {
   const other = makeHome()
   const shown = await at(other, 'import', bundle, '--dry-run')
   expect(shown.stdout).toBe(
@@ -66,7 +66,7 @@ it('is shown first, and taken over when asked', async () => {
   ])
 })
 
-it('is a notebook, where one is wanted', async () => {
+it('a bundle can be exported as a notebook', async () => {
   await at(home, 'export', 'weekly-report', '--notebook')
   const notebook = JSON.parse(readFileSync(path.join(home, 'weekly-report.ipynb'), 'utf8')) as {
     nbformat: number
@@ -104,15 +104,19 @@ it.each([
   ['a path to a parent', 'add("../../outside")', 'has an entry outside of it'],
   ['an absolute path', 'add("/tmp/outside")', 'has an entry outside of it'],
   ['a path of Windows', 'add("artifacts/C:\\\\x")', 'has an entry outside of it'],
-  ['a symbolic link', 'add("artifacts/link", b"/etc/passwd").external_attr = 0o120777 << 16', 'that is no plain file'],
+  [
+    'a symbolic link',
+    'add("artifacts/link", b"/etc/passwd").external_attr = 0o120777 << 16',
+    'that is not a plain file',
+  ],
   ['a zip bomb', 'add("artifacts/bomb", bytes(100_000_000), 8)', 'has a compressed entry'],
   ['an entry twice', 'add("artifacts/report.csv")', 'has two entries of one name'],
   ['other bytes', 'entries[0][1] = b"evil"', 'another checksum than its manifest says'],
   ['an entry too many', 'add("artifacts/more")', 'another checksum than its manifest says'],
-  ['an unknown entry', 'add("bin/run")', 'has an entry that is not known'],
-  ['an entry too few', 'del entries[0]', 'lacks an entry of its manifest'],
+  ['an unknown entry', 'add("bin/run")', 'has an unknown entry'],
+  ['an entry too few', 'del entries[0]', 'lacks an entry that its manifest lists'],
   ['no manifest', 'entries.pop()', 'has no manifest.json'],
-])('with %s it is refused whole', async (name, change, problem) => {
+])('a bundle with %s is refused whole', async (name, change, problem) => {
   const file = await tampered(name.replaceAll(' ', '-'), change)
   const { code, stdout, stderr } = await at(home, 'import', file, '--yes')
   expect(code).toBe(2)
@@ -126,13 +130,13 @@ it.each([
   ['no zip', () => Buffer.from('<html>'.repeat(100))],
   ['with bytes before it', (data: Buffer) => Buffer.concat([Buffer.from('#!/bin/sh\n'), data])],
   ['empty', () => Buffer.alloc(0)],
-])('a file that is %s is refused', async (name, change) => {
+])('a bundle is refused when its file is %s', async (name, change) => {
   const file = path.join(home, `${name.replaceAll(' ', '-')}.bad`)
   writeFileSync(file, change(readFileSync(bundle)))
   expect(await at(home, 'import', file, '--yes')).toMatchObject({ code: 2, stdout: '' })
 })
 
-it('writes through no link, and over nothing', async () => {
+it('an export writes through no link, and over no file', async () => {
   const target = path.join(home, 'target')
   mkdirSync(path.join(home, 'links'))
   symlinkSync(target, path.join(home, 'links/out.sbx'))

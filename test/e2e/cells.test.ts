@@ -14,34 +14,34 @@ beforeAll(async () => {
 afterAll(() => closeTestBridge(bridge))
 
 describe('a cell', () => {
-  it('keeps variables, imports and functions for the next one', async () => {
+  it('a cell keeps variables, imports and functions for the next one', async () => {
     await bridge.run('import math\nradius = 2\ndef area(r): return math.pi * r * r')
     expect(await bridge.run('round(area(radius), 3)')).toBe('12.566')
   })
 
-  it('awaits at the top level', async () => {
+  it('a cell awaits at the top level', async () => {
     expect(await bridge.run('import asyncio\nawait asyncio.sleep(0.01, "done")')).toBe("'done'")
   })
 
-  it('runs asyncio.run in code without a top-level await', async () => {
+  it('a cell runs asyncio.run in code without a top-level await', async () => {
     expect(await bridge.run('import asyncio\nasync def main():\n    return 5\nasyncio.run(main())')).toBe('5')
   })
 
-  it('shows print, stderr and the last value apart', async () => {
+  it('a cell shows print, stderr and the last value apart', async () => {
     const { structured } = await bridge.call({
       code: 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n[1, 2]',
     })
     expect(structured).toEqual({ status: 'ok', stdout: 'out\n', stderr: 'err\n', value: '[1, 2]' })
   })
 
-  it('captures what is written to the descriptors', async () => {
+  it('a cell captures output to file descriptors', async () => {
     const { structured } = await bridge.call({
       code: 'import os\nos.write(1, b"raw\\xff\\n")\nos.write(2, b"raw2\\n");None',
     })
     expect(structured).toMatchObject({ stdout: 'raw\ufffd\n', stderr: 'raw2\n' })
   })
 
-  it('shows a traceback of its own lines only', async () => {
+  it('a cell shows a traceback of its own lines only', async () => {
     const { text, isError, structured } = await bridge.call({ code: 'def f():\n    return 1 / 0\nf()' })
     expect(isError).toBe(true)
     expect(text).toMatch(/line 3[\s\S]*f\(\)[\s\S]*line 2[\s\S]*1 \/ 0[\s\S]*ZeroDivisionError: division by zero/)
@@ -58,18 +58,18 @@ describe('a cell', () => {
     ['sys.exit with a message', 'import sys\nsys.exit("bye")', /SystemExit: bye/],
     ['an exception whose text cannot be made', 'class E(Exception):\n    def __str__(self): raise E\nraise E', /E/],
     ['a repr that raises', 'class R:\n    def __repr__(self): raise ValueError("no repr")\nR()', /no repr/],
-  ])('%s is an ordinary error', async (_, code, expected) => {
+  ])('an ordinary error in a cell is %s', async (_, code, expected) => {
     const { isError, text } = await bridge.call({ code })
     expect(isError).toBe(true)
     expect(text).toMatch(expected)
     expect(await bridge.run('"alive"')).toBe("'alive'")
   })
 
-  it('may call sys.exit(0)', async () => {
+  it('a cell may call sys.exit(0)', async () => {
     expect((await bridge.call({ code: 'print("x")\nimport sys\nsys.exit()' })).isError).toBe(false)
   })
 
-  it('loses its background tasks at its end, and is told so', async () => {
+  it('a cell loses its background tasks at its end, and its result says so', async () => {
     const { text, isError } = await bridge.call({
       code: 'import asyncio\nasync def forever():\n    while True: await asyncio.sleep(1)\ntask = asyncio.create_task(forever())\nawait asyncio.sleep(0)',
     })
@@ -78,7 +78,7 @@ describe('a cell', () => {
     expect(await bridge.run('task.cancelled()')).toBe('True')
   })
 
-  it('may print 100 MB: the ends are kept and the session lives', async () => {
+  it('a cell may print 100 MB: the ends are kept and the session lives', async () => {
     const { text } = await bridge.call({
       code: 'print("BEGIN")\nfor _ in range(1000): print("x" * 100_000)\nprint("END")',
       timeout: 100,
@@ -93,7 +93,7 @@ describe('a value nested too deeply for WebAssembly', () => {
   const env = { MCP_BRIDGE_RUNTIME: 'pyodide' }
   const tooDeep = { code: 'kept = 1\nimport json\njson.loads("[" * 10**6)' }
 
-  it('is a RecursionError, and the variables stay', async (ctx) => {
+  it('a value nested too deeply is a RecursionError, and the variables stay', async (ctx) => {
     if (!thisNode.hasDeepStack) ctx.skip('the stack of a process is limited here')
     const embedded = await startBridge({ env })
     const { text } = await embedded.call(tooDeep)
@@ -105,7 +105,7 @@ describe('a value nested too deeply for WebAssembly', () => {
     expect(await embedded.run('del x, y\nkept')).toBe('1')
   })
 
-  it('ends the sandbox where its stack is limited, says why once, and the next cell runs', async (ctx) => {
+  it('a value nested too deeply ends the sandbox where its stack is limited, the result says why once, and the next cell runs', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('there is no ulimit to set')
     const home = makeHome()
     const node = path.join(home, 'node-with-a-small-stack')
@@ -121,7 +121,7 @@ describe('a value nested too deeply for WebAssembly', () => {
 })
 
 describe('the time limit', () => {
-  it('interrupts an endless loop and keeps the variables', async () => {
+  it('the time limit interrupts an endless loop and keeps the variables', async () => {
     await bridge.run('kept = "yes"')
     const { text, isError, structured } = await bridge.call({ code: 'while True: pass', timeout: 0.5 })
     expect(isError).toBe(true)
@@ -135,13 +135,13 @@ describe('the time limit', () => {
     ['an await', 'import asyncio\nawait asyncio.sleep(60)'],
     ['a catastrophic regex', 'import re\nre.match(r"(a+)+$", "a" * 40 + "b")'],
     ['a huge number', 'len(str(10 ** (10 ** 8)))'],
-  ])('interrupts %s', async (_, code) => {
+  ])('the time limit interrupts %s', async (_, code) => {
     await bridge.run('kept = "still"')
     expect((await bridge.call({ code, timeout: 0.5 })).structured['status']).toBe('timeout')
     expect(await bridge.run('kept')).toBe("'still'")
   })
 
-  it('ends a sandbox that ignores the interrupt, says that its variables are gone, and goes on', async () => {
+  it('the time limit ends a sandbox that ignores the interrupt, reports the lost variables, and the next cell runs', async () => {
     const stubborn = 'while True:\n    try:\n        n = 0\n        while True: n += 1\n    except BaseException: pass'
     const { text, structured } = await bridge.call({ code: stubborn, timeout: 0.5 })
     expect(structured['status']).toBe('timeout')
@@ -150,7 +150,7 @@ describe('the time limit', () => {
   })
 })
 
-it('holds memory to its limit and lives on', async () => {
+it('a cell is held to its memory limit, and the session lives', async () => {
   const { text, isError } = await bridge.call({
     code: 'blocks = []\nwhile True: blocks.append(bytearray(50_000_000))',
     timeout: 60,
@@ -160,14 +160,14 @@ it('holds memory to its limit and lives on', async () => {
   expect(await bridge.run('2 + 2')).toBe('4')
 })
 
-it('keeps two clients apart', async () => {
+it('the variables of two clients are separate', async () => {
   const other = await startBridge()
   await bridge.run('secret = 1')
   expect(await other.run('"secret" in globals()')).toBe('False')
 })
 
 describe('cancelling', () => {
-  it('interrupts the cell and keeps the session', async () => {
+  it('cancelling interrupts the cell and keeps the session', async () => {
     await bridge.run('kept = 7')
     const client = new AbortController()
     const call = bridge.call({ code: 'while True: pass' }, { signal: client.signal })

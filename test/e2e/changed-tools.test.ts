@@ -7,7 +7,7 @@ import { bridgeEnv, CLI } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
 
-it('a tool that has changed asks before its next use under careful, shows in the diff, and can be accepted', async () => {
+it('a changed tool asks before its next use under careful, is in the diff, and can be accepted', async () => {
   const env = { MCP_BRIDGE_PERMISSIONS: 'careful' }
   const first = await ruledBridge({ env, answer: 'no' })
   expect(await first.bridge.run('await mcp_hub.get_issue(id=1)')).toContain('did')
@@ -32,8 +32,8 @@ it('a tool that has changed asks before its next use under careful, shows in the
   expect(second.reached()).toHaveLength(1)
 
   const { stdout } = cli('servers', 'diff')
-  expect(stdout).toMatch(/Look at hub\.get_issue: held characters that cannot be seen/)
-  expect(stdout).toMatch(/Look at hub\.get_issue: speaks to the model/)
+  expect(stdout).toMatch(/Look at hub\.get_issue: had invisible characters/)
+  expect(stdout).toMatch(/Look at hub\.get_issue: addresses the model/)
   expect(stdout).toMatch(
     /hub\.get_issue: changed\n {2}- description: "Tool get_issue"\n {2}\+ description: "Get an issue/,
   )
@@ -47,7 +47,7 @@ it.each([
   ['open', {}, undefined],
   ['readonly', {}, { readOnlyHint: true }],
   ['readonly', { MCP_BRIDGE_MOUNT: '/tmp:rw' }, undefined],
-])('under %s with %j run_python is marked %j', async (permissions, env, expected) => {
+])('under %s with %j run_python has the annotations %j', async (permissions, env, expected) => {
   const bridge = await startBridge({ env: { MCP_BRIDGE_PERMISSIONS: permissions, ...env } })
   const { tools } = await bridge.client.listTools()
   expect(tools[0]?.annotations).toEqual(expected)

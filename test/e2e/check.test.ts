@@ -59,13 +59,13 @@ describe('a wrong call is refused before anything runs', () => {
     ['a missing await', 'mcp_everything.echo(message="x")', /write `await mcp_everything\.echo\(…\)`/],
     ['a method of every server', 'await mcp_everything.read_resource(url="x")', /Did you mean|uri is missing/],
     ['a prompt without its argument', 'await mcp_everything.get_prompt("args-prompt")', /city is missing/],
-  ])('%s', async (_, code, expected) => {
+  ])('a wrong call is refused before its cell runs: %s', async (_, code, expected) => {
     const { text, isError, ran } = await check(code)
     expect(text).toMatch(expected)
     expect({ isError, ran }).toEqual({ isError: true, ran: false })
   })
 
-  it('wrong calls are refused before anything runs, all of them in one error with the signature', async () => {
+  it('wrong calls are refused before their cell runs, all in one error with the signature', async () => {
     const { text } = await check('await mcp_everything.echo()\nif ran:\n    await mcp_everything.get_sum(1)')
     expect(text).toContain('line 2: echo: message is missing. Signature: mcp_everything.echo(*, message: str)')
     expect(text).toMatch(/line 4: get_sum: b is missing/)
@@ -85,20 +85,20 @@ describe('what is right, or cannot be told, runs', () => {
       /handled/,
     ],
     ['a server that nothing is known of', 'ran\nif not ran:\n    await mcp_memory.no_such_tool()\n"ok"', /ok/],
-  ])('%s', async (_, code, expected) => {
+  ])('a call that is right, or cannot be judged, runs: %s', async (_, code, expected) => {
     const { text, ran } = await check(code)
     expect(text).toMatch(expected)
     expect(ran).toBe(true)
   })
 
-  it('a coroutine that was forgotten is a note', async () => {
+  it('a forgotten coroutine is reported in a note', async () => {
     const { text } = await bridge.call({ code: 'print(type(mcp_everything.echo(message="x")).__name__)' })
     expect(text).toContain('mcp_everything.echo(…) was never awaited')
     expect(text).not.toContain('RuntimeWarning')
   })
 })
 
-it('a check starts no server: what is on disk is enough', async () => {
+it('the check of a cell starts no server: the cached tool lists are enough', async () => {
   const { home } = bridge
   const servers = { everything: published.everything() }
   const second = await startBridge({ servers, env: { MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') } })
@@ -111,7 +111,7 @@ it('a check starts no server: what is on disk is enough', async () => {
   expect(late).toMatch(/b must be float, not 'x'/)
 })
 
-it('a list on disk that has become wrong is read again, and refuses nothing for long', async () => {
+it('a cached tool list that is out of date is read again, and refuses nothing for long', async () => {
   const servers = { files: published.filesystem(tmpdir()) }
   const first = await startBridge({ servers })
   await first.run('len(await runtime.query_tool_docs("files"))')
@@ -129,7 +129,7 @@ it('a list on disk that has become wrong is read again, and refuses nothing for 
   expect(await second.run(call)).toMatch(/Allowed/)
 })
 
-it('Python tools know the tools', async () => {
+it('Python tools see signatures of the tools', async () => {
   const signature = 'import inspect\nstr(inspect.signature(mcp_everything.get_sum))'
   expect(await bridge.run(signature)).toMatch(/\(a: float, b: float\)/)
   expect(await bridge.run('help(mcp_everything.echo)')).toMatch(/Echoes back/)
@@ -138,7 +138,7 @@ it('Python tools know the tools', async () => {
   expect(await bridge.run('runtime.complete("mcp_everything.echo(mes")')).toBe("['message=']")
 })
 
-it('an error that comes again in a loop is said without the signature', async () => {
+it('an error that repeats in a loop is reported without the signature', async () => {
   const code =
     'wrong = {"a": 1}\nfor _ in range(3):\n    try:\n        await mcp_everything.get_sum(**wrong)\n' +
     '    except Exception as error:\n        print(error)'

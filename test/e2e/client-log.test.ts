@@ -36,7 +36,7 @@ function asking(client: Client, era: 'legacy' | 'modern') {
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout: 120_000 }, (era) => {
-  it('gets no line until it asks, then those of its level, before the answer', async () => {
+  it(`a client of the ${era} era gets no log line until it asks, then those of its level, before the answer`, async () => {
     const { lines, prepare } = heard()
     const { client, stderr: _ } = await startBridge({ servers, era, prepare })
     expect(client.getServerCapabilities()).toMatchObject({ logging: {} })
@@ -68,7 +68,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout
     expect(lines).toEqual([])
   })
 
-  it('gets no secret of a server', async () => {
+  it(`a client of the ${era} era gets no secret of a server in its log`, async () => {
     const { lines, prepare } = heard()
     const secret = { ...fixtureServer('raw.mjs', 'exit'), env: { TOKEN: 'sesame-sesame-1' } }
     const { client } = await startBridge({ servers: { secret }, era, prepare })
@@ -78,7 +78,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout
     expect(JSON.stringify(lines)).not.toContain('sesame')
   })
 
-  it('gets no line of another client of the same bridge', async () => {
+  it(`a client of the ${era} era gets no log line of another client of the same bridge`, async () => {
     const bridge = await startHttpBridge({ servers })
     const [one, two, silent] = [heard(), heard(), heard()]
     const clients = await Promise.all([one, two, silent].map(({ prepare }) => bridge.connect(era, { prepare })))
@@ -92,7 +92,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout
   })
 })
 
-it('gets personal data masked, as the model does', { timeout: 120_000 }, async () => {
+it('a client gets personal data masked in its log, as the model does', { timeout: 120_000 }, async () => {
   const { lines, prepare } = heard()
   const quoting = fixtureServer('raw.mjs', 'exit', 'ada@example.org')
   const { client } = await startBridge({ servers: { quoting }, prepare, env: { MCP_BRIDGE_MASK: 'email' } })

@@ -21,13 +21,13 @@ async function start(ctx: TestContext, prepare: (cache: string) => void): Promis
   return path.join(cache, 'code')
 }
 
-it('what was compiled is kept, for this user alone', async (ctx) => {
+it('compiled code of the bridge is cached, for this user alone', async (ctx) => {
   const folder = await start(ctx, () => {})
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(2)
 })
 
-it('a folder that others may use holds none', async (ctx) => {
+it('compiled code of the bridge is not cached in a folder that others may use', async (ctx) => {
   const folder = await start(ctx, (cache) => {
     mkdirSync(path.join(cache, 'code'), { recursive: true })
     chmodSync(path.join(cache, 'code'), 0o777)
@@ -35,7 +35,7 @@ it('a folder that others may use holds none', async (ctx) => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('where no folder can be made, everything works without', async (ctx) => {
+it('the bridge works without a compile cache where no folder can be made', async (ctx) => {
   const folder = await start(ctx, (cache) => {
     mkdirSync(cache)
     writeFileSync(path.join(cache, 'code'), 'a file')

@@ -8,7 +8,7 @@ import { runProgram } from '../support/run-program.ts'
 
 const names = 'sorted(runtime.discovered_servers())'
 
-it('reads every JSON file in ~/MCPs, loads the good ones and tells why the others were left out', async () => {
+it('the bridge reads every JSON file in ~/MCPs, loads the valid ones and says why it left the others out', async () => {
   const home = makeHome({ good: published.everything() })
   const write = (file: string, text: string | Buffer) => writeFileSync(path.join(home, 'MCPs', file), text)
   write('broken.json', '{"mcpServers": {')
@@ -23,14 +23,14 @@ it('reads every JSON file in ~/MCPs, loads the good ones and tells why the other
   expect(stderr).toMatch(/itself/)
 })
 
-it('keeps two servers of one name from two files', async () => {
+it('the bridge keeps two servers of one name from two files', async () => {
   const home = makeHome({ twin: { command: 'a' } })
   writeFileSync(path.join(home, 'MCPs/zz.json'), JSON.stringify({ mcpServers: { twin: { command: 'b' } } }))
   const { stdout } = await runProgram(process.execPath, [CLI, 'exec', '-c', `len(${names})`], bridgeEnv(home))
   expect(stdout.trim()).toBe('2')
 })
 
-it('reads MCP_SERVERS_CONFIG too, and allows itself only when asked', async () => {
+it('the bridge reads MCP_SERVERS_CONFIG too, and accepts an entry for itself only when asked', async () => {
   const home = makeHome()
   const file = path.join(home, 'more.json')
   writeFileSync(file, JSON.stringify({ mcpServers: { extra: { command: 'x' }, itself: { command: 'sandbridge' } } }))
@@ -40,7 +40,7 @@ it('reads MCP_SERVERS_CONFIG too, and allows itself only when asked', async () =
   expect((await exec({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })).stdout.trim()).toBe("['extra', 'itself']")
 })
 
-it('gives a server its environment and folder, and the sandbox none of it', async () => {
+it('the bridge gives a server its environment and folder, and the sandbox none of it', async () => {
   const home = makeHome()
   const bridge = await startBridge({
     servers: { everything: { ...published.everything(), env: { CANARY: 'c4n4ry-value' }, cwd: home } },
@@ -54,7 +54,7 @@ it('gives a server its environment and folder, and the sandbox none of it', asyn
   expect(bridge.stderr).not.toContain('c4n4ry')
 })
 
-it('a bad setting names the variable, the value and what is allowed', async () => {
+it('an invalid setting is reported with its variable, its value and the allowed values', async () => {
   const env = bridgeEnv(makeHome(), { MCP_BRIDGE_TIMEOUT: 'soon', MCP_BRIDGE_OUTPUT_MODE: 'xml' })
   const { stderr, code } = await runProgram(process.execPath, [CLI], env)
   expect(code).toBe(2)

@@ -39,20 +39,28 @@ async function endAndAwaitNothingLeft(bridge: HttpBridge, runtime: ProviderName)
 }
 
 describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`, (runtime) => {
-  it('all get an answer, hear their place, and leave nothing', { timeout: 60_000 + COUNT * 3_000 }, async (ctx) => {
-    const { bridge, heard, answers } = await startCrowd(runtime, ctx)
-    const texts = (await Promise.all(answers)).map(({ text }) => text)
-    expect(texts).toEqual(texts.map((_, index) => expect.stringMatching(new RegExp(`^${index * 11}\\b`))))
-    const places = heard.flat().filter((message) => message.startsWith('waiting for a sandbox: place '))
-    expect(places.length).toBeGreaterThan(0)
-    await endAndAwaitNothingLeft(bridge, runtime)
-  })
+  it(
+    `a crowd of clients all get an answer, hear their place, and leave no sandbox (${runtime})`,
+    { timeout: 60_000 + COUNT * 3_000 },
+    async (ctx) => {
+      const { bridge, heard, answers } = await startCrowd(runtime, ctx)
+      const texts = (await Promise.all(answers)).map(({ text }) => text)
+      expect(texts).toEqual(texts.map((_, index) => expect.stringMatching(new RegExp(`^${index * 11}\\b`))))
+      const places = heard.flat().filter((message) => message.startsWith('waiting for a sandbox: place '))
+      expect(places.length).toBeGreaterThan(0)
+      await endAndAwaitNothingLeft(bridge, runtime)
+    },
+  )
 
-  it('clients leave nothing when the bridge is ended while their sandboxes start', { timeout: 90_000 }, async (ctx) => {
-    const { bridge, heard, answers } = await startCrowd(runtime, ctx)
-    for (const answer of answers) answer.catch(() => {})
-    await until(() => heard.flat().some((message) => message.includes('place')))
-    // Waits until no process and no container of the bridge is left.
-    await endAndAwaitNothingLeft(bridge, runtime)
-  })
+  it(
+    'a crowd of clients leaves no sandbox when the bridge is ended while sandboxes start',
+    { timeout: 90_000 },
+    async (ctx) => {
+      const { bridge, heard, answers } = await startCrowd(runtime, ctx)
+      for (const answer of answers) answer.catch(() => {})
+      await until(() => heard.flat().some((message) => message.includes('place')))
+      // Waits until no process and no container of the bridge is left.
+      await endAndAwaitNothingLeft(bridge, runtime)
+    },
+  )
 })

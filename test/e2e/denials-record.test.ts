@@ -6,7 +6,7 @@ import { ruledBridge } from '../support/ruled-bridge.ts'
 
 const caught = (call: string) => `try:\n    ${call}\nexcept runtime.PermissionDenied: pass`
 
-it('lists calls that were denied by a rule, a limit, the user or the check before a cell', async () => {
+it('sandbridge log lists calls that were denied by a rule, a limit, the user or the check before a cell', async () => {
   const answers = ['no', 'yes, this once']
   const { bridge, home } = await ruledBridge({
     permissions: {

@@ -61,7 +61,7 @@ describe('a bridge with a busy cell and two upstreams, one of which ignores SIGT
         child.stdout!.destroy()
       },
     ],
-  ])('is gone within 3 s, with every child, when %s', async (_, leave) => {
+  ])('a bridge with a busy cell ends within 3 s, with every child, when %s', async (_, leave) => {
     const { child, tree } = await startWithBusyCell()
     expect(tree.length).toBeGreaterThanOrEqual(4)
     leave(child)
@@ -69,7 +69,7 @@ describe('a bridge with a busy cell and two upstreams, one of which ignores SIGT
     expect(alive(tree)).toEqual([])
   })
 
-  it('leaves no sandbox behind when it is killed', async () => {
+  it('a bridge with a busy cell leaves no sandbox behind when it is killed', async () => {
     const { child, tree } = await startWithBusyCell()
     child.kill('SIGKILL')
     for (let waited = 0; waited < 10_000 && alive(tree).length > 0; waited += 100) await sleep(100)

@@ -24,33 +24,31 @@ afterAll(() => closeTestBridge(bridge))
 
 const note = JSON.stringify(path.join(folder, 'note.txt'))
 
-describe('a server is reached', () => {
-  it('a server is reached as mcp_<alias>', async () => {
-    expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
-  })
+it('a server is reached as mcp_<alias>', async () => {
+  expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
+})
 
-  it('a server is reached as mcp_servers[name]', async () => {
-    expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
-  })
+it('a server is reached as mcp_servers[name]', async () => {
+  expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
+})
 
-  it('a server is reached by from mcp.servers.<alias> import *', async () => {
-    const code = `from mcp.servers.my_files import *\nawait read_text_file(path=${note})`
-    expect(await bridge.run(code)).toBe("'hello from a file'")
-  })
+it('a server is reached by from mcp.servers.<alias> import *', async () => {
+  const code = `from mcp.servers.my_files import *\nawait read_text_file(path=${note})`
+  expect(await bridge.run(code)).toBe("'hello from a file'")
+})
 
-  it('a server is reached by from mcp.servers.<alias> import name', async () => {
-    const code = `from mcp.servers.everything import get_sum\nawait get_sum(a=2, b=3)`
-    expect(await bridge.run(code)).toMatch(/5/)
-  })
+it('a server is reached by from mcp.servers.<alias> import name', async () => {
+  const code = `from mcp.servers.everything import get_sum\nawait get_sum(a=2, b=3)`
+  expect(await bridge.run(code)).toMatch(/5/)
+})
 
-  it('a server is reached by runtime.call_tool, with the true names', async () => {
-    const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
-    expect(await bridge.run(code)).toBe("'hello from a file'")
-  })
+it('a server is reached by runtime.call_tool, with the original names', async () => {
+  const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
+  expect(await bridge.run(code)).toBe("'hello from a file'")
 })
 
 describe('mcp.runtime', () => {
-  it('discovered_servers names all of them without starting any', async () => {
+  it('discovered_servers names all servers without starting any', async () => {
     const fresh = await startBridge({
       servers: { 'my-files': published.filesystem(folder), memory: published.memory('/dev/null') },
     })
@@ -61,7 +59,7 @@ describe('mcp.runtime', () => {
     ).toBe("(['memory', 'my-files'], [])")
   })
 
-  it('discovered_servers(detailed=True) carries descriptions', async () => {
+  it('discovered_servers(detailed=True) includes descriptions', async () => {
     expect(
       await bridge.run(
         '[s["description"] for s in runtime.discovered_servers(detailed=True) if s["name"] == "my-files"]',
@@ -72,7 +70,7 @@ describe('mcp.runtime', () => {
     )
   })
 
-  it('list_servers and LOADED_MCP_SERVERS', async () => {
+  it('list_servers and LOADED_MCP_SERVERS name the servers', async () => {
     await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)
     expect(
       await bridge.run('"my-files" in await runtime.list_servers(), "my-files" in runtime.list_servers_sync()'),
@@ -80,7 +78,7 @@ describe('mcp.runtime', () => {
     expect(await bridge.run('sorted(LOADED_MCP_SERVERS)')).toBe("['everything', 'memory', 'my-files']")
   })
 
-  it('list_tools, in both forms', async () => {
+  it('list_tools returns tools in both forms', async () => {
     const code =
       'names = [t["tool"] for t in await runtime.list_tools("everything")]\n"echo" in names and names == [t["tool"] for t in runtime.list_tools_sync("everything")]'
     expect(await bridge.run(code)).toBe('True')
@@ -99,7 +97,7 @@ describe('mcp.runtime', () => {
     ).toBe("'object'")
   })
 
-  it('search_tool_docs finds over servers that were never started, and its hit can be called', async () => {
+  it('search_tool_docs searches servers that were never started, and its result can be called', async () => {
     const fresh = await startBridge({
       servers: { everything: published.everything(), memory: published.memory('/dev/null') },
     })
@@ -109,13 +107,13 @@ describe('mcp.runtime', () => {
     expect(await fresh.run('len(runtime.search_tool_docs_sync("entities in a graph", limit=2))')).toBe('2')
   })
 
-  it('describe_server and list_loaded_server_metadata', async () => {
+  it('describe_server and list_loaded_server_metadata describe servers', async () => {
     const code = 'd = runtime.describe_server("everything")\nsorted(d["tools"][0]) , d["name"]'
     expect(await bridge.run(code)).toBe("(['alias', 'description', 'input_schema', 'name'], 'everything')")
     expect(await bridge.run('[m["name"] for m in runtime.list_loaded_server_metadata()]')).toContain('everything')
   })
 
-  it('capability_summary is the resource, for what the cell may reach', async () => {
+  it('capability_summary returns the resource, for the servers that the cell may reach', async () => {
     const text = await bridge.run('print(runtime.capability_summary())')
     expect(text).toContain(`- mcp_my_files (my-files): Files of the test; serves ${folder}`)
     await bridge.run('await runtime.list_tools("everything")')
@@ -124,37 +122,37 @@ describe('mcp.runtime', () => {
 })
 
 describe('results', () => {
-  it('results are native: keys and attributes both work', async () => {
+  it('results of tools are native: keys and attributes both work', async () => {
     const code =
       'r = await mcp_everything.get_structured_content(location="New York")\nr.temperature == r["temperature"], sorted(r)'
     expect(await bridge.run(code)).toMatch(/^\(True, \['conditions', 'humidity', 'temperature'\]\)$/)
   })
 
-  it('raw=True is the untouched result', async () => {
+  it('raw=True returns the untouched result', async () => {
     expect(await bridge.run('r = await mcp_everything.echo(message="hi", raw=True)\nr["content"][0]["type"]')).toBe(
       "'text'",
     )
   })
 
-  it('images are images', async () => {
+  it('image results are images', async () => {
     const code = 'text, image, more = await mcp_everything.get_tiny_image()\nimage.mime_type, image.data[1:4]'
     expect(await bridge.run(code)).toBe("('image/png', b'PNG')")
   })
 
-  it('isError raises what code can catch', async () => {
+  it('a result with isError raises an exception that code can catch', async () => {
     const code =
       'try:\n    await mcp_my_files.read_text_file(path="/etc/shadow")\nexcept runtime.MCPError as error:\n    print(type(error).__name__, error.server, error.tool)'
     expect(await bridge.run(code)).toBe('ToolError my-files read_text_file')
   })
 
-  it('results come from many calls at once', async () => {
+  it('results of many calls at once all arrive', async () => {
     const code =
       'import asyncio\nresults = await asyncio.gather(*(mcp_everything.get_sum(a=n, b=1) for n in range(50)))\nlen(results)'
     expect(await bridge.run(code)).toBe('50')
   })
 })
 
-it('starts the servers that a cell names before it calls them, and no others', async () => {
+it('a cell starts the servers that it names before it calls them, and no others', async () => {
   const fresh = await startBridge({
     servers: { everything: published.everything(), memory: published.memory('/dev/null') },
   })
@@ -170,7 +168,7 @@ running`
 })
 
 describe('several at once', () => {
-  it('docs in full are whole, with an example', async () => {
+  it('full docs of several tools are complete, with an example', async () => {
     const text = await bridge.run(
       'print(await runtime.query_tool_docs("my-files", tools=["edit_file", "move_file"], detail="full"))',
     )
@@ -184,7 +182,7 @@ describe('several at once', () => {
     expect(text).not.toContain('read_text_file(')
   })
 
-  it('searches are grouped by their queries', async () => {
+  it('results of several searches are grouped by their queries', async () => {
     const text = await bridge.run(
       'found = await runtime.search_tool_docs(["add two numbers", "move a file"], limit=2)\nprint(found)\nlist(found)',
     )
@@ -195,20 +193,18 @@ describe('several at once', () => {
   })
 })
 
-describe('a server that cannot start', () => {
-  it('is told of once, with the last line it wrote, and is unavailable in the summary', async () => {
-    const script = 'console.error("Traceback:\\n  line 1\\nModuleNotFoundError: no module mcp_thing"); process.exit(1)'
-    const fresh = await startBridge({
-      servers: { everything: published.everything(), broken: { command: process.execPath, args: ['-e', script] } },
-    })
-    const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
-    const first = await fresh.run(search)
-    expect(first).toMatch(
-      /broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/,
-    )
-    expect(await fresh.run(search)).not.toContain('broken')
-    expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
+it('a server that cannot start is reported once, with its last stderr line, and is unavailable in the summary', async () => {
+  const script = 'console.error("Traceback:\\n  line 1\\nModuleNotFoundError: no module mcp_thing"); process.exit(1)'
+  const fresh = await startBridge({
+    servers: { everything: published.everything(), broken: { command: process.execPath, args: ['-e', script] } },
   })
+  const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
+  const first = await fresh.run(search)
+  expect(first).toMatch(
+    /broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/,
+  )
+  expect(await fresh.run(search)).not.toContain('broken')
+  expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
 })
 
 describe('a wrong call', () => {
@@ -219,7 +215,7 @@ describe('a wrong call', () => {
     ['an unknown server', 'await runtime.call_tool("nope", "x", {})', /Server 'nope' is not available/],
     ['an unknown server by subscript', 'mcp_servers["nope"]', /Server 'nope' is not available/],
     ['an unknown server by import', 'from mcp.servers.nope import x', /nope/],
-  ])('%s says what would be right', async (_, code, expected) => {
+  ])('the error of %s says what would be right', async (_, code, expected) => {
     const { text, isError } = await bridge.call({ code })
     expect(isError).toBe(true)
     expect(text).toMatch(expected)
@@ -227,7 +223,7 @@ describe('a wrong call', () => {
 })
 
 describe('an import of a tool that does not exist', () => {
-  it('is refused before the cell runs, with what may be meant, when the tools are known', async () => {
+  it('an import of an unknown tool is refused before the cell runs, with similar names, when the tools are known', async () => {
     await bridge.run('await runtime.list_tools("everything")')
     const { text, isError } = await bridge.call({
       code: 'print("ran")\nfrom mcp.servers.everything import echo, get_summ',
@@ -240,7 +236,7 @@ describe('an import of a tool that does not exist', () => {
     expect(await bridge.run(isImportError)).toBe('yes')
   })
 
-  it('is left to run when the tools are not known', async () => {
+  it('an import of an unknown tool is left to run when the tools are not known', async () => {
     const silent = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
     const fresh = await startBridge({ servers: { silent } })
     expect(await fresh.run('from mcp.servers.silent import get_summ\nget_summ.__name__')).toBe("'get_summ'")
@@ -250,42 +246,40 @@ describe('an import of a tool that does not exist', () => {
 it.each([
   ['runtime.discovered_servers()', /remove `await`/],
   ['runtime.describe_server("everything")', /remove `await`/],
-])('await %s has a hint', async (call, expected) => {
+])('the error of await %s has a hint', async (call, expected) => {
   const { text, isError } = await bridge.call({ code: `await ${call}` })
   expect(isError).toBe(true)
   expect(text).toMatch(expected)
 })
 
-describe('servers=[…]', () => {
-  it('limits a run to those, by every way in', async () => {
-    const code = (call: string) => `try:\n    ${call}\nexcept Exception as error:\n    print(error)`
-    for (const call of [
-      'await runtime.call_tool("memory", "read_graph", {})',
-      'mcp_servers["memory"]',
-      'await runtime.query_tool_docs("memory")',
-      'runtime.describe_server("memory")',
-    ]) {
-      expect(await bridge.run(code(call), { servers: ['everything'] })).toContain("Server 'memory' is not available")
-    }
-    expect(
-      await bridge.run('"mcp_memory" in globals(), runtime.discovered_servers()', { servers: ['everything'] }),
-    ).toMatch(/^\(False, [[(]'everything'/)
-    expect(
-      await bridge.run('(await runtime.search_tool_docs("graph"))[0]["server"]', { servers: ['everything'] }),
-    ).toBe("'everything'")
-    expect(await bridge.run('"mcp_memory" in globals()')).toBe('True')
-  })
+it('servers=[…] limits a run to those servers, by every way of calling', async () => {
+  const code = (call: string) => `try:\n    ${call}\nexcept Exception as error:\n    print(error)`
+  for (const call of [
+    'await runtime.call_tool("memory", "read_graph", {})',
+    'mcp_servers["memory"]',
+    'await runtime.query_tool_docs("memory")',
+    'runtime.describe_server("memory")',
+  ]) {
+    expect(await bridge.run(code(call), { servers: ['everything'] })).toContain("Server 'memory' is not available")
+  }
+  expect(
+    await bridge.run('"mcp_memory" in globals(), runtime.discovered_servers()', { servers: ['everything'] }),
+  ).toMatch(/^\(False, [[(]'everything'/)
+  expect(await bridge.run('(await runtime.search_tool_docs("graph"))[0]["server"]', { servers: ['everything'] })).toBe(
+    "'everything'",
+  )
+  expect(await bridge.run('"mcp_memory" in globals()')).toBe('True')
+})
 
-  it('accepts aliases', async () => {
-    expect(await bridge.run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
-  })
+it('servers=[…] accepts aliases', async () => {
+  expect(await bridge.run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
 })
 
 describe('MCP_BRIDGE_LOAD=explicit', () => {
   const env = { MCP_BRIDGE_LOAD: 'explicit' }
   const code = (call: string) => `try:\n    print(${call})\nexcept Exception as error:\n    print(error)`
 
-  it('lists the servers that a run can name, and starts none', async () => {
+  it('MCP_BRIDGE_LOAD=explicit lists the servers that a run can name, and starts none', async () => {
     const strict = await startBridge({
       servers: {
         everything: published.everything(),
@@ -319,7 +313,7 @@ describe('MCP_BRIDGE_LOAD=explicit', () => {
     expect(await strict.run('runtime.list_servers_sync()')).toBe('[]')
   })
 
-  it('gives a run what it names, and of the others their names and configured descriptions alone', async () => {
+  it('MCP_BRIDGE_LOAD=explicit gives a run the servers it names, and only names and configured descriptions of the others', async () => {
     const strict = await startBridge({
       servers: { everything: published.everything(), memory: published.memory('/dev/null') },
       env,

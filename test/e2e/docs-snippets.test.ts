@@ -62,7 +62,7 @@ it.each(['README.md', 'docs/guide.md', 'docs/errors.md'])('every Python block of
 
 const JSON_BLOCKS = blocksIn(PAGES, 'json')
 
-it('every JSON block parses', () => {
+it('every JSON block of the documentation is valid', () => {
   expect(JSON_BLOCKS).not.toHaveLength(0)
   for (const { page, line, code } of JSON_BLOCKS) expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow()
 })
@@ -78,7 +78,7 @@ async function readServers(file: string): Promise<{ names: string[]; skipped: un
   return { names: servers.map(({ name }) => name), skipped }
 }
 
-it('every server definition in a JSON block is accepted', async () => {
+it('every server definition in a JSON block of the documentation is accepted', async () => {
   const files = JSON_BLOCKS.filter(({ code }) => code.includes('"mcpServers"'))
   expect(files).not.toHaveLength(0)
   for (const { page, line, code } of files) {
@@ -87,7 +87,7 @@ it('every server definition in a JSON block is accepted', async () => {
   }
 })
 
-it('a server definition that is not accepted is noticed', async () => {
+it('control: an invalid server definition in the documentation is noticed', async () => {
   expect((await readServers('{ "mcpServers": { "a": { "command": 7 } } }')).skipped).toHaveLength(1)
 })
 
@@ -139,7 +139,7 @@ it.each(PAGES.filter((page) => commandsIn(page).length > 0))('every command that
   expect(commandsIn(page).map(problemWith).filter(Boolean)).toEqual([])
 })
 
-it('a command or option that does not exist is noticed', () => {
+it('control: a command or option that does not exist is noticed', () => {
   expect(problemWith('sandbridge serverz')).toContain('no command serverz')
   expect(problemWith('sandbridge saved explode x')).toContain('no command explode')
   expect(problemWith('sandbridge exec --nonsense x')).toContain('no option --nonsense')

@@ -1,4 +1,4 @@
-// This file verifies what `sandbridge doctor` finds amiss, what it corrects, and what it says with its exit code.
+// This file verifies what `sandbridge doctor` finds wrong, what it corrects, and what it says with its exit code.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -30,7 +30,7 @@ function doctorIn(servers: Record<string, ServerEntry>, env: Record<string, stri
   return { home, doctor }
 }
 
-it('finds servers that are listed twice and folders that others may read, and corrects what it may', async () => {
+it('doctor finds servers that are listed twice and folders that others may read, and corrects what it may', async () => {
   const { home, doctor } = doctorIn({})
   expect(await doctor()).toMatchObject({ code: 0, findings: [{ check: 'sources', level: 'ok' }] })
   const self = { command: process.execPath, args: [CLI] }
@@ -58,7 +58,7 @@ it('finds servers that are listed twice and folders that others may read, and co
   expect(statSync(own).mode & 0o777).toBe(0o700)
 })
 
-it('tries the walls of the sandbox and every server when it is to be thorough', async () => {
+it('doctor --thorough tries the walls of the sandbox and every server', async () => {
   const { doctor } = doctorIn({
     good: fixtureServer('raw.mjs', 'good'),
     broken: fixtureServer('raw.mjs', 'exit'),
@@ -73,7 +73,7 @@ it('tries the walls of the sandbox and every server when it is to be thorough', 
   expect(code).toBe(1)
 })
 
-it('tries all walls of the sandbox in one', async () => {
+it('doctor tries all walls of the sandbox in one sandbox', async () => {
   const { bridge, of } = await openObserved()
   const session = bridge.sessions.open()
   const findings = await checkSandbox(bridge, session, Promise.resolve())
@@ -88,7 +88,7 @@ it('tries all walls of the sandbox in one', async () => {
   expect(of('sandbox.started')).toHaveLength(1)
 })
 
-it('finds that the snapshot of the embedded sandbox is damaged', async () => {
+it('doctor finds a damaged snapshot of the embedded sandbox', async () => {
   const { home, doctor } = doctorIn({})
   // Other tests use the one that homes share.
   const cacheFolder = path.join(home, 'cache/pyodide')
@@ -106,7 +106,7 @@ it('finds that the snapshot of the embedded sandbox is damaged', async () => {
   ])
 })
 
-it('says with 2 that no cell runs', async () => {
+it('doctor exits with 2 when no cell runs', async () => {
   const { home } = doctorIn({})
   const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'podman', PATH: '/nowhere' })
   const { code } = await runProgram(process.execPath, [CLI, 'doctor'], env)
@@ -114,7 +114,7 @@ it('says with 2 that no cell runs', async () => {
 })
 
 describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { timeout: 240_000 }, (name) => {
-  it('is found to hold: filter, processes, CPUs, time, memory and network', async (ctx) => {
+  it(`doctor finds that a sandbox of ${name} holds: filter, processes, CPUs, time, memory and network`, async (ctx) => {
     await providerOrSkip(name, ctx)
     const home = makeHome({})
     onTestFinished(() => rm(home, { recursive: true, force: true }))
@@ -130,7 +130,7 @@ describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { 
   })
 })
 
-it('warns of a file that MCP_SERVERS_CONFIG names and that defines no server', async () => {
+it('doctor warns of a file that MCP_SERVERS_CONFIG names and that defines no server', async () => {
   const { home } = doctorIn({})
   const file = path.join(home, 'named.json')
   writeFileSync(file, '{"mcpServers": {}}')

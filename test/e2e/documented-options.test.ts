@@ -19,7 +19,7 @@ it.each([
   ['login', 'Signing in to remote servers'],
   ['run', 'Serving over HTTP'],
   ['token create', 'Tokens with names'],
-])('sandbridge %s', (command, heading) => {
+])('the documentation has all options of sandbridge %s', (command, heading) => {
   const help = execFileSync(process.execPath, [CLI, ...command.split(' '), '--help'], { encoding: 'utf8' })
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`))
   expect(optionsIn(section ?? '')).toEqual(optionsIn(help))

@@ -59,7 +59,7 @@ it('doctor says whether sandboxes are forked, and why not where they cannot be',
 })
 
 describe.each(['podman', 'docker', 'bubblewrap'] as const)('%s', (engine) => {
-  it('a forged call of a server that the run does not allow reaches nothing', { timeout: 120_000 }, async (ctx) => {
+  it('a forged call to a server that the run does not allow reaches nothing', { timeout: 120_000 }, async (ctx) => {
     await providerOrSkip(engine, ctx)
     const file = path.join(throwawayHome(), 'memory.jsonl')
     const bridge = await startBridge({
@@ -89,7 +89,7 @@ await asyncio.sleep(3)`
 })
 
 describe.each(['podman', 'docker'] as const)('%s', (engine) => {
-  it('a download that nobody answers ends with the bridge', { timeout: 60_000 }, async (ctx) => {
+  it('a download that never ends stops with the bridge', { timeout: 60_000 }, async (ctx) => {
     await providerOrSkip(engine, ctx)
     const sockets = new Set<Socket>()
     const registry = createServer((socket) => void sockets.add(socket.on('error', () => {})))

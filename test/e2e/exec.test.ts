@@ -9,26 +9,26 @@ const home = makeHome({ everything: published.everything(), other: published.eve
 const exec = (args: string[], input?: string) =>
   runProgram(process.execPath, [CLI, 'exec', ...args], bridgeEnv(home), input === undefined ? {} : { input })
 
-it('prints what the cell prints, each on its own stream, then its value', async () => {
+it('exec prints what the cell prints, each on its own stream, then its value', async () => {
   const result = await exec(['-c', 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n1 + 1'])
   expect(result).toEqual({ code: 0, stdout: 'out\n2\n', stderr: 'err\n' })
 })
 
-it('runs a file, and standard input', async () => {
+it('exec runs a file, and standard input', async () => {
   const file = path.join(home, 'cell.py')
   writeFileSync(file, 'print("from a file")')
   expect((await exec([file])).stdout).toBe('from a file\n')
   expect((await exec(['-'], 'print("from stdin")')).stdout).toBe('from stdin\n')
 })
 
-it('limits servers and time, and exits with 1 when the cell fails', async () => {
+it('exec limits servers and time, and exits with 1 when the cell fails', async () => {
   expect((await exec(['-s', 'other', '-c', 'runtime.discovered_servers()'])).stdout).toMatch(/other/)
   const { code, stdout } = await exec(['-t', '0.5', '-c', 'while True: pass'])
   expect(code).toBe(1)
   expect(stdout).toMatch(/Timed out after 0.5 s/)
 })
 
-it('prints JSON when asked', async () => {
+it('exec prints JSON when asked', async () => {
   const { stdout } = await exec(['--json', '-c', 'print("x")\n{"a": 1}'])
   expect(JSON.parse(stdout)).toEqual({ status: 'ok', stdout: 'x\n', value: "{'a': 1}" })
 })
@@ -39,14 +39,14 @@ it.each([
   [[home], /cannot be read: it is a folder/],
   [['-t', 'ten', '-c', '1'], /'timeout' must be a number of seconds, .* not the string "ten"/],
   [['-s', 'nope', '-c', '1'], /Server 'nope' is not available/],
-])('says what is wrong with %j', async (args, expected) => {
+])('exec says what is wrong with %j', async (args, expected) => {
   const { code, stderr, stdout } = await exec(args)
   expect(code).toBe(2)
   expect(stderr).toMatch(expected)
   expect(stdout).toBe('')
 })
 
-it('runs a file with a byte order mark, as CPython does', async () => {
+it('exec runs a file with a byte order mark, as CPython does', async () => {
   const file = path.join(home, 'marked.py')
   writeFileSync(file, '\uFEFFprint("marked")')
   expect(await exec([file])).toEqual({ code: 0, stdout: 'marked\n', stderr: '' })
@@ -55,20 +55,20 @@ it('runs a file with a byte order mark, as CPython does', async () => {
 it.each([
   [['serach', 'x'], /^sandbridge: Unknown command 'serach'\nDid you mean `sandbridge search`\?/],
   [['bogus', '--json'], /^sandbridge: Unknown command 'bogus'\nSee `sandbridge --help`\.\n$/],
-])('says that there is no command of that name: %j', async (args, expected) => {
+])('sandbridge reports an unknown command: %j', async (args, expected) => {
   const { code, stderr, stdout } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
   expect(stderr).toMatch(expected)
   expect([code, stdout]).toEqual([2, ''])
 })
 
-it('says that a cell ended its Python itself', async () => {
+it('exec reports that a cell ended its Python itself', async () => {
   const { stdout, code } = await exec(['-c', 'import os\nos._exit(3)'])
   expect(code).toBe(1)
   expect(stdout).toMatch(/(Python|its process) exited/)
   expect(stdout).not.toContain('137')
 })
 
-it('refuses a cache folder in /proc, where Node would try for ever to make it', async () => {
+it('exec refuses a cache folder in /proc, where Node would try for ever to make it', async () => {
   const env = bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: '/proc/nope' })
   const { code, stderr } = await runProgram(process.execPath, [CLI, 'exec', '-c', '1'], env)
   expect(code).toBe(2)

@@ -24,7 +24,7 @@ async function takePort(): Promise<{ port: number; release: () => Promise<void> 
   return { port: (taken.address() as { port: number }).port, release }
 }
 
-it('without a token that is set, one is made, and only the path of its file is shown', async () => {
+it('serve over HTTP makes a token when none is set, and shows only the path of its file', async () => {
   const bridge = await startHttpBridge()
   const file = path.join(bridge.home, 'MCPs/.sandbridge/http-token')
   expect(bridge.stderr()).toContain(`Serving MCP at ${bridge.url} to clients with the token in ${file}\n`)
@@ -36,14 +36,14 @@ it('without a token that is set, one is made, and only the path of its file is s
   expect(bridge.stderr()).not.toContain(bridge.token)
 })
 
-it('a token that is set counts, and no file is made', async () => {
+it('serve over HTTP uses a token that is set, and makes no file', async () => {
   const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_TOKEN: TOKEN } })
   expect(() => readFileSync(path.join(bridge.home, 'MCPs/.sandbridge/http-token'))).toThrow(/ENOENT/)
   expect((await (await bridge.connect('modern')).client.listTools()).tools).toHaveLength(1)
   expect(bridge.stderr()).not.toContain(TOKEN)
 })
 
-it('where other machines can connect, a token has to be set', async () => {
+it('serve over HTTP needs a token that is set where other machines can connect', async () => {
   const { code, stderr } = await tryToStart('0.0.0.0:0')
   expect(code).toBe(2)
   expect(stderr).toMatch(/Other machines can reach 0\.0\.0\.0, and MCP_BRIDGE_HTTP_TOKEN is not set/)
@@ -51,7 +51,7 @@ it('where other machines can connect, a token has to be set', async () => {
   expect(bridge.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+\/mcp$/)
 })
 
-it('where other machines can connect, access tokens need an address that they are for', async () => {
+it('serve over HTTP needs the address that access tokens are for where other machines can connect', async () => {
   const issuer = { MCP_BRIDGE_OAUTH_ISSUER: 'https://login.example.com' }
   const { code, stderr } = await tryToStart('0.0.0.0:0', issuer)
   expect([code, stderr]).toEqual([2, expect.stringMatching(/MCP_BRIDGE_PUBLIC_URL is not/)])
@@ -70,7 +70,7 @@ it('where other machines can connect, access tokens need an address that they ar
   }
 })
 
-it('what cannot be is said in a sentence', async () => {
+it('serve over HTTP reports settings that contradict each other in a sentence', async () => {
   expect((await tryToStart('nonsense')).stderr).toMatch(/--http "nonsense" is not a valid address/)
   expect((await tryToStart('0', { MCP_BRIDGE_HTTP_TOKEN: 'short' })).stderr).toMatch(/MCP_BRIDGE_HTTP_TOKEN: its value/)
   const { port } = await takePort()
@@ -78,7 +78,7 @@ it('what cannot be is said in a sentence', async () => {
   expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot listen: .*EADDRINUSE/)])
 })
 
-it('a token that others can read is not used', async (ctx) => {
+it('serve over HTTP does not use a token that others can read', async (ctx) => {
   if (process.platform === 'win32') ctx.skip('Windows has no modes')
   const home = makeHome()
   const folder = path.join(home, 'MCPs/.sandbridge')
@@ -88,7 +88,7 @@ it('a token that others can read is not used', async (ctx) => {
   expect([code, stderr]).toEqual([2, expect.stringMatching(/Other users of this machine can read/)])
 })
 
-it('its own address, where a client is configured with it, is none of its servers', async () => {
+it('serve over HTTP leaves its own address out of its servers, where a client is configured with it', async () => {
   const { port, release } = await takePort()
   await release()
   const itself = { url: `http://127.0.0.1:${port}/mcp` }

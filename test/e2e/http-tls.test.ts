@@ -9,6 +9,7 @@ import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { makeCertificate, type Pair } from '../support/make-certificate.ts'
 import { runProgram } from '../support/run-program.ts'
+import { runHeaders } from '../support/raw-http.ts'
 
 const FLAGS = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']
 
@@ -43,7 +44,7 @@ function tryToStart(...args: string[]) {
   return runProgram(process.execPath, [CLI, 'run', ...args], bridgeEnv(home))
 }
 
-it('serves a cell over TLS', async () => {
+it('the bridge serves a cell over TLS', async () => {
   const pair = await makeCertificate()
   const bridge = await start(pair)
   expect(bridge.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/mcp$/)
@@ -59,14 +60,7 @@ it('serves a cell over TLS', async () => {
       {
         ca: pair.cert,
         method: 'POST',
-        headers: {
-          authorization: `Bearer ${bridge.token}`,
-          accept: 'application/json, text/event-stream',
-          'content-type': 'application/json',
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': 'run_python',
-        },
+        headers: runHeaders(bridge.token),
       },
       (response) => {
         let text = ''
@@ -79,7 +73,7 @@ it('serves a cell over TLS', async () => {
   expect(answer).toMatch(/"text":"21\b/)
 })
 
-it('follows a renewed certificate, and keeps the old one while the new one is not right', async () => {
+it('the bridge uses a renewed certificate, and keeps the old one while the new one is invalid', async () => {
   const [first, second] = [await makeCertificate('first'), await makeCertificate('second')]
   const bridge = await start(first)
   expect(await servedName(bridge)).toBe('first')
@@ -94,7 +88,7 @@ it('follows a renewed certificate, and keeps the old one while the new one is no
   expect(bridge.stderr()).not.toContain('PRIVATE KEY')
 })
 
-it('does not start with flags that cannot be', async () => {
+it('the bridge does not start with flags of TLS that contradict each other', async () => {
   for (const [args, message] of [
     [['--http', '0', '--tls-cert', 'cert.pem'], /--tls-cert is given alone/],
     [['--http', '0', '--tls-key', 'key.pem'], /--tls-key is given alone/],
@@ -108,7 +102,7 @@ it('does not start with flags that cannot be', async () => {
   }
 })
 
-it('says when others can read along', async () => {
+it('the bridge warns when others can read the connection', async () => {
   const env = { MCP_BRIDGE_HTTP_TOKEN: 'a-token-of-this-test' }
   const warning = /Other machines can read the token/
   const open = await startHttpBridge({ address: '0.0.0.0:0', env })

@@ -3,38 +3,12 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { RUN_PYTHON_TOOL } from '../../src/server/run-python-tool.ts'
 import { fixtureServer } from '../support/bridge-process.ts'
-import { type Era, type HttpBridge, type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
 import { descendants, until } from '../support/processes.ts'
-
-/** A conversation whose variables last, in whichever way its era has. */
-class Talk {
-  readonly client: HttpClient
-  session: string | undefined
-  readonly #era: Era
-
-  constructor(client: HttpClient, era: Era) {
-    this.client = client
-    this.#era = era
-  }
-
-  async run(code: string, options: Parameters<HttpClient['call']>[1] = {}): Promise<string> {
-    const { text } = await this.client.call({ code, ...(this.session && { session: this.session }) }, options)
-    if (this.#era === 'legacy' || this.session) return text
-    this.session = handleIn(text)
-    return text.replace(/\n\[To keep.*\]$/, '')
-  }
-}
-
-function handleIn(text: string): string {
-  return /\[To keep these variables, pass session="([\w-]+)"\.\]$/.exec(text)![1]!
-}
-
-async function talk(bridge: HttpBridge, era: Era, options: Parameters<HttpBridge['connect']>[1] = {}): Promise<Talk> {
-  return new Talk(await bridge.connect(era, options), era)
-}
+import { talk } from '../support/http-talk.ts'
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
-  it('has variables that last, and sees those of nobody else', async () => {
+  it(`a client of the ${era} era has variables that last, and does not see those of another client`, async () => {
     const bridge = await startHttpBridge()
     const [one, other] = [await talk(bridge, era), await talk(bridge, era)]
     await Promise.all([one.run('x = 20'), other.run('x = 30')])
@@ -44,7 +18,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(await one.run('import os; os.listdir("/workspace"), "y" in globals()')).toBe('([], False)')
   })
 
-  it('reads all of its own output, and that of nobody else', async () => {
+  it(`a client of the ${era} era reads all of its own output, and none of another client`, async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OUTPUT_TOKENS: '200' } })
     const [one, other] = [await talk(bridge, era), await talk(bridge, 'legacy')]
     const text = await one.run('print("secret-of-one " * 2000)')
@@ -54,7 +28,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     await expect(other.client.client.readResource({ uri })).rejects.toThrow(/Unknown output/)
   })
 
-  it('can cancel a cell, and goes on with its variables', async () => {
+  it(`a client of the ${era} era can cancel a cell, and keeps its variables`, async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_TIMEOUT: '600' } })
     const one = await talk(bridge, era)
     await one.run('count = 0')
@@ -68,7 +42,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(await one.run('count > 0')).toBe('True')
   })
 
-  it('hears of progress while a cell runs', async () => {
+  it(`a client of the ${era} era gets progress while a cell runs`, async () => {
     const bridge = await startHttpBridge()
     const one = await talk(bridge, era)
     const heard: (string | undefined)[] = []
@@ -78,7 +52,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(heard.join('\n')).toMatch(/step 0[\s\S]*step 2/)
   })
 
-  it('is asked what a server asks while its cell calls it; another client is not', async () => {
+  it(`a client of the ${era} era is asked what a server asks while its cell calls it; another client is not`, async () => {
     const bridge = await startHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
     const asked: string[] = []
     const connect = (who: string) =>
@@ -98,7 +72,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(asked).toEqual(['one', 'other'])
   })
 
-  it('is not asked what a call of another client left behind, nor told of it in an error', async () => {
+  it(`a client of the ${era} era is not asked what a call of another client left behind, nor told of it in an error`, async () => {
     const bridge = await startHttpBridge({ servers: { slow: fixtureServer('raw.mjs', 'lingers') } })
     const asked: string[] = []
     const connect = (who: string) =>
@@ -140,7 +114,7 @@ except TimeoutError:
     expect(own).not.toContain('booted up')
   })
 
-  it('many at once', async () => {
+  it(`many clients of the ${era} era are served at once`, async () => {
     const bridge = await startHttpBridge()
     const talks = await Promise.all(Array.from({ length: 4 }, () => talk(bridge, era)))
     await Promise.all(talks.map((one, index) => one.run(`x = ${index}`)))
@@ -149,236 +123,30 @@ except TimeoutError:
   })
 })
 
-describe('the tool', () => {
-  it('is for an older client what it is over stdio', async () => {
-    const bridge = await startHttpBridge()
-    const { client } = await bridge.connect('legacy')
-    const listed = (await client.listTools()).tools
-    expect(listed).toEqual([RUN_PYTHON_TOOL])
-    expect(listed[0]!._meta).toEqual({ 'anthropic/alwaysLoad': true })
-    expect(client.getInstructions()).toContain('tools of every MCP server')
-    const { client: modern } = await bridge.connect('modern')
-    const { tools } = await modern.listTools()
-    expect(Object.keys(tools[0]!.inputSchema.properties!)).toEqual(['code', 'servers', 'timeout', 'session'])
-    expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(175)
-  })
-
-  it('takes no session from an older client', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('legacy')
-    expect(await client.call({ code: '1', session: 'x' })).toMatchObject({
-      isError: false,
-      text: expect.stringMatching(/^1\n[^]*'session' was ignored/) as string,
-    })
-  })
-})
-
-describe('the handle of a modern client’s session', () => {
-  it('comes with its first result only, in the text and in the data', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('modern')
-    const first = await client.call({ code: 'x = 1' })
-    const session = handleIn(first.text)
-    expect(first.structured).toEqual({ status: 'ok', session })
-    expect(await client.call({ code: 'x', session })).toEqual({
-      text: '1',
-      isError: false,
-      structured: { status: 'ok', value: '1' },
-    })
-  })
-
-  it('reaches a model whose client shows nothing but text', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('modern', { clientName: 'claude-code' })
-    const { text, structured } = await client.call({ code: 'x = 1' })
-    expect(structured).toEqual({})
-    expect((await client.call({ code: 'x', session: handleIn(text) })).text).toBe('1')
-  })
-
-  it('missing means a new session', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('modern')
-    const first = await client.call({ code: 'x = 1' })
-    const second = await client.call({ code: 'x' })
-    expect(second.text).toMatch(/NameError/)
-    expect(handleIn(second.text)).not.toBe(handleIn(first.text))
-  })
-
-  it('an unknown session handle of a modern client is an error, and nothing runs', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('modern')
-    const legacy = await bridge.connect('legacy')
-    for (const session of ['nonsense', 'A'.repeat(24), legacy.transport.sessionId!]) {
-      const answer = await client.call({ code: 'print("it ran")', session })
-      expect(answer).toMatchObject({ isError: true, structured: { error: { code: 'SESSION_UNKNOWN' } } })
-      expect(answer.text).toMatch(/variables are gone[\s\S]*without `session`/)
-      expect(answer.text).not.toContain('it ran')
-    }
-    for (const session of ['', 7, {}]) {
-      expect(await client.call({ code: '1', session })).toMatchObject({
-        isError: true,
-        structured: { error: { code: 'TOOL_ARGUMENTS_INVALID' } },
-      })
-    }
-  })
-
-  it('ends when nobody has used it for a while, with its sandbox', async (ctx) => {
-    if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '1', MCP_BRIDGE_POOL: '0' } })
-    const client = await bridge.connect('modern')
-    const session = handleIn(await client.run('x = 1'))
-    await until(() => descendants(bridge.child.pid!).length === 0)
-    expect(await client.call({ code: 'x', session })).toMatchObject({
-      isError: true,
-      structured: { error: { code: 'SESSION_UNKNOWN' } },
-    })
-  })
-
-  it('keeps output where each cell has a sandbox of its own', async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
-    const client = await bridge.connect('modern')
-    const text = await client.run('print("kept")')
-    const [, session] = /To keep the output of this cell, pass session="([\w-]+)"/.exec(text)!
-    expect(await client.run('runtime.output(1)', { session })).toBe("'kept'")
-  })
-})
-
-describe('sessions of older clients', () => {
-  it('DELETE ends one, and its sandbox', async (ctx) => {
-    if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
-    const [one, other] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
-    // What sandboxes are forked from is of both.
-    const own = () => descendants(bridge.child.pid!).filter(({ command }) => !command.includes('-forks kernelBytes='))
-    const sandboxes = () => own().map(({ pid }) => pid)
-    await one.run('x = 1')
-    const ofOne = sandboxes()
-    await other.run('x = 2')
-    const ofOther = sandboxes().filter((pid) => !ofOne.includes(pid))
-    expect([ofOne.length, ofOther.length].every(Boolean)).toBe(true)
-    await one.transport.terminateSession()
-    await until(() => !sandboxes().some((pid) => ofOne.includes(pid)))
-    expect(sandboxes()).toEqual(expect.arrayContaining(ofOther))
-    await expect(one.run('x')).rejects.toThrow()
-    expect(await other.run('x')).toBe('2')
-  })
-
-  it('a client can cancel its cell while that waits for the user’s answer', async () => {
-    const bridge = await startHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
-    const controller = new AbortController()
-    const one = await talk(bridge, 'legacy', {
-      capabilities: { elicitation: { form: {} } },
-      prepare: (client) =>
-        client.setRequestHandler('elicitation/create', () => {
-          controller.abort()
-          return new Promise<never>(() => {})
-        }),
-    })
-    await one.run('x = 1')
-    await expect(one.run('await mcp_asker.echo(text="x")', { signal: controller.signal })).rejects.toThrow()
-    expect(await one.run('x')).toBe('1')
-  })
-
-  it('the name of one does not open it without the token', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('legacy')
-    await client.run('x = 1')
-    const send = (token: string) =>
-      fetch(bridge.url, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          accept: 'application/json, text/event-stream',
-          'content-type': 'application/json',
-          'mcp-session-id': client.transport.sessionId!,
-        },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 99, method: 'tools/list' }),
-      }).then(({ status }) => status)
-    expect(await send(`${bridge.token}x`)).toBe(401)
-    expect(await send(bridge.token)).toBe(200)
-  })
-
-  it('there are only so many, and none is taken from whoever uses it', async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_SESSIONS: '1' } })
-    const one = await bridge.connect('legacy')
-    await one.run('x = 1')
-    await expect(bridge.connect('legacy')).rejects.toThrow(/MCP_BRIDGE_HTTP_SESSIONS/)
-    const modern = await bridge.connect('modern')
-    expect(await modern.call({ code: '1' })).toMatchObject({ structured: { error: { code: 'SESSION_LIMIT' } } })
-    expect(await one.run('x')).toBe('1')
-    await one.transport.terminateSession()
-    expect(await modern.run('1')).toMatch(/^1/)
-  })
-})
-
-describe('a modern client that drops its connection', () => {
-  it('interrupts its cell', async () => {
-    const bridge = await startHttpBridge()
-    const one = await talk(bridge, 'modern')
-    await one.run('state = "idle"')
-    const dropped = new AbortController()
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': {},
-      progressToken: 1,
-    }
-    const code = `
-import time
-state = "running"
-print("on", flush=True)
-try:
-    time.sleep(25)
-    state = "finished"
-except KeyboardInterrupt:
-    state = "interrupted"`
-    const params = { name: 'run_python', arguments: { code, session: one.session }, _meta: meta }
-    const response = await fetch(bridge.url, {
-      method: 'POST',
-      signal: dropped.signal,
-      headers: {
-        authorization: `Bearer ${bridge.token}`,
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': 'run_python',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    })
-    const reader = response.body!.getReader()
-    for (let heard = ''; !heard.includes('on');) heard += Buffer.from((await reader.read()).value ?? []).toString()
-    dropped.abort()
-    expect(await one.run('state')).toBe("'interrupted'")
-  })
-
-  it('a modern client that drops its connection in its first call, leaves no sandbox behind', async (ctx) => {
-    if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
-    const client = await bridge.connect('modern')
-    const controller = new AbortController()
-    const running = client.call(
-      { code: 'print("on")\nwhile True: pass' },
-      { signal: controller.signal, onprogress: () => controller.abort() },
-    )
-    await expect(running).rejects.toThrow()
-    await until(() => descendants(bridge.child.pid!).length === 0)
-  })
-})
-
-it('a question that nobody comes back to answer is not answered by running the cell again', async () => {
+it('the tool of an older client is the same over HTTP as over stdio', async () => {
   const bridge = await startHttpBridge()
-  const client = await bridge.connect('modern')
-  const meta = { requestState: 'no-such-run', inputResponses: {} }
-  const result = await client.client.request({
-    method: 'tools/call',
-    params: { name: 'run_python', arguments: { code: 'print("it ran")' }, ...meta },
-  } as never)
-  expect(JSON.stringify(result)).toMatch(/has ended/)
-  expect(JSON.stringify(result)).not.toContain('it ran')
+  const { client } = await bridge.connect('legacy')
+  const listed = (await client.listTools()).tools
+  expect(listed).toEqual([RUN_PYTHON_TOOL])
+  expect(listed[0]!._meta).toEqual({ 'anthropic/alwaysLoad': true })
+  expect(client.getInstructions()).toContain('tools of every MCP server')
+  const { client: modern } = await bridge.connect('modern')
+  const { tools } = await modern.listTools()
+  expect(Object.keys(tools[0]!.inputSchema.properties!)).toEqual(['code', 'servers', 'timeout', 'session'])
+  expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(175)
+})
+
+it('the tool of an older client takes no session handle', async () => {
+  const bridge = await startHttpBridge()
+  const client = await bridge.connect('legacy')
+  expect(await client.call({ code: '1', session: 'x' })).toMatchObject({
+    isError: false,
+    text: expect.stringMatching(/^1\n[^]*'session' was ignored/) as string,
+  })
 })
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('ends a busy bridge, with every child', async (ctx) => {
+  it(`${signal} ends a busy bridge over HTTP, with every child`, async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ servers: { stubborn: fixtureServer('raw.mjs', 'ignores-signals') } })
     const [one, two] = [await talk(bridge, 'legacy'), await talk(bridge, 'modern')]

@@ -16,7 +16,7 @@ async function problems(home: string, env: Record<string, string> = {}): Promise
   return Object.fromEntries(servers.map(({ name, problem }) => [name, problem]))
 }
 
-it.each(['SIGINT', 'SIGTERM'] as const)('stores nothing false when %s ends it', async (signal) => {
+it.each(['SIGINT', 'SIGTERM'] as const)('sandbridge index stores nothing false when %s ends it', async (signal) => {
   const home = makeHome()
   const started = path.join(home, 'started')
   const servers = { slow: fixtureServer('raw.mjs', 'hang', started), quick: fixtureServer('raw.mjs', 'good') }
@@ -32,7 +32,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('stores nothing false when %s ends it', 
   expect((await problems(home))['slow']).toBeUndefined()
 })
 
-it('asks every server again, or those that are named, and says how each went', async () => {
+it('sandbridge index asks every server again, or the named ones, and says how each went', async () => {
   const home = makeHome({ good: fixtureServer('raw.mjs', 'good'), locked: fixtureServer('raw.mjs', 'needs-key') })
   const first = await run(home, ['index'])
   expect(first.code).toBe(1)
@@ -46,7 +46,7 @@ it('asks every server again, or those that are named, and says how each went', a
   expect(wrong.stderr).toBe("sandbridge: Unknown server 'lokced'\nDid you mean locked?\nServers: good, locked\n")
 })
 
-it('forgets a failure when a variable or a file that it depended on changes', async () => {
+it('sandbridge index forgets a failure when a variable or a file that it depended on changes', async () => {
   const home = makeHome()
   const file = path.join(home, 'key.txt')
   const entry = fixtureServer('raw.mjs', 'needs-key', file)

@@ -51,7 +51,7 @@ async function libraryHome(): Promise<string> {
 }
 
 describe('what would be changed', () => {
-  it('is shown by --dry-run and --json, and nothing is written without --yes', async () => {
+  it('sandbridge init shows its changes with --dry-run and --json, and writes nothing without --yes', async () => {
     const home = await emptyHome()
     await mkdir(path.join(home, '.claude'))
     const init = (...args: string[]) =>
@@ -77,7 +77,7 @@ describe('what would be changed', () => {
 })
 
 describe('on a machine with every client', () => {
-  it('writes what the library writes, and takes all of it back', async () => {
+  it('sandbridge init registers with every client, and undoes all of it', async () => {
     const expected = await documentsIn(await libraryHome())
     expect(Object.keys(expected).length).toBeGreaterThan(20)
 
@@ -102,7 +102,7 @@ describe('on a machine with every client', () => {
     expect(await documentsIn(home)).toEqual(there)
   })
 
-  it('leaves the servers of a client that it does not read where they are', async () => {
+  it('sandbridge init leaves the servers of a client that it does not read where they are', async () => {
     const home = await emptyHome()
     const file = path.join(home, '.kimi-code/mcp.json')
     await mkdir(path.dirname(file))

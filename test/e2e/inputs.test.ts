@@ -36,7 +36,7 @@ describe('in a terminal', () => {
     if (!hasPython) context.skip('a terminal is made with python3, which is not here')
   })
 
-  it('each is asked for in its own way, and what is secret is not shown', async () => {
+  it('in a terminal, each input is asked for in its own way, and a secret one is not shown', async () => {
     const steps: [string, string][] = [
       ['Value: ', 'k3y-of-ann\r'],
       ['Value: ', 'ann-1\r'],
@@ -52,7 +52,7 @@ describe('in a terminal', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('a person may take longer than the cell', async () => {
+  it('in a terminal, the user may take longer than the cell', async () => {
     const slow = `import time\n${code}`
     const steps: [string, string][] = [['Value: ', 'ann-1\r']]
     const env = { MCP_INPUT_API_KEY: 'k3y-of-ann', MCP_INPUT_ZONE: 'us', IN_TERMINAL_WAIT: '6' }
@@ -60,7 +60,7 @@ describe('in a terminal', () => {
     expect(stdout).toContain("['k3y-of-ann', 'ann-1', 'us']")
   })
 
-  it('no answer is an error that names the variable, and Ctrl-C ends the command', async () => {
+  it('in a terminal, a missing answer is an error that names the variable, and Ctrl-C ends the command', async () => {
     const env = { MCP_INPUT_ACCOUNT: 'ann-1', MCP_INPUT_ZONE: 'us' }
     const none = await inTerminal([['Value: ', '\r']], ['exec', '-c', code], env)
     expect(none.stdout).toContain('needs the input "api-key"')
@@ -70,7 +70,7 @@ describe('in a terminal', () => {
   })
 })
 
-it('where there is no terminal, a command asks nobody, and says what to set', async () => {
+it('without a terminal, a command asks for no input, and says what to set', async () => {
   const {
     code: exitCode,
     stdout,
@@ -83,7 +83,7 @@ it('where there is no terminal, a command asks nobody, and says what to set', as
   expect(stdout + stderr).not.toContain('Value:')
 })
 
-it('over stdio nobody is asked, and what only VS Code can find is said to be so', async () => {
+it('over stdio, no input is asked for, and the error names an input that only VS Code can find', async () => {
   const bridge = await startBridge({ servers })
   expect(await bridge.run('await mcp_asks.get_env()')).toContain('Set the environment variable MCP_INPUT_API_KEY')
   const said = await bridge.run('await mcp_command.get_env()')

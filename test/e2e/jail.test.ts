@@ -90,7 +90,7 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
       .toString()
       .trim()
 
-  it('is removed when the bridge is killed, though it does not end with its stdin', async () => {
+  it(`a server in a container of ${engine} is removed when the bridge is killed, though it does not end with its stdin`, async () => {
     const { home, bridge } = await open()
     expect(await bridge.run('await mcp_stubborn.look()')).toContain('uid')
     expect(containersOf(bridge.pid)).not.toBe('')
@@ -100,7 +100,7 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
     await closeTestBridge(bridge)
   })
 
-  it('is removed when the bridge ends', async () => {
+  it(`a server in a container of ${engine} is removed when the bridge ends`, async () => {
     const { bridge } = await open()
     expect(await bridge.run('await mcp_stubborn.look()')).toContain('uid')
     const { pid } = bridge
@@ -108,7 +108,7 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
     await until(() => containersOf(pid) === '')
   })
 
-  it('is said to be jailed with it by `servers` and `doctor`', async () => {
+  it(`a server in a container of ${engine} is reported as jailed with it by \`servers\` and \`doctor\``, async () => {
     const { home, env } = prepared()
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const run = (args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), { cwd: home })
@@ -128,13 +128,13 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
   }, 120_000)
   afterAll(() => closeTestBridge(all))
 
-  it('is what every local server is under MCP_BRIDGE_JAIL=all, but for one that its user takes out', async () => {
+  it('every local server is jailed under MCP_BRIDGE_JAIL=all, except one that its user takes out', async () => {
     expect(await all.run(code('open'))).toContain('the-private-key')
     expect(await all.run(code('plain'))).toContain('failed: ENOENT')
     expect(await all.run(code('told'))).toContain('failed: ENOENT')
   })
 
-  it('is what a definition asks for without the setting, in our words and in those of VS Code', async () => {
+  it('a server is jailed when its definition asks for it, in our format and in that of VS Code', async () => {
     const some = await openTestBridge({ home })
     try {
       expect(await some.run(code('plain'))).toContain('the-private-key')
@@ -146,7 +146,7 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
     }
   })
 
-  it('is shown by `servers` and `doctor`', async () => {
+  it('a jailed server is shown as such by `servers` and `doctor`', async () => {
     const run = (args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
     expect((await run(['servers', 'told'])).stdout).toMatch(
       /^jailed +no network; writes to \$\{workspaceFolder\}\/out$/m,
@@ -160,7 +160,7 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
     expect((await run(['doctor'])).stdout).toMatch(/^Jailed with bubblewrap: .*told/m)
   })
 
-  it('ends when the bridge is killed', async () => {
+  it('a jailed server ends when the bridge is killed', async () => {
     const doomed = await openTestBridge({ home: makeHome({ told: SERVERS.told }), prepareHome: prepare })
     await doomed.run('await mcp_told.run(code="process.title = \'jailed-and-doomed\'")')
     const alive = () => execFileSync('sh', ['-c', 'pgrep -x jailed-and-doom || true']).toString().trim()
@@ -176,7 +176,7 @@ it.each<[string, unknown, string]>([
   ['a key that no jail has', { filesystem: { allowEverything: ['/'] } }, 'sandbox.filesystem'],
   ['a text', 'yes', 'sandbox'],
   ['a network that is a text', { network: 'off' }, 'sandbox'],
-])('leaves a server out whose sandbox is not understood: %s', async (_, sandbox, field) => {
+])('a server whose jail settings are invalid is left out: %s', async (_, sandbox, field) => {
   const home = makeHome({ odd: intruder({ sandbox }) })
   const { stdout } = await runProgram(process.execPath, [CLI, 'servers', '--sources'], bridgeEnv(home), { cwd: home })
   expect(stdout).toContain(`odd  has a ${field} that is not understood: see docs/jail.md`)
@@ -190,7 +190,7 @@ describe.skipIf(why !== undefined)('where bubblewrap is not installed, a server 
     return runProgram('/usr/bin/bwrap', [...hidden, ...args], bridgeEnv(home, env), { cwd: home })
   }
 
-  it('is not started when there is no engine either, and the user is told what to install', async () => {
+  it('a server that is to be jailed is not started without bubblewrap and without an engine, and the user is told what to install', async () => {
     const env = { PATH: '/nonexistent' }
     const { stdout, stderr } = await run(['index'], env)
     expect(stdout + stderr).toContain(
@@ -201,8 +201,11 @@ describe.skipIf(why !== undefined)('where bubblewrap is not installed, a server 
     expect((await run(['doctor'], env)).stdout).toContain('These servers do not start: told. They cannot be jailed')
   })
 
-  it.skipIf(typeof engines[1] === 'string')('runs in a container, with the programs of the machine', async () => {
-    const { stdout, stderr } = await run(['index'], { PATH: pathWith('docker') })
-    expect(stdout + stderr).toMatch(/told.*1 tool/)
-  })
+  it.skipIf(typeof engines[1] === 'string')(
+    'a server that is to be jailed runs in a container without bubblewrap, with the programs of the machine',
+    async () => {
+      const { stdout, stderr } = await run(['index'], { PATH: pathWith('docker') })
+      expect(stdout + stderr).toMatch(/told.*1 tool/)
+    },
+  )
 })

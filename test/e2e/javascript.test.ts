@@ -13,23 +13,41 @@ const js = (bridge: TestBridge, code: string, args: Record<string, unknown> = {}
   bridge.callTool('run_javascript', { code, ...args })
 
 describe('run_javascript', () => {
-  it('is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
+  it('run_javascript is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
     const { client } = await startBridge({ env: { MCP_BRIDGE_LANGUAGES: 'javascript, bash' } })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash', 'run_javascript'])
   })
 
-  it('says where there is no JavaScript, and what to do', async () => {
-    const bridge = await startBridge({ env: { ...runtimeEnv('pyodide'), MCP_BRIDGE_LANGUAGES: 'javascript' } })
-    const { text, isError } = await js(bridge, '1')
+  it('run_javascript runs in the embedded sandbox as well, before the same rules and within the same limits', async () => {
+    const env = { ...ENV, ...runtimeEnv('pyodide') }
+    const { bridge, reached } = await ruledBridge({ env, permissions: { deny: ['hub__delete_*'] } })
+    const { text, isError } = await js(
+      bridge,
+      `const said: string = await hub.createIssue({ title: 'a b', id: '7' })
+import { writeFileSync } from 'node:fs'
+writeFileSync('f', said)
+for (const way of [() => hub.delete_repo({ id: '1' }), () => tools.call('hub', 'delete_repo')]) await way().catch((error) => console.log(error.name))
+console.log(await tools.search('create issue'))
+said`,
+    )
     expect([isError, text]).toEqual([
-      true,
-      expect.stringMatching(/The embedded sandbox has no JavaScript\nHint: .*MCP_BRIDGE_RUNTIME=podman/),
+      false,
+      expect.stringMatching(
+        /^PermissionDenied\nPermissionDenied\nawait hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'$/,
+      ),
     ])
-    expect(await bridge.run('1 + 1')).toBe('2')
+    expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
+    expect(await bridge.run('print(open("f").read())')).toBe('did create_issue')
+    const late = await js(bridge, 'console.log("before"); for (;;);', { timeout: 1 })
+    expect([late.isError, late.text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
+    expect((await js(bridge, 'said')).text).toBe("'did create_issue'")
+    const failed = await js(bridge, 'console.log("ran")\nawait hub.no_such_tool()')
+    expect(failed.text).toMatch(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/)
+    expect(failed.text).not.toMatch(/^ran/)
   })
 
-  it('calls tools, keeps variables and shares the session with Python', async (ctx) => {
+  it('run_javascript calls tools, keeps variables and shares the session with Python', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, reached } = await ruledBridge({ env: ENV })
     const { text, isError } = await js(
@@ -55,7 +73,7 @@ said`,
     ])
   })
 
-  it('is refused what a rule denies, whichever way it asks, and before anything runs', async (ctx) => {
+  it('run_javascript is refused calls that a rule denies, whichever way it makes them, and before anything runs', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
     const { text } = await js(
@@ -78,7 +96,7 @@ await hub.get_issue({ id: '1' })`,
     expect(reached()).toHaveLength(1)
   })
 
-  it('asks once about all calls that it can see', async (ctx) => {
+  it('run_javascript asks once about all calls that it can see', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const answers = ['no', 'yes, this once']
     const permissions = { ask: ['hub__create_*', 'hub__delete_*'] }
@@ -97,7 +115,7 @@ await hub.get_issue({ id: '1' })`,
     expect((await js(bridge, 'ran')).text).toBe('1')
   })
 
-  it('is interrupted at its time limit, and keeps what it had', async (ctx) => {
+  it('run_javascript is interrupted at its time limit, and keeps its variables', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const bridge = await startBridge({ env: ENV })
     await js(bridge, '0')
@@ -106,7 +124,7 @@ await hub.get_issue({ id: '1' })`,
     expect((await js(bridge, 'kept')).text).toBe('1')
   })
 
-  it('shows output within the budget, and all of it on request', async (ctx) => {
+  it('run_javascript shows output within the budget, and all of it on request', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const bridge = await startBridge({ env: { ...ENV, MCP_BRIDGE_OUTPUT_TOKENS: '500' } })
     const { text } = await js(bridge, 'for (let n = 0; n < 100000; n++) console.log(n)')
@@ -115,7 +133,7 @@ await hub.get_issue({ id: '1' })`,
     expect(await bridge.run('len(runtime.output(1)) > 500_000')).toBe('True')
   })
 
-  it('is told from Python in the record', async (ctx) => {
+  it('run_javascript is distinguished from Python in the record', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'full' } })
     await js(bridge, 'await hub.getIssue({ id: "1" })')
@@ -136,7 +154,7 @@ const speak = (text) => { for (let rest = Buffer.from(text); rest.length > 0;) {
 `
 
 describe('the channel of Node', () => {
-  it('gives forged messages no more than a cell has', async (ctx) => {
+  it('forged messages of Node get no more than a cell has', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
     await js(
@@ -167,7 +185,7 @@ await new Promise((resolve) => setTimeout(resolve, 300))`,
     ['a line without end', 'speak("x".repeat(70 << 20))'],
     ['deep nesting', 'speak("[".repeat(1e6) + "\\n")'],
     ['a closed channel', 'fs.closeSync(channel)'],
-  ])('is ended for %s, and Python goes on', { timeout: 120_000 }, async ([, attack], ctx) => {
+  ])('Node is ended for %s, and Python continues', { timeout: 120_000 }, async ([, attack], ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const bridge = await startBridge({ env: ENV })
     await bridge.run('kept = 7')
@@ -177,7 +195,7 @@ await new Promise((resolve) => setTimeout(resolve, 300))`,
     expect((await js(bridge, '1 + 1')).text).toContain('2')
   })
 
-  it('does not read what a sandbox must not have', async (ctx) => {
+  it('Node does not read files that a sandbox must not have', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
     const bridge = await startBridge({ env: { ...ENV, SECRET_OF_HOST: 'canary-of-host' } })
     const { text } = await js(

@@ -8,7 +8,7 @@ import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
-it('shows the runs and calls of bridges that run and that have ended, and whether the record was changed', async () => {
+it('sandbridge log shows runs and calls of running and ended bridges, and whether the record was changed', async () => {
   const bridge = await startBridge({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
   await bridge.run('await mcp_raw.echo(text="a")')
   const { home } = bridge

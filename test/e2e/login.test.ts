@@ -1,8 +1,8 @@
 // This file verifies `sandbridge login`, `logout` and `image build` as programs call them, and that a bridge which has been refused recovers.
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
+import { pathWith, pathWithBrowser } from '../support/agreeing-browser.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -11,24 +11,12 @@ import { protectedServer } from '../upstream/authorization-server.ts'
 // Most tests start several bridges, each with a sandbox.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** A folder of programs that stand before those of the machine. */
-function programs(files: Record<string, string>): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
-  for (const [name, source] of Object.entries(files)) {
-    writeFileSync(path.join(folder, name), source)
-    chmodSync(path.join(folder, name), 0o755)
-  }
-  return `${folder}:${process.env['PATH']}`
-}
-
-/** A browser in which the user agrees to everything. */
-const BROWSER = `#!${process.execPath}\nfetch(process.argv[2])\n`
-const PATH_WITH_BROWSER = programs({ 'xdg-open': BROWSER, open: BROWSER })
+const PATH_WITH_BROWSER = pathWithBrowser()
 
 const sandbridge = (home: string, args: string[], env: Record<string, string> = {}) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
 
-it('login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
+it('sandbridge login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
   const server = await protectedServer()
   const home = makeHome({ r: { url: server.url } })
   const first = await sandbridge(home, ['login', 'r', '--json'])
@@ -42,10 +30,10 @@ it('login prints JSON alone on stdout, and the page to sign in at on stderr', as
   expect(JSON.parse((await sandbridge(home, ['login', 'r', '--json'])).stdout).signedIn).toBe(true)
 })
 
-it('image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
+it('sandbridge image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
   const info = JSON.stringify({ ServerVersion: '28.2.2', OSType: 'linux' })
   const docker = `#!/bin/sh\nif [ "$1" = info ]; then echo '${info}'; else echo "Step 1 of $1"; fi\n`
-  const env = { PATH: programs({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }
+  const env = { PATH: pathWith({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }
   const built = await sandbridge(makeHome(), ['image', 'build', 'slim', '--json'], env)
   expect(JSON.parse(built.stdout)).toEqual({ engine: 'docker', image: 'localhost/sandbridge-slim:latest' })
   expect(built.stderr).toBe('Step 1 of build\n')
@@ -56,7 +44,7 @@ it('image build prints JSON alone on stdout, and the lines of the build on stder
 
 const CALL = 'await mcp_r.echo(text="hi")'
 
-it('a bridge that was refused many times works as soon as the user has signed in', async () => {
+it('a server that refused many times works as soon as the user has signed in', async () => {
   const server = await protectedServer()
   const bridge = await startBridge({ servers: { r: { url: server.url } } })
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
@@ -70,7 +58,7 @@ it('a bridge that was refused many times works as soon as the user has signed in
   expect(await bridge.run(CALL)).toBe("'hi'")
 })
 
-it('a bridge that was refused for a header works as soon as the definition has the right one, and so does the next', async () => {
+it('a server that refused a header works as soon as its definition has the right one, in this bridge and the next', async () => {
   const server = await protectedServer()
   server.valid.add('right')
   const withToken = (token: string) => ({ r: { url: server.url, headers: { Authorization: `Bearer ${token}` } } })

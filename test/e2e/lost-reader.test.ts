@@ -22,7 +22,7 @@ it.each([
   ['saved', ['saved', '--json'], false],
   ['doctor', ['doctor'], false],
   ['exec', ['exec', '-c', 'while True: print("x" * 10_000)', '-t', '100'], true],
-])('sandbridge %s', { timeout: 120_000 }, async (_, args, readsFirst) => {
+])('sandbridge %s ends when the reader of its output is gone', { timeout: 120_000 }, async (_, args, readsFirst) => {
   const { code, stderr } = await cutShort(makeHome(), args, readsFirst)
   expect(stderr).not.toMatch(/EPIPE|at .*\.js:\d+/)
   expect([141, 143]).toContain(code)

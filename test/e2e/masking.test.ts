@@ -60,7 +60,7 @@ const CHANNELS: [string, string][] = [
 ]
 
 describe('a masked value', () => {
-  it.each(CHANNELS)('does not reach the model in %s', async (_, code) => {
+  it.each(CHANNELS)('a masked value does not reach the model in %s', async (_, code) => {
     const text = await everythingOf(code)
     for (const canary of [EMAIL, CARD, CARD.replaceAll(' ', ''), '1111%20', 'person@example', 'canary.person'])
       expect(text).not.toContain(canary)
@@ -68,15 +68,15 @@ describe('a masked value', () => {
     expect(progress.join('\n')).not.toContain('canary.person')
   })
 
-  it('stands as a token where it was, the same each time', async () => {
+  it('a masked value is shown as a token, the same each time', async () => {
     expect(await bridge.run('print(email, card, email)')).toBe('[EMAIL_1] [CARD_1] [EMAIL_1]')
   })
 
-  it('can have a pattern of the user', async () => {
+  it('a masked value can have a pattern of the user', async () => {
     expect(await bridge.run('print("TCK-" + "123456", "TCK-" + "12345")')).toBe('[TICKET_1] TCK-12345')
   })
 
-  it('is what code computes with, and what a server gets for its token in an argument and in code', async () => {
+  it('a masked value is computed with in code, and reaches a server for its token in an argument and in code', async () => {
     expect(await bridge.run('(len(email), email.split("@")[1], len("[EMAIL_1]"))')).toBe(
       `(${EMAIL.length}, 'example.com', ${EMAIL.length})`,
     )
@@ -86,7 +86,7 @@ describe('a masked value', () => {
     expect(readFileSync(journal, 'utf8')).toBe(`literal ${EMAIL};${CARD};`)
   })
 
-  it('does not reach the model in resources: kept output, artifacts and their names', async () => {
+  it('a masked value does not reach the model in resources: kept output, artifacts and their names', async () => {
     const { resources } = await bridge.client.listResources()
     expect(JSON.stringify(resources)).not.toContain('canary.person')
     const saved = resources.find(({ mimeType }) => mimeType === 'text/plain')!
@@ -99,7 +99,7 @@ describe('a masked value', () => {
     expect(kept).not.toContain('canary.person')
   })
 
-  it('is told not to have been looked for in images', async () => {
+  it('images are reported as not searched for masked values', async () => {
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     const code = `class Picture:\n    def _repr_mimebundle_(self, **_):\n        return {"image/png": "${png}", "text/plain": email}\ndisplay(Picture())`
     const { content, text } = await bridge.call({ code })
@@ -113,7 +113,7 @@ it.each([
   ['email', '[EMAIL_1]'],
   ['', EMAIL],
 ])(
-  "what a server asks the client's model has tokens, and the answer goes back to it whole (MCP_BRIDGE_MASK=%s)",
+  "a sampling request of a server reaches the client's model masked, and its answer goes back unmasked (MCP_BRIDGE_MASK=%s)",
   async (mask, seen) => {
     const prompt = {
       systemPrompt: `Write as ${EMAIL}`,
@@ -154,7 +154,7 @@ const textMessage = <R extends 'user' | 'assistant'>(role: R, text: string) => (
   content: { type: 'text' as const, text },
 })
 
-it('is told not to have been looked for in files, which pass as they are', async () => {
+it('files are reported as not searched for masked values, and pass unchanged', async () => {
   const { text } = await bridge.call({ code: 'runtime.save_artifact("raw.bin", b"\\x00\\xff" + email.encode())' })
   expect(text).toContain('files were not searched for personal data')
   const { resources } = await bridge.client.listResources()
@@ -166,7 +166,7 @@ it('is told not to have been looked for in files, which pass as they are', async
   ).toBe(EMAIL)
 })
 
-it('is not caught in base64, as the documentation says', async () => {
+it('a masked value is not found in base64, as the documentation says', async () => {
   expect(await bridge.run('import base64\nprint(base64.b64encode(email.encode()).decode())')).toBe(
     Buffer.from(EMAIL).toString('base64'),
   )
@@ -174,7 +174,7 @@ it('is not caught in base64, as the documentation says', async () => {
   expect(documented.split('## What is not caught')[1]).toMatch(/base64/)
 })
 
-it('is not put back for a token of another session', async () => {
+it('a masked value is not put back for a token of another session', async () => {
   const shared = await startHttpBridge({
     servers: { files: fixtureServer('intruder.mjs') },
     env: { MCP_BRIDGE_MASK: 'email' },
@@ -231,20 +231,20 @@ describe('a name that an endpoint finds', () => {
     ['an error', 'raise ValueError(f"no account for {name}")'],
     ['progress', 'runtime.progress(1, 2, f"at {name}")\nimport time\ntime.sleep(0.3)\nprint(name)'],
     ['an artifact with its name', 'runtime.save_artifact(f"for {name}.txt", name)'],
-  ])('does not reach the model in %s', async (_, code) => {
+  ])('a name that an endpoint finds does not reach the model in %s', async (_, code) => {
     const text = await everything(code)
     expect(text).not.toContain('Lovelace')
     expect(text).toContain('[PERSON_1]')
   })
 
-  it('is put back in code and in arguments', async () => {
+  it('a name that an endpoint finds is put back in code and in arguments', async () => {
     works = true
     expect(await named.run('len("[PERSON_1]")')).toBe('12')
     const hex = "await mcp_files.run(code=\"return Buffer.from('[PERSON_1]').toString('hex')\")"
     expect(await named.run(hex)).toContain(Buffer.from('Ada Lovelace').toString('hex'))
   })
 
-  it('does not reach the model in resources', async () => {
+  it('a name that an endpoint finds does not reach the model in resources', async () => {
     works = true
     const { resources } = await named.client.listResources()
     expect(JSON.stringify(resources)).not.toContain('Lovelace')
@@ -255,7 +255,7 @@ describe('a name that an endpoint finds', () => {
     await expect(named.client.listResources()).rejects.toThrow('could not be searched for names')
   })
 
-  it('stays here with all output when the endpoint does not work, and the model is told that the cell has run', async () => {
+  it('all output is withheld when the endpoint for names does not work, and the model is told that the cell has run', async () => {
     works = false
     const result = await named.client.callTool({
       name: 'run_python',
@@ -272,7 +272,7 @@ describe('a name that an endpoint finds', () => {
   })
 })
 
-it('reaches the model as it is when nothing is masked: the control', async () => {
+it('control: a name reaches the model unchanged when nothing is masked', async () => {
   const open = await openTestBridge({ home })
   try {
     expect(await open.run(`${read}\nprint(email, card)`)).toBe(`${EMAIL} ${CARD}`)

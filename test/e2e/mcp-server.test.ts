@@ -16,7 +16,7 @@ function childrenOf(pid: number): string[] {
 }
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
-  it('is offered one tool, for at most 150 tokens', async () => {
+  it(`a client of the ${era} era gets one tool, for at most 150 tokens`, async () => {
     const { client } = await startBridge({ era })
     const { tools } = await client.listTools()
     expect(tools.map((tool) => tool.name)).toEqual(['run_python'])
@@ -25,14 +25,14 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(150)
   })
 
-  it('keeps the tool in sight where tools are searched for, and says what to search it by', async () => {
+  it(`a client of the ${era} era that searches for tools always loads the tool, and gets words to find it by`, async () => {
     const { client } = await startBridge({ era })
     const { tools } = await client.listTools()
     expect(tools[0]!._meta).toEqual({ 'anthropic/alwaysLoad': true })
     expect(client.getInstructions()).toMatch(/^run_python [^\n]*tools of every MCP server[^\n]*$/)
   })
 
-  it('reads in the definition how a call is made, what stays, and where files are', async () => {
+  it(`a client of the ${era} era reads in the definition how to call tools, what is kept, and where files are`, async () => {
     const { client } = await startBridge({ era })
     const { tools } = await client.listTools()
     for (const said of ['await', 'keyword arguments', 'variables persist', 'host files only through tools']) {
@@ -40,7 +40,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     }
   })
 
-  it('reads the capabilities', async () => {
+  it(`a client of the ${era} era reads the capabilities`, async () => {
     const { client } = await startBridge({
       era,
       servers: { files: { ...published.filesystem('/tmp'), description: 'My files' } },
@@ -54,19 +54,19 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     })
   })
 
-  it('is refused another tool or resource', async () => {
+  it(`a client of the ${era} era gets an error for another tool or resource`, async () => {
     const { client } = await startBridge({ era })
     await expect(client.callTool({ name: 'rm', arguments: {} })).rejects.toThrow(/Unknown tool 'rm'/)
     await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow()
   })
 
-  it('runs a cell', async () => {
+  it(`a client of the ${era} era runs a cell`, async () => {
     const bridge = await startBridge({ era })
     expect(await bridge.run('6 * 7')).toBe('42')
   })
 })
 
-it('lists the same bytes with no upstream tools and with 300', async () => {
+it('the bridge lists the same bytes with no upstream tools and with 300', async () => {
   const [none, all] = [
     await startBridge(),
     await startBridge({ servers: { many: fixtureServer('raw.mjs', 'many', '300') } }),
@@ -76,18 +76,18 @@ it('lists the same bytes with no upstream tools and with 300', async () => {
   expect(await list(all)).toBe(await list(none))
 })
 
-it('answers initialize and tools/list while no sandbox can start', async () => {
+it('the bridge answers initialize and tools/list while no sandbox can start', async () => {
   const { client } = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'podman', PATH: '/nonexistent' } })
   expect((await client.listTools()).tools).toHaveLength(1)
 })
 
-it('starts nothing before the client asks for the tools', async (context) => {
+it('the bridge starts no sandbox before the client asks for the tools', async (context) => {
   if (process.platform !== 'linux') context.skip('children are read from /proc, which only Linux has')
   const bridge = await startBridge({ servers: { everything: published.everything() } })
   expect(childrenOf(bridge.pid)).toEqual([])
 })
 
-it('exits with a clear message when a setting is wrong', async () => {
+it('the bridge exits with a clear message when a setting is wrong', async () => {
   const result = await runProgram(process.execPath, [CLI], bridgeEnv(makeHome(), { MCP_BRIDGE_OUTPUT_MODE: 'xml' }))
   expect(result.code).toBe(2)
   expect(result.stdout).toBe('')

@@ -13,14 +13,14 @@ async function takenPort() {
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-it('a metrics port in use is told in the log, and cells run', { timeout: 120_000 }, async () => {
+it('a metrics port that is in use is reported in the log, and cells run', { timeout: 120_000 }, async () => {
   const { port } = await takenPort()
   const bridge = await startBridge({ env: { MCP_BRIDGE_METRICS: `127.0.0.1:${port}` } })
   expect(await bridge.run('6 * 7')).toBe('42')
-  expect(bridge.stderr).toMatch(/warning MCP_BRIDGE_METRICS cannot be listened on error=".*EADDRINUSE/)
+  expect(bridge.stderr).toMatch(/warning The address of MCP_BRIDGE_METRICS cannot be listened on error=".*EADDRINUSE/)
 })
 
-it('a free one serves metrics of the cells that have run', { timeout: 120_000 }, async () => {
+it('a free metrics port serves metrics of the cells that have run', { timeout: 120_000 }, async () => {
   const { server, port } = await takenPort()
   server.close()
   await once(server, 'close')

@@ -108,21 +108,21 @@ describe.each(PROVIDER_NAMES)('in %s', (provider) => {
       'r = await mcp_everything.echo(message="x")\nr["content"][0]["text"]',
       'raw=True',
     ],
-  ])('%s', async (_, code, expected) => {
+  ])('a cell written for the original runs: %s', async (_, code, expected) => {
     if (!bridge) return expect(missing).toBeDefined()
     const { text } = await bridge.call({ code })
     if (expected === '') expect(text).toBe('(no output)')
     else expect(text).toContain(expected)
   })
 
-  it('unknown arguments are ignored, and told', async () => {
+  it('unknown arguments are ignored, and the result says so', async () => {
     if (!bridge) return expect(missing).toBeDefined()
     const { text, isError } = await bridge.call({ code: '1 + 1', language: 'python' })
     expect(isError).toBe(false)
     expect(text).toMatch(/^2\n[^]*'language' was ignored/)
   })
 
-  it('server files added while it runs are seen at the next cell', async () => {
+  it('server files that are added while the bridge runs are read before the next cell', async () => {
     if (!bridge) return expect(missing).toBeDefined()
     const added = path.join(bridge.home, 'MCPs/added.json')
     writeFileSync(added, JSON.stringify({ mcpServers: { added: published.everything() } }))
@@ -134,7 +134,7 @@ describe.each(PROVIDER_NAMES)('in %s', (provider) => {
     expect(await bridge.run('await runtime.list_servers()')).toBe("['everything', 'my-memory']")
   })
 
-  it('/projects lasts between sessions', async () => {
+  it('/projects keeps its files between sessions', async () => {
     if (!bridge) return expect(missing).toBeDefined()
     await bridge.run(
       'import os\nos.makedirs("/projects/app/src")\nopen("/projects/app/src/a.py", "w").write("x = 1\\n")',
@@ -146,7 +146,7 @@ describe.each(PROVIDER_NAMES)('in %s', (provider) => {
     expect(await bridge.run('__import__("os").listdir("/projects")')).toBe('[]')
   })
 
-  it('/projects is shared by sessions, bounded, and holds plain files only', async () => {
+  it('/projects is shared by sessions, limited, and holds plain files only', async () => {
     if (!bridge) return expect(missing).toBeDefined()
     const other = await openTestBridge({ home: bridge.home, env })
     const write = (file: string, data: string) =>
@@ -185,13 +185,13 @@ describe.each(PROVIDER_NAMES)('in %s', (provider) => {
     expect(await bridge.run('import os\nos.remove("/projects/late")\nos.listdir("/projects")')).toBe('[]')
   })
 
-  it('MCP_BRIDGE_PROJECTS=0 leaves /projects out', async () => {
+  it('MCP_BRIDGE_PROJECTS=0 removes /projects', async () => {
     if (missing !== undefined) return
     const without = await startBridge({ env: { ...env, MCP_BRIDGE_PROJECTS: '0' } })
     expect(await without.run('__import__("os").path.exists("/projects")')).toBe('False')
   })
 
-  it('MCP_BRIDGE_COMPAT gives MCP results, and the memory functions by name', async () => {
+  it('MCP_BRIDGE_COMPAT returns MCP results, and offers the memory functions by name', async () => {
     if (missing !== undefined) return
     const old = await startBridge({
       servers: { everything: published.everything() },
@@ -209,7 +209,7 @@ describe.each(PROVIDER_NAMES)('in %s', (provider) => {
 })
 
 describe('settings of the original', () => {
-  it('settings of the original that are not quite ours start the bridge all the same', async () => {
+  it('settings of the original that differ slightly from ours start the bridge', async () => {
     const bridge = await startBridge({
       env: {
         MCP_BRIDGE_LOG_LEVEL: 'WARN',

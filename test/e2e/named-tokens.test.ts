@@ -17,7 +17,7 @@ async function newToken(bridge: HttpBridge, name: string, ...args: string[]): Pr
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
 
-it('a handle is of use to its own name only', async () => {
+it('a session handle works only with the token of its own name', async () => {
   const bridge = await startHttpBridge()
   const [ann, ben] = [await newToken(bridge, 'ann'), await newToken(bridge, 'ben')]
   const hers = await bridge.connect('modern', { token: ann })
@@ -32,7 +32,7 @@ it('a handle is of use to its own name only', async () => {
   expect(await again.run('x', { session })).toMatch(/^42/)
 })
 
-it('a session id of an older client is of use to its own name only', async () => {
+it('a session id of an older client works only with the token of its own name', async () => {
   const bridge = await startHttpBridge()
   const [ann, ben] = [await newToken(bridge, 'ann'), await newToken(bridge, 'ben')]
   const hers = await bridge.connect('legacy', { token: ann })
@@ -54,7 +54,7 @@ it('a session id of an older client is of use to its own name only', async () =>
   expect([await ping(ben), await ping(bridge.token), await ping(ann)]).toEqual([404, 404, 200])
 })
 
-it.each<Era>(['legacy', 'modern'])('output is read by its own name only: %s', async (era) => {
+it.each<Era>(['legacy', 'modern'])('output can be read only with the token of its own name: %s', async (era) => {
   const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OUTPUT_TOKENS: '200' } })
   const [ann, ben] = [await newToken(bridge, 'ann'), await newToken(bridge, 'ben')]
   const hers = await bridge.connect(era, { token: ann })
@@ -66,7 +66,7 @@ it.each<Era>(['legacy', 'modern'])('output is read by its own name only: %s', as
   expect(JSON.stringify(await hers.client.readResource({ uri }))).toContain('of-ann')
 })
 
-it('a token counts from its creation to its end, without a restart, and only in its header', async () => {
+it('a named token works from its creation until it expires, without a restart, and only in its header', async () => {
   const bridge = await startHttpBridge()
   const status = async (headers: Record<string, string>, query = '') => {
     const response = await fetch(bridge.url + query, { method: 'PUT', headers })
@@ -91,7 +91,7 @@ it('a token counts from its creation to its end, without a restart, and only in 
   expect((await sandbridge(bridge, 'create', 'ann', '--expires', 'soon')).stderr).toMatch(/is not a duration/)
 })
 
-it('the record has the name, and nothing has the token', async () => {
+it('the record has the name of a token, and no file has the token', async () => {
   const bridge = await startHttpBridge({ env: { MCP_BRIDGE_LOG_LEVEL: 'debug' } })
   const ann = await newToken(bridge, 'ann')
   await (await bridge.connect('modern', { token: ann })).run('1')

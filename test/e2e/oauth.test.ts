@@ -22,53 +22,54 @@ async function probe({ url }: HttpBridge, token?: string, query = '') {
   return { status, message: error.message, challenge: received.get('www-authenticate'), headers: received }
 }
 
-describe('people who sign in at an authorization server', () => {
-  it.each<Era>(['legacy', 'modern'])('are let in, and have their own sessions: %s', async (era) => {
+it.each<Era>(['legacy', 'modern'])(
+  'people who sign in at an authorization server are accepted, and have their own sessions: %s',
+  async (era) => {
     const server = await startAuthorizationServer(['bridge:run'])
     const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
     const ann = await server.connect(bridge.url, 'ann', era)
     expect(await ann.run('20 + 1')).toMatch(/^21/)
     expect((await probe(bridge, ann.token)).status).toBe(405)
-  })
+  },
+)
 
-  it('people who sign in at an authorization server reach no session of another, with a name that only their issuer can give', async () => {
-    const server = await startAuthorizationServer(['bridge:run'])
-    const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
-    const ann = await server.connect(bridge.url, 'ann')
-    const ben = await server.connect(bridge.url, 'ben')
-    const session = handleIn(await ann.run('x = 42'))
-    const own = await bridge.connect('modern')
-    for (const other of [ben, own]) {
-      const stolen = await other.call({ code: 'print(x)', session })
-      expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
-    }
-    // The control: another sign-in of hers goes on with it.
-    const again = await server.connect(bridge.url, 'ann')
-    expect(await again.run('x', { session })).toMatch(/^42/)
-    const folder = path.join(bridge.home, 'MCPs/.sandbridge/audit')
-    const record = () =>
-      readdirSync(folder)
-        .map((file) => readFileSync(path.join(folder, file), 'utf8'))
-        .join('')
-    await expect.poll(record).toContain(`"user.name":"${server.issuer}#ann"`)
-    for (const { token } of [ann, ben, again]) expect(record() + bridge.stderr()).not.toContain(token)
-  })
+it('people who sign in at an authorization server cannot reach the session of another', async () => {
+  const server = await startAuthorizationServer(['bridge:run'])
+  const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
+  const ann = await server.connect(bridge.url, 'ann')
+  const ben = await server.connect(bridge.url, 'ben')
+  const session = handleIn(await ann.run('x = 42'))
+  const own = await bridge.connect('modern')
+  for (const other of [ben, own]) {
+    const stolen = await other.call({ code: 'print(x)', session })
+    expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
+  }
+  // The control: another sign-in of hers goes on with it.
+  const again = await server.connect(bridge.url, 'ann')
+  expect(await again.run('x', { session })).toMatch(/^42/)
+  const folder = path.join(bridge.home, 'MCPs/.sandbridge/audit')
+  const record = () =>
+    readdirSync(folder)
+      .map((file) => readFileSync(path.join(folder, file), 'utf8'))
+      .join('')
+  await expect.poll(record).toContain(`"user.name":"${server.issuer}#ann"`)
+  for (const { token } of [ann, ben, again]) expect(record() + bridge.stderr()).not.toContain(token)
+})
 
-  it('people who sign in at an authorization server are not let in with a token for another server', async () => {
-    const server = await startAuthorizationServer(['bridge:run'])
-    const scopes = { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' }
-    const [one, other] = await Promise.all([startFor([server.issuer], scopes), startFor([server.issuer], scopes)])
-    const ann = await server.connect(one.url, 'ann')
-    expect(await probe(one, ann.token)).toMatchObject({ status: 405 })
-    expect(await probe(other, ann.token)).toMatchObject({
-      status: 401,
-      message: expect.stringMatching(/another server/),
-    })
+it('people who sign in at an authorization server are refused with a token for another server', async () => {
+  const server = await startAuthorizationServer(['bridge:run'])
+  const scopes = { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' }
+  const [one, other] = await Promise.all([startFor([server.issuer], scopes), startFor([server.issuer], scopes)])
+  const ann = await server.connect(one.url, 'ann')
+  expect(await probe(one, ann.token)).toMatchObject({ status: 405 })
+  expect(await probe(other, ann.token)).toMatchObject({
+    status: 401,
+    message: expect.stringMatching(/another server/),
   })
 })
 
 describe('a client without an accepted token', () => {
-  it('is told where to sign in, and what for', async () => {
+  it('a client without an accepted token is told where to sign in, and for what', async () => {
     const issuer = await startIssuer()
     const bridge = await startFor([issuer.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'run read' })
     const { origin } = new URL(bridge.url)
@@ -99,7 +100,7 @@ describe('a client without an accepted token', () => {
     expect((await probe(bridge, await issuer.sign({ aud: bridge.url, scope: 'read run' }))).status).toBe(405)
   })
 
-  it('is told nothing where no authorization server is configured', async () => {
+  it('a client without an accepted token learns nothing where no authorization server is configured', async () => {
     const bridge = await startHttpBridge()
     expect((await probe(bridge)).challenge).toBe('Bearer')
     expect((await fetch(new URL('/.well-known/oauth-protected-resource', bridge.url))).status).toBe(404)
@@ -107,7 +108,7 @@ describe('a client without an accepted token', () => {
     expect((await probe(bridge, await issuer.sign({ aud: bridge.url }))).status).toBe(401)
   })
 
-  it('gets in with neither a token in the address, nor one of ten megabytes', async () => {
+  it('a client cannot connect with a token in the URL, or with one of ten megabytes', async () => {
     const issuer = await startIssuer()
     const bridge = await startFor([issuer.issuer])
     const token = await issuer.sign({ aud: bridge.url })
@@ -130,7 +131,7 @@ describe('a client without an accepted token', () => {
   })
 })
 
-it('tokens of the bridge count beside those of an authorization server, also while that is gone', async () => {
+it('tokens of the bridge work beside those of an authorization server, also while that is down', async () => {
   const issuer = await startIssuer()
   const bridge = await startFor([issuer.issuer])
   const known = await issuer.sign({ aud: bridge.url })
@@ -147,7 +148,7 @@ it('tokens of the bridge count beside those of an authorization server, also whi
   expect((await probe(alone, alone.token)).status).toBe(405)
 })
 
-it('keys may change while clients are served', async () => {
+it('keys of an authorization server may change while clients are served', async () => {
   const issuer = await startIssuer()
   const bridge = await startFor([issuer.issuer])
   const old = await issuer.sign({ aud: bridge.url })
@@ -159,7 +160,7 @@ it('keys may change while clients are served', async () => {
   expect((await probe(bridge, old)).status).toBe(405)
 })
 
-it('the address that clients use is the one that tokens are for', async () => {
+it('access tokens are for the address that clients use', async () => {
   const issuer = await startIssuer()
   const publicUrl = 'https://bridge.example.com/tools/mcp'
   const bridge = await startFor([issuer.issuer], { MCP_BRIDGE_PUBLIC_URL: publicUrl })

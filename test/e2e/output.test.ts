@@ -36,7 +36,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
   afterAll(() => closeTestBridge(bridge))
 
-  it('gets the ends of a long output within the budget, and all of it from Python and as a resource', async () => {
+  it(`a client of the ${era} era gets the ends of a long output within the budget, and all of it from Python and as a resource`, async () => {
     const { text, content, structured } = await bridge.call({
       code: 'for i in range(100_000): print(f"line {i} of the log", "ERROR" if i == 54_321 else "ok")\n"the value"',
     })
@@ -64,13 +64,13 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(resourceTemplates.map((template) => template.uriTemplate)).toEqual(['sandbridge://output/{session}/{cell}'])
   })
 
-  it('is told which output there is, and that another session’s is none of it', async () => {
+  it(`a client of the ${era} era is told which output is available, and never another session’s`, async () => {
     expect(await bridge.run('runtime.output(99_999)')).toMatch(/No output of cell 99999 is kept. Kept: cells/)
     const uri = 'sandbridge://output/6f9619ff-8b86-4d01-b42d-00cf4fc964ff/1'
     await expect(bridge.client.readResource({ uri })).rejects.toThrow(/Unknown output .* only while its session lives/)
   })
 
-  it('hears what a cell prints, calls and says of itself while it runs', async () => {
+  it(`a client of the ${era} era gets what a cell prints, calls and reports while it runs`, async () => {
     const printed = await progressOf(
       bridge,
       'import time\nfor i in range(5):\n    print("step", i)\n    time.sleep(0.12)',
@@ -103,7 +103,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     }
   })
 
-  it('is not flooded by a bar that moves a thousand times, and sees its last state', async () => {
+  it(`a client of the ${era} era gets few updates of a progress bar that moves a thousand times, and its last state`, async () => {
     // It stays at its end for a moment: what comes in one piece with the answer is of no interest to a client any more.
     const bar =
       'import sys, time\nfor i in range(1001): print(f"\\r{i / 10:.0f}%", end="", file=sys.stderr, flush=True)\ntime.sleep(0.5)'
@@ -113,7 +113,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(await bridge.run(bar)).toBe('[stderr]\n100%')
   })
 
-  it('is told nothing that it has not asked for', async () => {
+  it(`a client of the ${era} era gets no notification that it has not asked for`, async () => {
     const { text } = await bridge.call({ code: 'print("x"); runtime.progress(1)' })
     expect(text).toBe('x')
   })
@@ -129,19 +129,22 @@ describe('a client that is known', () => {
     ['mcporter', {}, {}],
     ['mcp-inspector', { status: 'ok', value: '<F>' }, { status: 'ok', value: '7' }],
     ['a client that nobody knows', {}, { status: 'ok', value: '7' }],
-  ])('or not gets its image, and data only where it loses nothing by it: %s', async (clientName, ofImage, ofText) => {
-    await within({ clientName }, async (bridge) => {
-      const { content, structured } = await bridge.call({ code: figure })
-      expect(content).toEqual([
-        { type: 'text', text: '<F>' },
-        { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
-      ])
-      expect(structured).toEqual(ofImage)
-      expect((await bridge.call({ code: '3 + 4' })).structured).toEqual(ofText)
-    })
-  })
+  ])(
+    'a client gets its image, and data only where the text loses something: %s',
+    async (clientName, ofImage, ofText) => {
+      await within({ clientName }, async (bridge) => {
+        const { content, structured } = await bridge.call({ code: figure })
+        expect(content).toEqual([
+          { type: 'text', text: '<F>' },
+          { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
+        ])
+        expect(structured).toEqual(ofImage)
+        expect((await bridge.call({ code: '3 + 4' })).structured).toEqual(ofText)
+      })
+    },
+  )
 
-  it('a client that is known and cuts at 10,000 tokens gets no more, whatever the setting', async () => {
+  it('a client that cuts results at 10,000 tokens gets no more, whatever the setting', async () => {
     const env = { MCP_BRIDGE_OUTPUT_TOKENS: '30000' }
     const code = 'for i in range(100_000): print("a line of the log", i)'
     const [codex, other] = await Promise.all(
@@ -168,13 +171,13 @@ describe('a result', () => {
       'x = {"a": 1}\nx["b"]',
       "Traceback (most recent call last):\n  Cell N, line 2\n    x[\"b\"]\nKeyError: 'b'\nwith x = {'a': 1}",
     ],
-  ])('a result of %j reads as it should', async (code, expected) => {
+  ])('the result of %j reads as it should', async (code, expected) => {
     // How carets are drawn depends on the version of Python.
     const text = (await bridge.run(code)).replace(/Cell \d+/, 'Cell N').replace(/\n +[~^]+/, '')
     expect(text).toBe(expected)
   })
 
-  it('names a tool that can do what the sandbox cannot, and none that does something else', async () => {
+  it('a result names a tool that can do what the sandbox cannot, and none that does something else', async () => {
     await bridge.run('await runtime.list_tools("everything")')
     const failing = (url: string) => bridge.run(`import urllib.error\nraise urllib.error.URLError("${url}")`)
     expect(await failing('https://api.everything.com')).toMatch(
@@ -183,20 +186,20 @@ describe('a result', () => {
     expect(await failing('https://example.com')).toMatch(/Hint: The sandbox has no network[^\n]*reach out\.\s*$/)
   })
 
-  it('a result of a timeout says where the time went', async () => {
+  it('the result of a timeout says where the time went', async () => {
     const text = await bridge.run('await mcp_everything.trigger_long_running_operation(duration=30, steps=2)', {
       timeout: 1,
     })
     expect(text).toMatch(/Time in tool calls: everything\.trigger_long_running_operation [\d.]+ s, still running\./)
   })
 
-  it('a result whose repr never ends is over with the time limit, and costs no variables', async () => {
+  it('a result whose repr never ends stops at the time limit, and the variables stay', async () => {
     const endless = 'kept = 1\nclass Endless:\n    def __repr__(self):\n        while True: pass\nEndless()'
     expect(await bridge.run(endless, { timeout: 1 })).toMatch(/Timed out after 1 s.*are kept/)
     expect(await bridge.run('kept')).toBe('1')
   })
 
-  it('shows the images of a tool as images', async () => {
+  it('a result shows the images of a tool as images', async () => {
     const { content } = await bridge.call({ code: 'await mcp_everything.get_tiny_image()' })
     const parts = 'for part in await mcp_everything.get_tiny_image():\n    if not isinstance(part, str): display(part)'
     const shown = await bridge.call({ code: parts })
@@ -205,7 +208,7 @@ describe('a result', () => {
   })
 })
 
-it('in toon mode writes a table shorter than JSON and shorter than its repr', async () => {
+it('a result in toon mode has a table shorter than JSON and shorter than its repr', async () => {
   await within({ env: { MCP_BRIDGE_OUTPUT_MODE: 'toon' } }, async (bridge) => {
     const text = await bridge.run('[{"id": i, "name": f"item {i}", "open": True} for i in range(50)]')
     expect(text).toContain('{id,name,open}')
@@ -213,7 +216,7 @@ it('in toon mode writes a table shorter than JSON and shorter than its repr', as
   })
 })
 
-it('a client hears how far the tools of a cell are', async () => {
+it('a client gets the progress of the tools that a cell calls', async () => {
   await within({ servers: { everything: published.everything() } }, async (bridge) => {
     const code = 'await mcp_everything.trigger_long_running_operation(duration=2, steps=4)'
     const messages = (await progressOf(bridge, code)).map(({ message }) => message)

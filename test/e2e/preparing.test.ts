@@ -35,7 +35,7 @@ function emptyFolder(): string {
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
   it(
-    'hears that the embedded sandbox is made, with every cell that waits for it, and once',
+    `a client of the ${era} era is told that the embedded sandbox is made, with every cell that waits for it, and once`,
     { timeout: 120_000 },
     async () => {
       const bridge = await startBridge({
@@ -50,8 +50,10 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   )
 })
 
-describe('an image that is not on this machine', () => {
-  it('is pulled, and the client hears how', { timeout: 120_000 }, async (ctx) => {
+it(
+  'an image that is not on this machine is pulled, and the client gets the progress',
+  { timeout: 120_000 },
+  async (ctx) => {
     await providerOrSkip('docker', ctx)
     const image = await serveImage(SLIM_IMAGE)
     const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
@@ -62,20 +64,20 @@ describe('an image that is not on this machine', () => {
     // It is there now.
     const again = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
     expect(await run(again, '1 + 1')).toEqual({ text: '2', isError: false, messages: [] })
-  })
+  },
+)
 
-  it.for(['podman', 'docker'] as const)(
-    'an image that is not on this machine and cannot be pulled by %s is an error, and no cell runs',
-    async (engine, ctx) => {
-      await providerOrSkip(engine, ctx)
-      const image = '127.0.0.1:1/sandbridge-test/none:1'
-      const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image } })
-      const { text, isError, messages } = await run(bridge, '1 + 1')
-      expect(isError).toBe(true)
-      expect(text).toContain(`Image ${image} was not found and cannot be pulled: `)
-      expect(text).toMatch(/connection refused/i)
-      expect(text).toContain('sandbridge image build slim')
-      expect(messages[0]).toBe(`Pulling ${image} with ${engine}`)
-    },
-  )
-})
+it.for(['podman', 'docker'] as const)(
+  'an image that is not on this machine and cannot be pulled by %s is an error, and no cell runs',
+  async (engine, ctx) => {
+    await providerOrSkip(engine, ctx)
+    const image = '127.0.0.1:1/sandbridge-test/none:1'
+    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image } })
+    const { text, isError, messages } = await run(bridge, '1 + 1')
+    expect(isError).toBe(true)
+    expect(text).toContain(`Image ${image} was not found and cannot be pulled: `)
+    expect(text).toMatch(/connection refused/i)
+    expect(text).toContain('sandbridge image build slim')
+    expect(messages[0]).toBe(`Pulling ${image} with ${engine}`)
+  },
+)

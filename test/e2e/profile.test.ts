@@ -6,7 +6,7 @@ import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-proce
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
-it('a bridge has the servers of its profile, and follows its changes', async () => {
+it('a bridge has the servers of its profile, and applies its changes', async () => {
   const server = fixtureServer('documented.mjs', 'github')
   const home = makeHome({ github: server, jira: { ...server, env: { A: '1' } }, mail: { ...server, env: { A: '2' } } })
   const run = (args: string[], env: Record<string, string> = {}) =>
@@ -28,7 +28,7 @@ it('a bridge has the servers of its profile, and follows its changes', async () 
   expect((await run(['profile', 'rm', 'work'])).stdout).toBe('Deleted the profile work.\n')
 })
 
-it('a profile has rules of its own beside those for all', async () => {
+it('a profile has rules of its own beside the general ones', async () => {
   const home = makeHome({ github: fixtureServer('documented.mjs', 'github') })
   const CHECK = ['permissions', 'check', 'github__create_issue', '{}']
   const rules = (name: string, deny: string[]) =>

@@ -7,7 +7,7 @@ const asks = (method: string) => fixtureServer('raw.mjs', 'asks', method)
 const question = 'answer = await mcp_asker.echo(text="x")\nanswer'
 
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era) => {
-  it('an elicitation reaches the user, names the server, and its answer goes back', async () => {
+  it(`a client of the ${era} era gets an elicitation that names the server, and its answer goes back`, async () => {
     const messages: string[] = []
     const bridge = await startBridge({
       era,
@@ -23,7 +23,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     expect(messages).toEqual(["MCP server 'asker' asks: Which one?"])
   })
 
-  it('several questions of one cell are answered, each in its turn', async () => {
+  it(`a client of the ${era} era gets several questions of one cell, each in its turn`, async () => {
     let count = 0
     const bridge = await startBridge({
       era,
@@ -36,7 +36,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     expect(await bridge.run(code)).toBe('[1, 2, 3]')
   })
 
-  it('sampling reaches the model, and its user sees which server asks', async () => {
+  it(`a client of the ${era} era gets a sampling request, and its user sees which server asks`, async () => {
     let systemPrompt: string | undefined
     const bridge = await startBridge({
       era,
@@ -52,7 +52,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     expect(systemPrompt).toBe("This request comes from MCP server 'asker'.")
   })
 
-  it('roots are those of the client', async () => {
+  it(`a client of the ${era} era gives its roots to servers`, async () => {
     const bridge = await startBridge({
       era,
       servers: { asker: asks('roots/list') },
@@ -63,14 +63,14 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
   })
 
   it.each(['elicitation/create', 'sampling/createMessage', 'roots/list'])(
-    'a client that cannot answer %s is not asked, and the upstream is told at once',
+    `a client of the ${era} era that cannot answer %s is not asked, and the server is told at once`,
     async (method) => {
       const bridge = await startBridge({ era, servers: { asker: asks(method) } })
       expect(await bridge.run(question)).toMatch(/is not supported: this client|decline/)
     },
   )
 
-  it('the time limit stands still while the user thinks', async () => {
+  it(`the time limit stands still while the user of a client of the ${era} era thinks`, async () => {
     const bridge = await startBridge({
       era,
       servers: { asker: asks('elicitation/create') },
@@ -86,7 +86,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
   })
 })
 
-it('a published server sees that its client can be asked', async () => {
+it('a published server learns that its client can be asked', async () => {
   const bridge = await startBridge({
     servers: { everything: published.everything() },
     capabilities: { elicitation: {}, roots: {} },

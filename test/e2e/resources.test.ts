@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => closeTestBridge(bridge))
 
 describe('resources', () => {
-  it('resources are listed, templates among them', async () => {
+  it('resources and resource templates are listed', async () => {
     expect(await bridge.run('rs = await mcp_docs.resources()\n[r.uri for r in rs if "uri" in r][0]')).toBe(
       "'demo://resource/static/document/architecture.md'",
     )
@@ -53,12 +53,12 @@ describe('resources', () => {
     expect(await bridge.run('await mcp_own.read_resource("own://many")')).toBe("['one', b'two']")
   })
 
-  it('resources that are not there raise what the server says', async () => {
+  it('a missing resource raises the error of its server', async () => {
     const code = 'try:\n    await mcp_docs.read_resource("demo://nope")\nexcept runtime.ToolError as e:\n    print(e)'
     expect(await bridge.run(code)).toMatch(/refused the reading of 'demo:\/\/nope'/)
   })
 
-  it('resources of a server without any are none', async () => {
+  it('resources of a server without any are an empty list', async () => {
     expect(await bridge.run('await mcp_files.resources(), await mcp_files.prompts()')).toBe('([], [])')
     const { text } = await bridge.call({ code: 'await mcp_files.read_resource("file:///x")' })
     expect(text).toContain("Server 'files' has no resources")
@@ -71,7 +71,7 @@ describe('prompts', () => {
     expect(await bridge.run(code)).toBe("['city', 'state']")
   })
 
-  it('prompts become messages', async () => {
+  it('prompts are returned as messages', async () => {
     const code = 'ms = await mcp_docs.get_prompt("args-prompt", city="Oslo")\nms[0].role, ms[0].content.text'
     expect(await bridge.run(code)).toMatch(/\('user', ".*Oslo/)
     expect(await bridge.run('(await mcp_docs.get_prompt(name="simple-prompt", raw=True))["messages"][0]["role"]')).toBe(
@@ -79,13 +79,13 @@ describe('prompts', () => {
     )
   })
 
-  it('may have an argument called name, and get texts', async () => {
+  it('a prompt may have an argument called name, and gets texts', async () => {
     const code = 'await mcp_docs.get_prompt("completable-prompt", department="Sales", name="Alice")'
     expect(await bridge.run(`${code}\n"Alice" in str(_)`)).not.toContain('Error')
     expect(await bridge.run('(await mcp_own.get_prompt("echo", what=12))[0].content.text')).toBe('\'{"what":"12"}\'')
   })
 
-  it('prompts with wrong arguments are not asked for', async () => {
+  it('prompts are not requested with wrong arguments', async () => {
     const wrong = (call: string) => bridge.run(`f = getattr(mcp_docs, "get_prompt")\nawait f(${call})`)
     expect(await wrong('"args-prompt", town="Oslo"')).toMatch(/city is missing/)
     expect(await wrong('"args-prompt", city="Oslo", sate="x"')).toMatch(/Did you mean state\?/)
@@ -94,7 +94,7 @@ describe('prompts', () => {
 })
 
 describe('in a search', () => {
-  it('they are marked as what they are, and their lines can be called', async () => {
+  it('a search marks resources and prompts as what they are, and their lines can be called', async () => {
     const found = await bridge.run('print(await runtime.search_tool_docs("architecture document", limit=5))')
     expect(found).toMatch(
       /await mcp_docs\.read_resource\('demo:\/\/resource\/static\/document\/architecture\.md'\) {2}# resource: /,
@@ -106,13 +106,13 @@ describe('in a search', () => {
     expect(await bridge.run(doc)).toBe("('resource', 'docs', '#')")
   })
 
-  it('they leave most of the answer to tools', async () => {
+  it('a search leaves most of its results to tools', async () => {
     const kinds = await bridge.run('[d.get("kind") for d in await runtime.search_tool_docs("resource", limit=6)]')
     expect(kinds.match(/resource|prompt/g)?.length ?? 0).toBeLessThanOrEqual(2)
     expect(kinds).toContain('None')
   })
 
-  it('they are known from disk, and only to cells that may reach the server', async () => {
+  it('a search knows resources and prompts from disk, and shows them only to cells that may reach the server', async () => {
     const env = { MCP_BRIDGE_CACHE_DIR: path.join(bridge.home, 'cache') }
     const second = await startBridge({
       servers: { docs: published.everything(), files: published.filesystem(folder) },
@@ -127,14 +127,14 @@ describe('in a search', () => {
   })
 })
 
-it('what a server adds while it runs is found', async () => {
+it('resources that a server adds while it runs are found', async () => {
   const search = '[d.target for d in await runtime.search_tool_docs("fresh", servers=["growing"]) if "kind" in d]'
   expect(await bridge.run(search)).not.toContain('fresh')
   await bridge.run('await mcp_growing.prompts()') // the tool of that name, which makes it grow
   await expect.poll(() => bridge.run(search), { timeout: 20_000 }).toContain('fresh')
 })
 
-it('a tool of the same name wins, and the other is reached with an underscore', async () => {
+it('a tool with the name of a way to reach resources wins, and the other is reached with an underscore', async () => {
   expect(await bridge.run('await mcp_own.read_resource("own://many")')).toBe("['one', b'two']")
   expect(await bridge.run('await mcp_own.prompts()')).toBe("'the tool'")
   expect(await bridge.run('[p.name for p in await mcp_own._prompts()]')).toBe("['echo']")
@@ -143,12 +143,12 @@ it('a tool of the same name wins, and the other is reached with an underscore', 
   )
 })
 
-it('help and signatures know them', async () => {
+it('help and signatures include resources and prompts', async () => {
   expect(await bridge.run('import inspect\nstr(inspect.signature(mcp_docs.read_resource))')).toBe("'(uri: str)'")
   expect(await bridge.run('help(mcp_docs.get_prompt)')).toMatch(/messages of a prompt/)
 })
 
-it('a server whose lists fail keeps its tools', async () => {
+it('a server whose lists of resources fail keeps its tools', async () => {
   const broken = await startBridge({ servers: { own: fixtureServer('resources.mjs', 'broken') } })
   expect(await broken.run('print(await runtime.search_tool_docs("anything"))')).toContain('mcp_own.prompts()')
   const { text } = await broken.call({ code: 'await mcp_own.resources()' })

@@ -31,7 +31,7 @@ beforeEach(() => {
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
 })
 
-it('makes one function of several cells, with parameters, replies to check it by, and a SKILL.md', async () => {
+it('sandbridge save makes one function of several cells, with parameters, replies to check it by, and a SKILL.md', async () => {
   const bridge = await start()
   await bridge.run('import json\nweek = 47\ntitle = "Report"')
   await bridge.run('text = f"""{title}\n  {week}"""\nawait mcp_ledger.add_line(text=text.replace("\\n", ""))\n')
@@ -74,7 +74,7 @@ it('makes one function of several cells, with parameters, replies to check it by
   )
 })
 
-it('keeps a function that a cell defined and called as it is, with the arguments of then', async () => {
+it('sandbridge save keeps a function that a cell defined and called unchanged, with its earlier arguments', async () => {
   const bridge = await start()
   await bridge.run(`
 async def report(week: int, title: str = "Report") -> str:
@@ -103,7 +103,7 @@ await report(47, title="Q")`)
   expect(lines()).toEqual(['Q 47'])
 })
 
-it('says which setting keeps the code, and refuses what cannot be a workflow, with the reason', async () => {
+it('sandbridge save says which setting keeps the code, and refuses what cannot be a workflow, with the reason', async () => {
   const plain = await start('full')
   await plain.run('1')
   await plain.client.close()
@@ -121,7 +121,7 @@ it('says which setting keeps the code, and refuses what cannot be a workflow, wi
   const save = async (...args: string[]) => (await sandbridge('save', ...args)).stderr
   expect(await save(second!, 'count-rows')).toContain('rows (not defined)')
   expect(await save(second!, 'count-rows')).toContain('Name the runs that define it as well')
-  expect(await save(failed!, 'broken')).toContain('did not end well: error')
+  expect(await save(failed!, 'broken')).toContain('failed: error')
   expect(await save('zzzz', 'x')).toContain("'zzzz' is not an id")
   expect(await save('0123456789abcdef', 'x')).toContain('The record has no run')
   expect(await save(second!, '../up')).toContain('lower-case letters')
@@ -129,7 +129,7 @@ it('says which setting keeps the code, and refuses what cannot be a workflow, wi
   expect((await sandbridge('workflows', '--json')).stdout).toBe('[]\n')
 })
 
-it('keeps no secret of a server in the record, and no replies where a call lost its arguments', async () => {
+it('sandbridge save keeps no secret of a server in the record, and no replies where a call lost its arguments', async () => {
   const secret = 'tr0ub4dor-and-3-more'
   const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger, LEDGER_TOKEN: secret } }
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
@@ -144,6 +144,6 @@ it('keeps no secret of a server in the record, and no replies where a call lost 
   const [first, second] = await runs()
   const saved = await sandbridge('save', first!, 'say')
   expect(saved.stdout, saved.stderr).toContain('no recorded replies: the record lacks the answers or arguments')
-  expect((await sandbridge('save', second!, 'say')).stderr).toContain('A secret was taken out of the code')
+  expect((await sandbridge('save', second!, 'say')).stderr).toContain('A secret was removed from the recorded code')
   expect(existsSync(folder)).toBe(true)
 })

@@ -32,19 +32,18 @@ const failure = async (code: string) => {
   return text.trim().split('\n').at(-1)!
 }
 
-describe('a saved function', () => {
-  it('is found by `sandbridge search`, beside the tools of servers', async () => {
-    const save = 'def sum_of_squares(numbers: list):\n    """Add the squares of numbers."""\n    return 0\n'
-    await bridge.run(`${save}runtime.save_tool(sum_of_squares)`)
-    const { stdout, stderr } = await sandbridge('search', 'sum of squares')
-    expect(stdout, stderr).toMatch(/^.*sum_of_squares\(numbers: list\) {2}# saved; Add the squares of numbers$/m)
-    const found = JSON.parse((await sandbridge('search', 'sum of numbers', '--json')).stdout) as { line: string }[]
-    const lines = found.map(({ line }) => line)
-    for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
-  })
+it('a saved function is found by `sandbridge search`, beside the tools of servers', async () => {
+  const save = 'def sum_of_squares(numbers: list):\n    """Add the squares of numbers."""\n    return 0\n'
+  await bridge.run(`${save}runtime.save_tool(sum_of_squares)`)
+  const { stdout, stderr } = await sandbridge('search', 'sum of squares')
+  expect(stdout, stderr).toMatch(/^.*sum_of_squares\(numbers: list\) {2}# saved; Add the squares of numbers$/m)
+  const found = JSON.parse((await sandbridge('search', 'sum of numbers', '--json')).stdout) as { line: string }[]
+  const lines = found.map(({ line }) => line)
+  for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
+})
 
-  it('is found, imported and called in a later session, in one cell', async () => {
-    const saved = await bridge.run(`
+it('a saved function is found, imported and called in a later session, in one cell', async () => {
+  const saved = await bridge.run(`
 import math
 from collections import Counter as Count
 
@@ -53,34 +52,34 @@ def letter_entropy(text: str, base: float = 2) -> float:
     counts = Count(text)
     return -sum(n / len(text) * math.log(n / len(text), base) for n in counts.values())
 runtime.save_tool(letter_entropy)`)
-    const line =
-      'from user_tools import letter_entropy; letter_entropy(text: str, base: float=2) -> float  # saved; Shannon entropy of the letters of a text'
-    expect(saved).toBe(`${line} (version 1)`)
-    await newSession()
-    const answer = await bridge.run(`
+  const line =
+    'from user_tools import letter_entropy; letter_entropy(text: str, base: float=2) -> float  # saved; Shannon entropy of the letters of a text'
+  expect(saved).toBe(`${line} (version 1)`)
+  await newSession()
+  const answer = await bridge.run(`
 found = await runtime.search_tool_docs("entropy of a text", limit=1)
 print(found)
 from user_tools import letter_entropy
 letter_entropy("abab")`)
-    expect(answer).toBe(`${line}\n1.0`)
-  })
+  expect(answer).toBe(`${line}\n1.0`)
+})
 
-  it('stands in one ranking with the tools of servers, and only when all servers are searched', async () => {
-    expect(await bridge.run('[doc.server for doc in await runtime.search_tool_docs("echo a message", limit=1)]')).toBe(
-      "['everything']",
-    )
-    expect(
-      await bridge.run(
-        '"user_tools" in [doc.server for doc in await runtime.search_tool_docs("entropy", servers=["everything"])]',
-      ),
-    ).toBe('False')
-    expect(await bridge.run('runtime.capability_summary()')).toContain(
-      'from user_tools import letter_entropy; letter_entropy(',
-    )
-  })
+it('a saved function is ranked with the tools of servers, and only when all servers are searched', async () => {
+  expect(await bridge.run('[doc.server for doc in await runtime.search_tool_docs("echo a message", limit=1)]')).toBe(
+    "['everything']",
+  )
+  expect(
+    await bridge.run(
+      '"user_tools" in [doc.server for doc in await runtime.search_tool_docs("entropy", servers=["everything"])]',
+    ),
+  ).toBe('False')
+  expect(await bridge.run('runtime.capability_summary()')).toContain(
+    'from user_tools import letter_entropy; letter_entropy(',
+  )
+})
 
-  it('may be asynchronous, decorated, recursive, and use servers and other saved tools', async () => {
-    await bridge.run(`
+it('a saved function may be asynchronous, decorated, recursive, and use servers and other saved tools', async () => {
+  await bridge.run(`
 import functools, asyncio
 import xml.etree.ElementTree
 from os.path import *
@@ -93,48 +92,47 @@ async def shout(words, times=1):
     return answer, basename("/a/b"), xml.etree.ElementTree.fromstring("<a/>").tag, await asyncio.sleep(0, "slept")
 runtime.save_tool(fib)
 runtime.save_tool(shout, description="Say it loud")`)
-    await newSession()
-    expect(
-      await bridge.run(
-        'from user_tools import shout, fib\nprint(fib(20), fib.cache_info().hits > 0)\nawait shout("hi", 3)',
-      ),
-    ).toBe("6765 True\n('Echo: HIHI', 'b', 'a', 'slept')")
-    expect(await bridge.run('runtime.show_tool("shout")')).toMatch(
-      /^# shout, version 1 of 1, .*\nfrom user_tools import fib\nfrom os\.path import basename\nimport xml\.etree\.ElementTree\nimport asyncio|^# shout/,
-    )
-    // A server that the cell may not reach is refused where the call is made, by the bridge.
-    await newSession()
-    expect(await bridge.run('from user_tools import shout\nawait shout("hi")', { servers: [] })).toMatch(
-      /Server 'everything' is not available/,
-    )
-  })
-
-  it('gets a version when it changes, and the newest one is imported', async () => {
-    await bridge.run('def twice(x): return x * 2\nruntime.save_tool(twice)')
-    await bridge.run('def twice(x): return x + x\nruntime.save_tool(twice)\nruntime.save_tool(twice)')
-    expect(await bridge.run('from user_tools import twice\ntwice("ab"), runtime.show_tool("twice").versions')).toBe(
-      "('abab', [1, 2])",
-    )
-    expect(await bridge.run('runtime.show_tool("twice", 1).source')).toContain('x * 2')
-    // One that was imported can be changed and saved again, too.
-    expect(await bridge.run('runtime.save_tool(twice).version')).toBe('2')
-  })
-
-  it('can be deleted', async () => {
+  await newSession()
+  expect(
     await bridge.run(
-      'def gone(): pass\nruntime.save_tool(gone)\nfrom user_tools import gone\nruntime.delete_tool("gone")',
-    )
-    expect(await failure('from user_tools import gone')).toMatch(/There is no saved tool or workflow 'gone'/)
-    expect(await failure('runtime.delete_tool("gone")')).toMatch(/There is no saved tool or workflow 'gone'/)
-  })
+      'from user_tools import shout, fib\nprint(fib(20), fib.cache_info().hits > 0)\nawait shout("hi", 3)',
+    ),
+  ).toBe("6765 True\n('Echo: HIHI', 'b', 'a', 'slept')")
+  expect(await bridge.run('runtime.show_tool("shout")')).toMatch(
+    /^# shout, version 1 of 1, .*\nfrom user_tools import fib\nfrom os\.path import basename\nimport xml\.etree\.ElementTree\nimport asyncio|^# shout/,
+  )
+  // A server that the cell may not reach is refused where the call is made, by the bridge.
+  await newSession()
+  expect(await bridge.run('from user_tools import shout\nawait shout("hi")', { servers: [] })).toMatch(
+    /Server 'everything' is not available/,
+  )
+})
 
-  it('shows its own lines in a traceback', async () => {
-    await bridge.run('def fails(x):\n    return 1 / x\nruntime.save_tool(fails)')
-    await newSession()
-    expect(await bridge.run('from user_tools import fails\nfails(0)')).toMatch(
-      /user_tools\/fails\.py[\s\S]*return 1 \/ x[\s\S]*ZeroDivisionError/,
-    )
-  })
+it('a saved function gets a version when it changes, and the newest one is imported', async () => {
+  await bridge.run('def twice(x): return x * 2\nruntime.save_tool(twice)')
+  await bridge.run('def twice(x): return x + x\nruntime.save_tool(twice)\nruntime.save_tool(twice)')
+  expect(await bridge.run('from user_tools import twice\ntwice("ab"), runtime.show_tool("twice").versions')).toBe(
+    "('abab', [1, 2])",
+  )
+  expect(await bridge.run('runtime.show_tool("twice", 1).source')).toContain('x * 2')
+  // One that was imported can be changed and saved again, too.
+  expect(await bridge.run('runtime.save_tool(twice).version')).toBe('2')
+})
+
+it('a saved function can be deleted', async () => {
+  await bridge.run(
+    'def gone(): pass\nruntime.save_tool(gone)\nfrom user_tools import gone\nruntime.delete_tool("gone")',
+  )
+  expect(await failure('from user_tools import gone')).toMatch(/There is no saved tool or workflow 'gone'/)
+  expect(await failure('runtime.delete_tool("gone")')).toMatch(/There is no saved tool or workflow 'gone'/)
+})
+
+it('a saved function shows its own lines in a traceback', async () => {
+  await bridge.run('def fails(x):\n    return 1 / x\nruntime.save_tool(fails)')
+  await newSession()
+  expect(await bridge.run('from user_tools import fails\nfails(0)')).toMatch(
+    /user_tools\/fails\.py[\s\S]*return 1 \/ x[\s\S]*ZeroDivisionError/,
+  )
 })
 
 describe('what cannot be saved says why', () => {
@@ -158,7 +156,7 @@ describe('what cannot be saved says why', () => {
     ['a builtin', '', 'len', /built into Python/],
     ['a library function', 'import json', 'json.dumps', /belongs to the module json/],
     ['a partial', 'import functools', 'functools.partial(print, 1)', /a partial has no source/],
-    ['a value', '', '"def f(): pass"', /a str is no function/],
+    ['a value', '', '"def f(): pass"', /a str is not a function/],
     ['a function without source', 'exec("def made(): pass")', 'made', /source of made is not known/],
     [
       'a decorator without wraps',
@@ -194,11 +192,11 @@ describe('what cannot be saved says why', () => {
     ],
     ['a name with an underscore first', 'def _x(): pass', '_x', /name: must be a plain Python name/],
     ['a description that is none', 'def work(): pass', 'work, 5', /description is a str/],
-  ])('%s', async (_, code, func, expected) => {
+  ])('a function that cannot be saved is refused with the reason: %s', async (_, code, func, expected) => {
     expect(await failure(`${code}\nruntime.save_tool(${func})`)).toMatch(expected)
   })
 
-  it('a function that a fresh sandbox cannot load', async () => {
+  it('a function that a fresh sandbox cannot load is not saved', async () => {
     // The module is there in this session only.
     await bridge.run('import sys, types\nsys.modules["homemade"] = types.ModuleType("homemade")\nimport homemade')
     expect(await failure('def work(): return homemade\nruntime.save_tool(work)')).toMatch(
@@ -208,21 +206,21 @@ describe('what cannot be saved says why', () => {
     expect(await bridge.run('[tool.name for tool in runtime.list_saved_tools() if tool.name == "work"]')).toBe('[]')
   })
 
-  it('a helper that has changed since it was saved', async () => {
+  it('a function is not saved when its helper has changed since that was saved', async () => {
     await bridge.run('def base(): return 1\nruntime.save_tool(base)')
     expect(await failure('def base(): return 2\ndef top(): return base()\nruntime.save_tool(top)')).toMatch(
       /base has changed since it was saved/,
     )
   })
 
-  it('a name that the host does not like, whatever the sandbox sends', async () => {
+  it('a saved function with an invalid name is refused by the host, whatever the sandbox sends', async () => {
     const send = (fields: string) =>
       failure(
         `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_tool", tool={"name": "x", "source": "def x(): pass", "signature": "()", "isAsync": False, ${fields}})`,
       )
     expect(await send('"name": "../../x"')).toMatch(/name: must be a plain Python name/)
     expect(await send('"source": "x" * 300_000')).toMatch(/source: Too big/)
-    expect(await send('"source": "x = 1"')).toMatch(/cannot load it: .*x is no function/)
+    expect(await send('"source": "x = 1"')).toMatch(/cannot load it: .*x is not a function/)
     expect(await send('"source": "import os; os._exit(3)"')).toMatch(/cannot load it: the sandbox ended/)
     expect(await send('"source": "def x(", "imports": []')).toMatch(/cannot load it: .*SyntaxError/)
     expect(await send('"source": "runtime.save_artifact(\'a\', \'b\')\\ndef x(): pass"')).toMatch(
@@ -232,7 +230,7 @@ describe('what cannot be saved says why', () => {
   })
 })
 
-it('a broken one is told of and left out, and the others work', async () => {
+it('a broken saved function is reported and left out, and the others work', async () => {
   const folder = path.join(bridge.home, 'MCPs/.sandbridge/tools/torn/1')
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'tool.json'), '{"name":')
@@ -264,42 +262,38 @@ it('a broken one is told of and left out, and the others work', async () => {
   expect(star.structured).toMatchObject({ status: 'ok', stderr: expect.stringMatching(/user_tools: .*unloadable/) })
 })
 
-describe('sandbridge saved', () => {
-  it('lists and shows them', async () => {
-    const { code, stdout } = await sandbridge('saved')
-    expect(stdout).toContain('from user_tools import letter_entropy; ')
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/^broken +torn: /m)])
-    expect(stdout).toMatch(/^broken +unloadable: .*no_such_module/m)
-    expect((await sandbridge('tools', 'saved')).stdout).toBe(stdout)
-    expect((await sandbridge('saved', 'show', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
-    expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(
-      /There is no saved tool or workflow 'nowhere'/,
-    )
-    expect((await sandbridge('saved', 'show', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
-  })
+it('sandbridge saved lists and shows saved functions', async () => {
+  const { code, stdout } = await sandbridge('saved')
+  expect(stdout).toContain('from user_tools import letter_entropy; ')
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^broken +torn: /m)])
+  expect(stdout).toMatch(/^broken +unloadable: .*no_such_module/m)
+  expect((await sandbridge('tools', 'saved')).stdout).toBe(stdout)
+  expect((await sandbridge('saved', 'show', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
+  expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(/There is no saved tool or workflow 'nowhere'/)
+  expect((await sandbridge('saved', 'show', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
+})
 
-  it('shares them, and takes in only what loads', async () => {
-    const file = path.join(bridge.home, 'tools.json')
-    expect((await sandbridge('tools', 'export', file)).stdout).toMatch(/skipped torn: .*\nExported \d+ to/)
-    const elsewhere = await openTestBridge()
-    try {
-      const there = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(elsewhere.home))
-      const { code, stdout } = await there('tools', 'import', file)
-      expect(stdout).toMatch(/letter_entropy: version 1/)
-      expect(stdout).toMatch(/shout: version 1/)
-      expect(stdout).toMatch(/skipped: 'unloadable' was not saved/)
-      expect(code).toBe(1)
-      expect(await elsewhere.run('from user_tools import letter_entropy\nletter_entropy("abab")')).toBe('1.0')
-      writeFileSync(file, '{"tools": []}')
-      expect((await there('saved', 'import', file)).stderr).toMatch(/holds no exported tools/)
-      expect((await there('saved', 'import', `${file}.none`)).stderr).toMatch(/cannot be read/)
-    } finally {
-      await closeTestBridge(elsewhere)
-    }
-  })
+it('sandbridge saved shares functions, and imports only those that load', async () => {
+  const file = path.join(bridge.home, 'tools.json')
+  expect((await sandbridge('tools', 'export', file)).stdout).toMatch(/skipped torn: .*\nExported \d+ to/)
+  const elsewhere = await openTestBridge()
+  try {
+    const there = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(elsewhere.home))
+    const { code, stdout } = await there('tools', 'import', file)
+    expect(stdout).toMatch(/letter_entropy: version 1/)
+    expect(stdout).toMatch(/shout: version 1/)
+    expect(stdout).toMatch(/skipped: 'unloadable' was not saved/)
+    expect(code).toBe(1)
+    expect(await elsewhere.run('from user_tools import letter_entropy\nletter_entropy("abab")')).toBe('1.0')
+    writeFileSync(file, '{"tools": []}')
+    expect((await there('saved', 'import', file)).stderr).toMatch(/holds no exported tools/)
+    expect((await there('saved', 'import', `${file}.none`)).stderr).toMatch(/cannot be read/)
+  } finally {
+    await closeTestBridge(elsewhere)
+  }
+})
 
-  it('deletes one', async () => {
-    expect((await sandbridge('saved', 'rm', 'torn')).stdout).toMatch(/Deleted 'torn'/)
-    expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/There is no saved tool/)
-  })
+it('sandbridge saved deletes one function', async () => {
+  expect((await sandbridge('saved', 'rm', 'torn')).stdout).toMatch(/Deleted 'torn'/)
+  expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/There is no saved tool/)
 })

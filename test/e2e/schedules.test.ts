@@ -60,7 +60,7 @@ const runs = async (id = 'weekly-report') => (await store().list())[id]!.runs
 
 beforeEach(open)
 
-it('a workflow that is due is run once, and the record has it', async () => {
+it('a scheduled workflow that is due runs once, and the record has the run', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
   await look(at('08:59:59'))
   expect(lines()).toEqual([])
@@ -72,7 +72,7 @@ it('a workflow that is due is run once, and the record has it', async () => {
   expect(observed.of('call.ended')).toHaveLength(1)
 })
 
-it('two that are due at the same moment are both run, each once', async () => {
+it('two scheduled workflows that are due at the same moment both run, each once', async () => {
   await observed.run(SAVE.replace('weekly-report', 'other-report').replace('week {week}', 'other {week}'))
   await store().add(EVERY_HOUR, at('08:30:00'))
   await store().add({ ...EVERY_HOUR, workflow: 'other-report' }, at('08:30:00'))
@@ -82,13 +82,13 @@ it('two that are due at the same moment are both run, each once', async () => {
   expect([...(await runs()), ...(await runs('other-report'))]).toMatchObject([{ outcome: 'ok' }, { outcome: 'ok' }])
 })
 
-it('of several bridges, one runs it', async () => {
+it('a scheduled workflow is run by one of several bridges', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
   await Promise.all(Array.from({ length: 8 }, () => look(at('09:00:01'), new Scheduler(observed.bridge))))
   expect(lines()).toEqual(['week 9'])
 })
 
-it('a time at which no bridge served is missed, and told', async () => {
+it('a scheduled time at which no bridge served is missed, and reported', async () => {
   await store().add(EVERY_HOUR, at('04:30:00'))
   await look(at('09:30:00'))
   expect(lines()).toEqual([])
@@ -96,7 +96,7 @@ it('a time at which no bridge served is missed, and told', async () => {
   expect(observed.of('run.ended').at(-1)).toMatchObject({ error: { message: expect.stringContaining('missed') } })
 })
 
-it('a run that has not ended makes the next one be left out, and told', async () => {
+it('a scheduled run that has not ended makes the next one be skipped, and reported', async () => {
   await store().add({ ...EVERY_HOUR, words: ['--week', '9', '--wait', '5'] }, at('08:30:00'))
   const scheduler = new Scheduler(observed.bridge)
   await scheduler.look(at('09:00:01'))
@@ -106,7 +106,7 @@ it('a run that has not ended makes the next one be left out, and told', async ()
   expect(await runs()).toMatchObject([{ outcome: 'ok' }, { outcome: 'skipped' }])
 })
 
-it('a run whose bridge has died does not hold up the next', async () => {
+it('a scheduled run whose bridge has died does not hold up the next one', async () => {
   const id = await store().add(EVERY_HOUR, at('08:30:00'))
   await store().claim(at('09:00:01'))
   const file = path.join(observed.bridge.settings.stateDir, '.sandbridge', 'schedules.json')
@@ -118,7 +118,7 @@ it('a run whose bridge has died does not hold up the next', async () => {
   expect((await runs(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'skipped', 'ok'])
 })
 
-it('a clock that is set back makes no run twice', async () => {
+it('a clock that is set back makes no scheduled run twice', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
   await look(at('09:00:01'))
   await look(at('08:10:00'))
@@ -128,26 +128,26 @@ it('a clock that is set back makes no run twice', async () => {
   expect(lines()).toHaveLength(2)
 })
 
-it('an hour that comes twice is one run, and one that does not come is the moment after', () => {
+it('a scheduled hour that comes twice is one run, and one that does not come runs the moment after', () => {
   const runsOn = (day: string) =>
     timesBetween('30 2 * * *', 'Europe/Berlin', new Date(`${day}T00:00:00+01:00`), new Date(`${day}T12:00:00Z`))
   expect(runsOn('2026-10-25')).toHaveLength(1)
   expect(runsOn('2026-03-29').map((time) => time.toISOString())).toEqual(['2026-03-29T01:00:00.000Z'])
 })
 
-it('what fails is told with its reason', async () => {
+it('a scheduled run that fails is reported with its reason', async () => {
   await store().add({ ...EVERY_HOUR, words: ['--weak', '9'] }, at('08:30:00'))
   await look(at('09:00:01'))
   expect(await runs()).toMatchObject([{ outcome: 'failed', message: "There is no parameter 'weak'" }])
 })
 
-it('what a rule asks about is refused, unless it was allowed for this version', async () => {
+it('a call that asks is refused in a scheduled run, unless it was allowed for this version', async () => {
   setRules(ASKS)
   const allowed = ['ledger__add_line']
   await store().add(EVERY_HOUR, at('08:30:00'))
   await look(at('09:00:01'))
   expect(lines()).toEqual([])
-  expect(await runs()).toMatchObject([{ outcome: 'failed', message: expect.stringContaining('nobody watches') }])
+  expect(await runs()).toMatchObject([{ outcome: 'failed', message: expect.stringContaining('unattended') }])
   const id = await store().add({ ...EVERY_HOUR, allowed }, at('09:30:00'))
   await store().remove('weekly-report')
   await look(at('10:00:01'))
@@ -158,7 +158,7 @@ it('what a rule asks about is refused, unless it was allowed for this version', 
   expect(lines()).toEqual(['week 9'])
 })
 
-it('a bridge that serves HTTP runs what is due, and a command sets, lists and ends it', async () => {
+it('a bridge over HTTP runs scheduled workflows, and a command sets, lists and ends them', async () => {
   const sandbridge = (...args: string[]) =>
     runProgram(process.execPath, [CLI, ...args], bridgeEnv(observed.home), { cwd: observed.home })
   const added = await sandbridge('schedule', 'weekly-report', '* * * * *', '--week', 'auto', '--zone', 'UTC')
@@ -174,7 +174,7 @@ it('a bridge that serves HTTP runs what is due, and a command sets, lists and en
   expect(JSON.parse((await sandbridge('schedule', '--json')).stdout)).toEqual([])
 })
 
-it('a time, a zone, a tool or a parameter that cannot be is refused when it is scheduled', async () => {
+it('a schedule with an impossible time, zone, tool or parameter is refused', async () => {
   const refused = async (...args: string[]) =>
     (await runProgram(process.execPath, [CLI, 'schedule', ...args], bridgeEnv(observed.home))).stderr
   const name = 'weekly-report'

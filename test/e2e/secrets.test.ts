@@ -177,49 +177,47 @@ function keptFiles(folder: string): string[] {
   })
 }
 
-describe('the search for canaries', () => {
-  it('finds each of them in every spelling', () => {
-    for (const canary of canaries) {
-      const base64 = ['', 'a', 'ab'].map((before) => Buffer.from(`${before}${canary}:more`).toString('base64'))
-      for (const spelling of [canary, encodeURIComponent(canary), ...base64]) {
-        expect(leaksIn(`text before ${spelling} text after`), spelling).toEqual([canary])
-      }
+it('the search for canaries finds each of them in every spelling', () => {
+  for (const canary of canaries) {
+    const base64 = ['', 'a', 'ab'].map((before) => Buffer.from(`${before}${canary}:more`).toString('base64'))
+    for (const spelling of [canary, encodeURIComponent(canary), ...base64]) {
+      expect(leaksIn(`text before ${spelling} text after`), spelling).toEqual([canary])
     }
-  })
+  }
+})
 
-  it('finds one that is put into an output', async () => {
-    const text = await bridge.run(`print("${canaryOf('env')}")`)
-    expect(leaksIn(text)).toEqual([canaryOf('env')])
-  })
+it('the search for canaries finds one that is put into an output', async () => {
+  const text = await bridge.run(`print("${canaryOf('env')}")`)
+  expect(leaksIn(text)).toEqual([canaryOf('env')])
+})
 
-  it('looks at outputs that tell of every server', () => {
-    const seen = outputs.get('what Python sees')!
-    for (const name of NAMES) expect(seen).toContain(name)
-    expect(seen).toContain('Last output: ')
-    expect(outputs.get('servers --json')).toContain('"SECRET"')
-    expect(seen).toMatch(/the command `.*the-command\/no-such-program` was not found/)
-  })
+it('the search for canaries looks at outputs that name every server', () => {
+  const seen = outputs.get('what Python sees')!
+  for (const name of NAMES) expect(seen).toContain(name)
+  expect(seen).toContain('Last output: ')
+  expect(outputs.get('servers --json')).toContain('"SECRET"')
+  expect(seen).toMatch(/the command `.*the-command\/no-such-program` was not found/)
 })
 
 describe('no canary is in', () => {
-  it('anything that was said', () => {
+  it('no canary is in any message', () => {
     const leaks = [...outputs].flatMap(([what, text]) => leaksIn(text).map((canary) => `${what}: ${canary}`))
     expect(leaks).toEqual([])
   })
 
-  it('the log at its most detailed', () => {
+  it('no canary is in the log at its most detailed', () => {
     expect(bridge.stderr).toContain('tells')
     expect(leaksIn(bridge.stderr)).toEqual([])
   })
 
-  it('any file that is kept', () => {
+  it('no canary is in any file that is kept', () => {
     const files = keptFiles(bridge.home)
     expect(files.length).toBeGreaterThan(0)
     const leaks = files.flatMap((file) => leaksIn(readFileSync(file, 'latin1')).map((canary) => `${file}: ${canary}`))
     expect(leaks).toEqual([])
   })
 
-  it('what libraries print beside the log: it is left out of the built bridge', () => {
+  it('the built bridge leaves out what libraries print beside the log', () => {
     const folder = path.dirname(CLI)
     const prints = (name: string) =>
       /console\.(log|warn|error|info)\(/.test(readFileSync(path.join(folder, name), 'utf8'))

@@ -32,49 +32,47 @@ beforeAll(async () => {
   await run(['index'])
 }, 60_000)
 
-describe('sandbridge servers NAME', () => {
-  it('shows where a server is defined, its command, tools, instructions and cost', async () => {
-    const { stdout } = await run(['servers', 'good'])
-    expect(stdout).toContain(`defined in    ${home}/MCPs/servers.json`.replace('    ', '   '))
-    expect(stdout).toMatch(/^command +\S*node \S*raw\.mjs good$/m)
-    expect(stdout).toMatch(/^state +2 tools, read just now$/m)
-    expect(stdout).toMatch(/^cost +about \d+ tokens/m)
-    expect(stdout).toMatch(/Instructions:\n {2}mode good/)
-    expect(stdout).toMatch(/Tools:\n {2}echo +Tool echo/)
-  })
+it('sandbridge servers NAME shows where a server is defined, its command, tools, instructions and cost', async () => {
+  const { stdout } = await run(['servers', 'good'])
+  expect(stdout).toContain(`defined in    ${home}/MCPs/servers.json`.replace('    ', '   '))
+  expect(stdout).toMatch(/^command +\S*node \S*raw\.mjs good$/m)
+  expect(stdout).toMatch(/^state +2 tools, read just now$/m)
+  expect(stdout).toMatch(/^cost +about \d+ tokens/m)
+  expect(stdout).toMatch(/Instructions:\n {2}mode good/)
+  expect(stdout).toMatch(/Tools:\n {2}echo +Tool echo/)
+})
 
-  it('shows why one failed, with the last line of its traceback and without its secrets', async () => {
-    const { stdout } = await run(['servers', 'locked'])
-    expect(stdout).toMatch(
-      /^last failure {2}`\S*node \S*raw\.mjs needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
-    )
-    expect(stdout).toContain('Last output:\n  Traceback (most recent call last):')
-    expect(stdout).not.toContain('s3cret')
-    const log = await run(['servers', 'locked', '--log'])
-    expect(log.stdout).toMatch(/^Traceback .*\n[^]*KeyError: the variable KEY is not set\n$/)
-    expect(JSON.parse((await run(['servers', 'locked', '--json'])).stdout)).toMatchObject({
-      name: 'locked',
-      failure: { reason: expect.stringContaining('KeyError'), log: expect.stringContaining('Traceback') },
-    })
-  })
-
-  it.each([
-    ['absent', /the command `uvx-that-is-not-there` was not found/, /Correct the command in .*servers\.json/],
-    ['unset', /needs the environment variable NOT_SET_ANYWHERE/, /Set NOT_SET_ANYWHERE where the bridge is started/],
-  ])('says what is missing and what to do: %s', async (name, why, what) => {
-    const { stdout } = await run(['servers', name])
-    expect(stdout).toMatch(why)
-    expect(stdout).toMatch(what)
-  })
-
-  it('is no dead end for a server that wrote nothing', async () => {
-    const { stdout, stderr } = await run(['servers', 'good', '--log'])
-    expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. Ask it now with `sandbridge index good`.\n"])
+it('sandbridge servers NAME shows why a server failed, with the last line of its traceback and without its secrets', async () => {
+  const { stdout } = await run(['servers', 'locked'])
+  expect(stdout).toMatch(
+    /^last failure {2}`\S*node \S*raw\.mjs needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
+  )
+  expect(stdout).toContain('Last output:\n  Traceback (most recent call last):')
+  expect(stdout).not.toContain('s3cret')
+  const log = await run(['servers', 'locked', '--log'])
+  expect(log.stdout).toMatch(/^Traceback .*\n[^]*KeyError: the variable KEY is not set\n$/)
+  expect(JSON.parse((await run(['servers', 'locked', '--json'])).stdout)).toMatchObject({
+    name: 'locked',
+    failure: { reason: expect.stringContaining('KeyError'), log: expect.stringContaining('Traceback') },
   })
 })
 
+it.each([
+  ['absent', /the command `uvx-that-is-not-there` was not found/, /Correct the command in .*servers\.json/],
+  ['unset', /needs the environment variable NOT_SET_ANYWHERE/, /Set NOT_SET_ANYWHERE where the bridge is started/],
+])('sandbridge servers NAME says what is missing and what to do: %s', async (name, why, what) => {
+  const { stdout } = await run(['servers', name])
+  expect(stdout).toMatch(why)
+  expect(stdout).toMatch(what)
+})
+
+it('sandbridge servers NAME says what to do about a server that wrote nothing', async () => {
+  const { stdout, stderr } = await run(['servers', 'good', '--log'])
+  expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. Ask it now with `sandbridge index good`.\n"])
+})
+
 describe('a server that worked before', () => {
-  it('keeps what it wrote when it exits in the middle of a call', async () => {
+  it('a server that exits in the middle of a call keeps its stderr for `servers`', async () => {
     const cell = await run(['exec', '-c', 'await mcp_dies.echo(text="x")'])
     expect(cell.stdout).toContain("exited with code 9 during the call of 'echo'")
     const { stdout } = await run(['servers', 'dies'])
@@ -86,7 +84,7 @@ describe('a server that worked before', () => {
     })
   })
 
-  it('keeps what it wrote when a call cannot start it', async () => {
+  it('a server that a call cannot start keeps its stderr for `servers`', async () => {
     rmSync(LICENCE)
     const cell = await run(['exec', '-c', 'await mcp_fickle.echo(text="x")'])
     expect(cell.stdout).toMatch(/could not be started: .* exited with code 1/)
@@ -96,35 +94,36 @@ describe('a server that worked before', () => {
   })
 })
 
-describe('the error of a cell', () => {
-  it('says what to do to the person at the terminal', async () => {
-    const { stdout } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
-    expect(stdout).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
-    expect(stdout).not.toMatch(/the user/i)
-  })
+it('the error of a cell says what to do to the user at the terminal', async () => {
+  const { stdout } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
+  expect(stdout).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
+  expect(stdout).not.toMatch(/the user/i)
+})
 
-  it('says to a model what to ask of the user', async () => {
-    const bridge = await startBridge({ servers: { locked } })
-    expect(await bridge.run('await mcp_locked.echo(text="x")')).toContain(
-      'The user can read its full output with `sandbridge servers locked --log`.',
-    )
-  })
+it('the error of a cell says to a model what to ask of the user', async () => {
+  const bridge = await startBridge({ servers: { locked } })
+  expect(await bridge.run('await mcp_locked.echo(text="x")')).toContain(
+    'The user can read its full output with `sandbridge servers locked --log`.',
+  )
 })
 
 describe('a server of a project that is not trusted', () => {
-  it.each([['servers'], ['tools'], ['index']])('is named by %s with the command that trusts it', async (command) => {
-    const { code, stderr } = await run([command, 'theirs'], project)
-    expect(code).toBe(2)
-    expect(stderr).toBe(
-      `sandbridge: Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json\n` +
-        'Read that file, and allow its servers with `sandbridge trust`.\n',
-    )
-  })
+  it.each([['servers'], ['tools'], ['index']])(
+    'a server of an untrusted project is named by %s with the command that trusts it',
+    async (command) => {
+      const { code, stderr } = await run([command, 'theirs'], project)
+      expect(code).toBe(2)
+      expect(stderr).toBe(
+        `sandbridge: Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json\n` +
+          'Read that file, and allow its servers with `sandbridge trust`.\n',
+      )
+    },
+  )
 })
 
 describe('a cell that uses a server of a project that is not trusted', () => {
   it.each(['await mcp_theirs.read()', 'mcp_servers["theirs"]', 'await runtime.list_tools("theirs")'])(
-    'is told so: %s',
+    'a cell that uses a server of an untrusted project gets an error that says so: %s',
     async (code) => {
       const { stdout } = await run(['exec', '-c', code], project)
       expect(stdout).toContain(
@@ -134,7 +133,7 @@ describe('a cell that uses a server of a project that is not trusted', () => {
     },
   )
 
-  it('is not run where the call names it', async () => {
+  it('a cell whose call names a server of an untrusted project does not run', async () => {
     const { code, stderr } = await run(['exec', '-s', 'theirs', '-c', '1'], project)
     expect(code).toBe(2)
     expect(stderr).toContain("Server 'theirs' is defined by an untrusted project file")
@@ -143,7 +142,7 @@ describe('a cell that uses a server of a project that is not trusted', () => {
 })
 
 describe('in a terminal', () => {
-  it('lists servers with a head, colours and what to do next', async () => {
+  it('sandbridge servers in a terminal lists servers with a head, colours and what to do next', async () => {
     const screen = await shown(['servers'], project)
     expect(screen).toMatch(/SERVER.*STATE/)
     expect(screen).toMatch(/good +mcp_good +<32m2 tools<39m +Says what it is told/)
@@ -152,7 +151,7 @@ describe('in a terminal', () => {
     expect(screen).toContain('6 servers with 6 tools. 3 failed. Why: sandbridge servers locked')
   })
 
-  it('lists the files that define servers with a head, colours and what to do next', async () => {
+  it('sandbridge servers in a terminal lists the files that define servers with a head, colours and what to do next', async () => {
     const screen = await shown(['servers', '--sources'], project)
     expect(screen).toMatch(/CLIENT.* +.*SERVERS.* +.*FILE/)
     expect(screen).toMatch(/claude-code.*<33m1 server, not trusted/)
@@ -160,21 +159,21 @@ describe('in a terminal', () => {
     expect((await run(['servers', '--sources'], project)).stdout).not.toMatch(/CLIENT|Allow:/)
   })
 
-  it('shows a line for each server that is indexed, and the whole time', async () => {
+  it('sandbridge index in a terminal shows a line for each server, and the whole time', async () => {
     const screen = await shown(['index', 'good', 'locked'])
     expect(screen).toContain('good    starting')
     expect(screen).toMatch(/good +<32m2 tools {2}[\d.]+ s/)
     expect(screen).toMatch(/1 server ready with 2 tools, 1 failed, in [\d.]+ s\. Why: sandbridge servers locked/)
   })
 
-  it('writes no log line unless -v asks for it', async () => {
+  it('a command in a terminal writes no log line unless -v asks for it', async () => {
     const quiet = await shown(['index', 'good'])
     expect(quiet).not.toMatch(/^\d{4}-\d\d-\d\dT/m)
     expect(await shown(['-v', 'index', 'good'])).toMatch(/^\d{4}-\d\d-\d\dT\S+ info A server was started/m)
     expect((await run(['index', 'good'])).stderr).toBe('')
   })
 
-  it('says what to do where there is nothing', async () => {
+  it('a command in a terminal says what to do where there are no servers', async () => {
     const empty = makeHome()
     for (const args of [['servers'], ['index'], ['search', 'x']]) {
       const screen = await inTerminal([process.execPath, CLI, ...args], bridgeEnv(empty), { cwd: empty })

@@ -7,7 +7,7 @@ import { startBridge } from '../support/start-bridge.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 describe('runtime.session()', () => {
-  it('tells age, cells and limits', async () => {
+  it('runtime.session() returns age, cells and limits', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_MEMORY: '600m', MCP_BRIDGE_OUTPUT_TOKENS: '5000' } })
     await bridge.run('1')
     const text = await bridge.run('info = runtime.session()\nprint(info)\ninfo.ageSeconds >= 0', { timeout: 7 })
@@ -21,7 +21,7 @@ describe('runtime.session()', () => {
     expect(text).toMatch(/^True$/m)
   })
 
-  it('tells the memory that is used, which grows with it', async () => {
+  it('runtime.session() returns the memory that is used, which grows with it', async () => {
     const bridge = await startBridge()
     const used = 'runtime.session().memoryUsedBytes'
     const code = `before = ${used}\nkept = bytearray(100 << 20)\nbefore > 10 << 20, ${used} - before > 50 << 20, ${used} < 600 << 20`
@@ -30,7 +30,7 @@ describe('runtime.session()', () => {
 })
 
 describe('runtime.reset()', () => {
-  it('gives the next cell a sandbox without variables, modules or files, and says so', async () => {
+  it('runtime.reset() gives the next cell a sandbox without variables, modules or files, and the result says so', async () => {
     const bridge = await startBridge()
     await bridge.run('x = 1; import json; json.mine = 1; open("/workspace/f", "w").write("x")')
     const text = await bridge.run('runtime.reset()\nprint("still", x)')
@@ -42,7 +42,7 @@ describe('runtime.reset()', () => {
 })
 
 describe('MCP_BRIDGE_SESSION=fresh', () => {
-  it('gives each cell its own sandbox', async () => {
+  it('MCP_BRIDGE_SESSION=fresh gives each cell its own sandbox', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
     await bridge.run('x = 1; open("/workspace/f", "w").write("x")')
     expect(await bridge.run('import os\n"x" in globals(), os.listdir("/workspace"), runtime.session().mode')).toBe(
@@ -69,18 +69,21 @@ describe('a NameError of a variable that an earlier cell has set', () => {
     ['a reset', 'runtime.reset()', {}, /the session was reset, and variables of earlier cells are gone/],
     ['a cell that had to be ended', STUBBORN, { timeout: 0.5 }, /the sandbox of earlier cells was lost/],
     ['a process that ended itself', 'import os; os._exit(3)', {}, /the sandbox of earlier cells was lost/],
-  ])('says so after %s, caught or not, and in a function', async (_what, lose, args, why) => {
-    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'pyodide' } })
-    await bridge.run('table = [1]')
-    await bridge.run(lose, args)
-    expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
-      new RegExp(`NameError: name 'table' is not defined.*${why.source}`, 's'),
-    )
-    expect(await bridge.run(CAUGHT)).toMatch(why)
-    expect(await bridge.run('table = [1, 2]\nlen(table)')).toBe('2')
-  })
+  ])(
+    'a NameError says that variables are gone after %s, caught or not, and in a function',
+    async (_what, lose, args, why) => {
+      const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'pyodide' } })
+      await bridge.run('table = [1]')
+      await bridge.run(lose, args)
+      expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
+        new RegExp(`NameError: name 'table' is not defined.*${why.source}`, 's'),
+      )
+      expect(await bridge.run(CAUGHT)).toMatch(why)
+      expect(await bridge.run('table = [1, 2]\nlen(table)')).toBe('2')
+    },
+  )
 
-  it('says so after the session was idle for too long', async () => {
+  it('a NameError says that variables are gone after the session was idle for too long', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '1' } })
     await bridge.run('table = [1]')
     await new Promise((resolve) => setTimeout(resolve, 1500))
@@ -88,7 +91,7 @@ describe('a NameError of a variable that an earlier cell has set', () => {
     expect(answer).toMatch(/name 'table' is not defined.*the session was idle for 1 s and ended/)
   })
 
-  it('says so where each cell has a sandbox of its own', async () => {
+  it('a NameError says that variables are gone where each cell has a sandbox of its own', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
     await bridge.run('table = [1]')
     expect(await bridge.run(CAUGHT)).toMatch(/name 'table' is not defined.*each cell has its own sandbox/)
@@ -99,7 +102,7 @@ describe('MCP_BRIDGE_CHECKPOINT=1', () => {
   const EMBEDDED = { MCP_BRIDGE_RUNTIME: 'pyodide' }
   const CHECKPOINT = { MCP_BRIDGE_CHECKPOINT: '1', ...EMBEDDED }
 
-  it('carries what can be pickled over a forced restart, and names what was lost', async () => {
+  it('a checkpoint carries what can be pickled over a forced restart, and names what was lost', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run(`
 import math, collections as c
@@ -130,7 +133,7 @@ handle = open("/workspace/f", "w")`)
     expect(await bridge.run('shared')).toBe('[1, 2, 3]')
   })
 
-  it('promises nothing that cannot be loaded again, and loses nothing with it', async () => {
+  it('a checkpoint promises nothing that cannot be loaded again, and loses nothing else because of it', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run(`
 import urllib.error, pathlib
@@ -153,7 +156,7 @@ y = [x]`)
     )
   })
 
-  it('a value that only the next sandbox cannot load is named there, and the others come back', async () => {
+  it('a value of a checkpoint that only the next sandbox cannot load is named there, and the others come back', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run(`
 import copyreg, os, types
@@ -167,7 +170,7 @@ gone = types.SimpleNamespace()`)
     expect(await bridge.run('x')).toMatch(/^\[1\]\n\[Restored from before the restart: x, .*Not: gone \(.*No such file/)
   })
 
-  it('survives memory running out, and a process that ends itself', async () => {
+  it('a checkpoint survives memory running out, and a process that ends itself', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run('kept = {"n": 1}')
     expect(await bridge.run('import os\nos.abort()')).toMatch(
@@ -176,7 +179,7 @@ gone = types.SimpleNamespace()`)
     expect(await bridge.run('kept')).toContain("{'n': 1}")
   })
 
-  it('has bounds: what is too large is lost and said to be, the rest is kept', async () => {
+  it('a checkpoint has limits: a value that is too large is lost and reported, the rest is kept', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run('import os\nsmall = 1\nlarge = os.urandom(20 << 20)')
     expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(
@@ -185,7 +188,7 @@ gone = types.SimpleNamespace()`)
     expect(await bridge.run('small, "large" in globals()')).toMatch(/^\(1, False\)/)
   })
 
-  it('a value that takes for ever to pickle ends with the time limit of its cell, and the session goes on', async () => {
+  it('a value that takes for ever to pickle ends with the time limit of its cell, and the session continues', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run('class Slow(dict):\n    def __reduce__(self):\n        while True: pass\nimport copyreg\nx = 1')
     const { structured } = await bridge.call({
@@ -199,14 +202,14 @@ gone = types.SimpleNamespace()`)
     expect(await bridge.run('del slow\nx')).toBe('1')
   })
 
-  it('is forgotten by a reset', async () => {
+  it('a checkpoint is forgotten by a reset', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run('x = 1')
     await bridge.run('runtime.reset()')
     expect(await bridge.run('"x" in globals()')).toBe('False')
   })
 
-  it('is off unless asked for: then a cell can hand over nothing', async () => {
+  it('a checkpoint is off unless asked for: then a cell can hand over nothing', async () => {
     const bridge = await startBridge({ env: EMBEDDED })
     const raw =
       'from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data="", kept=[], lost=[])'
@@ -216,7 +219,7 @@ gone = types.SimpleNamespace()`)
     expect(await bridge.run('"x" in globals()')).toBe('False')
   })
 
-  it('takes a poisoned one for what it is, and no data beyond its bounds', async () => {
+  it('a hostile checkpoint is refused, and so is data beyond its limits', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     const send = (data: string) =>
       `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data=${data}, kept=["x"], lost=[])\nimport os; os.abort()`

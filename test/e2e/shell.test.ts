@@ -22,7 +22,7 @@ const plain = ({ stdout }: ProgramResult): string =>
   // oxlint-disable-next-line no-control-regex
   stdout.replace(/\x1b\[[0-9;?]*[A-Za-z]|\r/g, '')
 
-it('explains itself alone at a terminal, and does not wait', async () => {
+it('sandbridge at a terminal explains itself, and does not wait', async () => {
   const { code, stdout } = await inTerminal(makeHome(), [], [])
   expect(stdout).toContain('sandbridge init  ')
   expect(code).toBe(0)
@@ -74,7 +74,7 @@ it('a shell needs a terminal', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('sandbridge exec -c CODE')])
 })
 
-it('exec saves images, writes over none, and says where', { timeout: 120_000 }, async () => {
+it('exec saves images, overwrites none, and says where', { timeout: 120_000 }, async () => {
   const home = makeHome()
   const exec = (...args: string[]) =>
     runProgram(process.execPath, [CLI, 'exec', '-c', FIGURE, ...args], bridgeEnv(home), { cwd: home })

@@ -10,7 +10,7 @@ const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
 const TOLD = /printed before[^]*The bridge was shut down while this cell ran/
 
 describe('a bridge that gets SIGTERM in the middle of a cell', () => {
-  it('answers over stdio before it ends', async () => {
+  it('a bridge that gets SIGTERM in the middle of a cell answers over stdio before it ends', async () => {
     const home = makeHome()
     onTestFinished(() => rm(home, { recursive: true, force: true }))
     const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
@@ -32,17 +32,20 @@ describe('a bridge that gets SIGTERM in the middle of a cell', () => {
     expect(JSON.stringify(answer?.['result'])).toMatch(TOLD)
   })
 
-  it.each(['legacy', 'modern'] as const)('answers over HTTP before it ends (%s)', async (era) => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect(era)
-    let answer!: ReturnType<typeof client.call>
-    await new Promise<void>((resolve) => {
-      const onprogress = ({ message = '' }) => void (message.includes('printed before') && resolve())
-      answer = client.call({ code: CODE }, { onprogress })
-    })
-    bridge.child.kill('SIGTERM')
-    expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
-  })
+  it.each(['legacy', 'modern'] as const)(
+    'a bridge that gets SIGTERM in the middle of a cell answers over HTTP before it ends (%s)',
+    async (era) => {
+      const bridge = await startHttpBridge()
+      const client = await bridge.connect(era)
+      let answer!: ReturnType<typeof client.call>
+      await new Promise<void>((resolve) => {
+        const onprogress = ({ message = '' }) => void (message.includes('printed before') && resolve())
+        answer = client.call({ code: CODE }, { onprogress })
+      })
+      bridge.child.kill('SIGTERM')
+      expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
+    },
+  )
 })
 
 describe('a bridge that drains', () => {
@@ -62,7 +65,7 @@ describe('a bridge that drains', () => {
     return { bridge, client, answer, exited: once(bridge.child, 'exit') }
   }
 
-  it('lets a cell end, opens no session meanwhile, and is gone when it has ended', async () => {
+  it('a bridge that drains lets a cell end, opens no session meanwhile, and ends after it', async () => {
     const code = "print('printed before')\nimport time\ntime.sleep(5)\n'came to its end'"
     const { client, answer, exited } = await runWhileDraining('80', code)
     expect(await client.call({ code: '1' })).toMatchObject({
@@ -73,13 +76,13 @@ describe('a bridge that drains', () => {
     expect(await exited).toEqual([143, null])
   })
 
-  it('ends the cell when the time is over', async () => {
+  it('a bridge that drains ends the cell when its time is over', async () => {
     const { answer, exited } = await runWhileDraining('5', CODE)
     expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
     expect(await exited).toEqual([143, null])
   })
 
-  it('ends at once with a second signal', async () => {
+  it('a bridge that drains ends at once with a second signal', async () => {
     const { bridge, answer, exited } = await runWhileDraining('80000', CODE)
     bridge.child.kill('SIGTERM')
     expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })

@@ -55,13 +55,13 @@ it.each(['legacy', 'modern'] as const)('an exposed workflow is a skill for a %s 
   }
 })
 
-it('says nothing of skills where no workflow is exposed', async () => {
+it('skills are not offered where no workflow is exposed', async () => {
   const { client } = await startBridge()
   expect(new SkillsClient(client).supported).toBe(false)
   expect(client.getServerCapabilities()).not.toHaveProperty('extensions')
 })
 
-it('the skills of a server are found by a search beside its tools, and read like a resource', async () => {
+it('a search finds the skills of a server beside its tools, and they are read like a resource', async () => {
   const home = makeHome()
   const mcpServers = { shop: fixtureServer('resources.mjs', 'skills') }
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))

@@ -19,7 +19,7 @@ function screensOf(shown: string): string[] {
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe.skipIf(process.platform === 'win32')('sandbridge top', { timeout: 120_000 }, () => {
-  it('shows sessions, cells, calls and servers as they come and go, and leaves the terminal as it was', async () => {
+  it('sandbridge top shows sessions, cells, calls and servers as they come and go, and restores the terminal', async () => {
     const home = makeHome()
     const journal = path.join(home, 'journal')
     const servers = { raw: fixtureServer('raw.mjs', 'slow', journal), gone: fixtureServer('raw.mjs', 'exit') }
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('sandbridge top', { timeout: 120_0
     expect(last).not.toContain('<31mred')
   })
 
-  it('prints plain lines once where there is no terminal', async () => {
+  it('sandbridge top prints plain lines once where there is no terminal', async () => {
     const bridge = await startBridge({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
     await bridge.run('await mcp_raw.echo(text="x")')
     const env = bridgeEnv(bridge.home)
@@ -76,7 +76,7 @@ describe.skipIf(process.platform === 'win32')('sandbridge top', { timeout: 120_0
 })
 
 describe.skipIf(process.platform === 'win32')('sandbridge log in a terminal', { timeout: 120_000 }, () => {
-  it('follows in colour, and shows what others wrote as text', async () => {
+  it('sandbridge log in a terminal follows in colour, and shows what others wrote as text', async () => {
     const name = 'odd\u001b[31m\u009b\u202e'
     const bridge = await startBridge({ servers: { raw: fixtureServer('raw.mjs', 'good') }, clientName: name })
     await bridge.run('await mcp_raw.echo(text="x")')

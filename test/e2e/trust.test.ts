@@ -18,7 +18,7 @@ function project(mcpServers: object, home = makeHome()) {
   return { file, run }
 }
 
-it('trust shows commands with their arguments, addresses, and the names of variables and headers only', async () => {
+it('trust shows only commands with their arguments, addresses, and the names of variables and headers', async () => {
   const { file, run } = project({
     tool: {
       command: '/bin/sh',
@@ -46,7 +46,7 @@ it('trust shows commands with their arguments, addresses, and the names of varia
   expect((await run('trust', '--list')).stdout.trim()).toBe(file)
 })
 
-it('trust shows what is filled in from this machine, and where it is sent', async () => {
+it('trust shows which values of this machine are filled in, and where they are sent', async () => {
   const { run } = project({
     far: {
       url: 'https://far.example/mcp',
@@ -77,13 +77,13 @@ it('trust shows what is filled in from this machine, and where it is sent', asyn
   expect(stdout).not.toContain('s3cret')
 })
 
-it('trust lists a server that another file defines, too: it may be trusted without that one', async () => {
+it('trust also lists a server that another file defines, since it may be trusted without that file', async () => {
   const home = makeHome({ same: { command: 'x' } })
   const { run } = project({ same: { command: 'x' } }, home)
   expect((await run('trust', '--yes')).stdout).toContain('  same: x\n')
 })
 
-it('nothing in a file reaches the terminal as more than text', async () => {
+it('text in a file reaches the terminal without control sequences', async () => {
   const evil = '\u001b[1A\u001b[2K\u001b[8m\u009b\u202e\u200b\u2028\n  forged: line'
   const { run } = project({
     ['name\u202e\u200b']: { command: `/bin/sh${evil}`, args: [evil], env: { [evil]: 'x' }, cwd: evil },

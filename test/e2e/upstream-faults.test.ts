@@ -10,12 +10,12 @@ const caught = (call: string) =>
   `try:\n    print(${call})\nexcept runtime.MCPError as error:\n    print(error.code, error)`
 
 describe('an upstream that', () => {
-  it('prints garbage on stdout is used all the same', async () => {
+  it('a server that prints garbage on stdout is still usable', async () => {
     const bridge = await startBridge({ servers: { noisy: raw('garbage') } })
     expect(await bridge.run('await mcp_noisy.echo(text="clear")')).toBe("'clear'")
   })
 
-  it('exits at once is named, with its last stderr output and without its secrets', async () => {
+  it('a server that exits at once is named, with its last stderr output and without its secrets', async () => {
     const bridge = await startBridge({
       servers: { dead: { ...raw('exit'), env: { TOKEN: 's3cret-token' } }, good: raw('good') },
     })
@@ -25,14 +25,14 @@ describe('an upstream that', () => {
     expect(await bridge.run('await mcp_good.echo(text="fine")')).toBe("'fine'")
   })
 
-  it('hangs in initialize is given up with the cell, not with the session', async () => {
+  it('a server that hangs in initialize is given up with the cell, not with the session', async () => {
     const bridge = await startBridge({ servers: { slow: raw('hang') } })
     const { structured } = await bridge.call({ code: 'await mcp_slow.echo(text="x")', timeout: 1 })
     expect(structured['status']).toBe('timeout')
     expect(await bridge.run('1')).toBe('1')
   })
 
-  it('hangs when a search wants to read its tools is named as not searched', async () => {
+  it('a server that hangs when a search reads its tools is reported as not searched', async () => {
     const bridge = await startBridge({
       servers: { slow: raw('hang'), dead: { command: 'no-such-command' }, good: raw('good') },
     })
@@ -46,19 +46,19 @@ describe('an upstream that', () => {
     ).toBe('(no output)')
   })
 
-  it('dies in the middle of a call fails that call once, and is started again by the next', async () => {
+  it('a server that dies in the middle of a call fails that call once, and is started again by the next one', async () => {
     const bridge = await startBridge({ servers: { frail: raw('dies', '2') } })
     expect(await bridge.run('await mcp_frail.echo(text="one")')).toBe("'one'")
     expect(await bridge.run(caught('await mcp_frail.echo(text="two")'))).toMatch(/^UPSTREAM_UNREACHABLE .*frail/)
     expect(await bridge.run('await mcp_frail.echo(text="three")')).toBe("'three'")
   })
 
-  it('returns 50 MB hands them over', async () => {
+  it('a server that returns 50 MB delivers them', async () => {
     const bridge = await startBridge({ servers: { big: raw('big') } })
     expect(await bridge.run('len(await mcp_big.big(bytes=50_000_000))', { timeout: 100 })).toBe('50000000')
   })
 
-  it('returns more than a frame holds is an error that says so', async () => {
+  it('a server that returns more than a frame holds makes an error that says so', async () => {
     const bridge = await startBridge({ servers: { big: raw('big'), spaced: raw('big-spaced', 'id-first') } })
     for (const name of ['big', 'spaced']) {
       const text = await bridge.run(caught(`await mcp_${name}.big(bytes=68_000_000)`), { timeout: 100 })
@@ -71,14 +71,14 @@ describe('an upstream that', () => {
     expect(await bridge.run('len(await mcp_spaced.big(bytes=3))')).toBe('3')
   })
 
-  it('answers with a text instead of a list is understood', async () => {
+  it('a server that answers with a text instead of a list is understood', async () => {
     const bridge = await startBridge({ servers: { plain: raw('text-content') } })
     expect(await bridge.run('await mcp_plain.say()')).toBe("'just words'")
     expect(await bridge.run('await mcp_plain.say(raw=True)')).toBe("{'content': 'just words'}")
     expect(await bridge.run(caught('await mcp_plain.fail()'))).toBe('TOOL_FAILED just words')
   })
 
-  it('names tools like builtins and our own names does not take their place', async () => {
+  it('a server that names tools like builtins and our own names does not replace them', async () => {
     const bridge = await startBridge({ servers: { sly: raw('named', 'print,echo,len,runtime,mcp') } })
     const code = 'from mcp.servers.sly import *\nprint(await echo(), len("ab"), runtime.__name__, mcp.__name__)'
     expect(await bridge.run(code)).toBe('echo 2 mcp.runtime mcp')
@@ -89,12 +89,12 @@ describe('an upstream that', () => {
     )
   })
 
-  it('has broken schemas loses only those', async () => {
+  it('a server with broken schemas loses only those', async () => {
     const bridge = await startBridge({ servers: { broken: raw('bad-schemas') } })
     expect(await bridge.run('sorted(t["tool"] for t in await runtime.list_tools("broken"))')).toContain("'good'")
   })
 
-  it('names tools in ways that Python cannot say is called all the same', async () => {
+  it('a server with tool names that are not valid in Python can still be called', async () => {
     const bridge = await startBridge({ servers: { odd: raw('odd-names') } })
     const aliases =
       'docs = await runtime.list_tools("odd")\nnames = [d["toolAlias"] for d in docs]\nlen(set(names)), all(n.isidentifier() for n in names)'
@@ -110,7 +110,7 @@ describe('an upstream that', () => {
   })
 })
 
-it('cancels the calls of a cell that was interrupted', async () => {
+it('the calls of an interrupted cell are cancelled at the server', async () => {
   const bridge = await startBridge({ servers: { everything: published.everything() } })
   // Without the cancellation the test would run out of time.
   const code = 'await mcp_everything.trigger_long_running_operation(duration=300, steps=60)'
@@ -119,7 +119,7 @@ it('cancels the calls of a cell that was interrupted', async () => {
   expect(await bridge.run('await mcp_everything.get_sum(a=1, b=1)')).toMatch(/2/)
 })
 
-it('does not stop the other calls of a gather', async () => {
+it('a failing call does not stop the other calls of a gather', async () => {
   const bridge = await startBridge({ servers: { dead: { command: 'no-such-command' }, good: raw('good') } })
   const code = `import asyncio
 results = await asyncio.gather(mcp_dead.x(), *(mcp_good.echo(text=str(n)) for n in range(20)), return_exceptions=True)

@@ -15,7 +15,7 @@ function commandsIn(help: string): string[] {
   return [...list.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name!).filter((name) => name !== 'help')
 }
 
-it('has examples in the help of every command, which begin with the command', async () => {
+it('the help of every command has examples, which begin with the command', async () => {
   const seen: string[] = []
   const visit = async (words: string[]): Promise<void> => {
     const { code, stdout } = await sandbridge(...words, '--help')
@@ -38,7 +38,7 @@ it.each([
   [['search'], "missing required argument 'query'"],
   [['doctor', 'now'], 'too many arguments'],
   [['completion', 'tcsh'], 'Shells: bash, zsh, fish'],
-])('exits with 2 after a mistake, and says what was meant: %j', async (args, expected) => {
+])('sandbridge exits with 2 after a mistake, and suggests what was meant: %j', async (args, expected) => {
   const { code, stderr, stdout } = await sandbridge(...args)
   expect(stderr).toContain(expected)
   expect(stderr).toMatch(/^sandbridge: /)
@@ -57,7 +57,7 @@ describe('completion', () => {
     return file
   }
 
-  it('bash completes commands, their commands and options', async (context) => {
+  it('completion in bash completes commands, their commands and options', async (context) => {
     needs('bash', context)
     const file = await script('bash')
     const complete = (...words: string[]): string => {
@@ -69,14 +69,14 @@ describe('completion', () => {
     expect(complete('sandbridge', 'exec', '--json', '--im')).toBe('--images')
   })
 
-  it('fish completes commands', async (context) => {
+  it('completion in fish completes commands', async (context) => {
     needs('fish', context)
     const file = await script('fish')
     const { stdout } = spawnSync('fish', ['-c', `source ${file}; complete -C 'sandbridge sear'`], { encoding: 'utf8' })
     expect(stdout).toContain('search')
   })
 
-  it('zsh takes the script', async (context) => {
+  it('completion is accepted by zsh', async (context) => {
     needs('zsh', context)
     expect(spawnSync('zsh', ['-n', await script('zsh')]).status).toBe(0)
   })

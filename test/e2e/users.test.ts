@@ -80,7 +80,7 @@ seen = [
 print(seen)`
 
 describe('what cells of a user keep', () => {
-  it('is seen by that user alone', async () => {
+  it('what cells of a user keep is seen by that user alone', async () => {
     const bridge = await startHttpBridge()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const owner = await bridge.connect('legacy')
@@ -97,7 +97,7 @@ describe('what cells of a user keep', () => {
     expect(existsSync(path.join(bridge.home, 'MCPs/users/ann/.sandbridge/artifacts'))).toBe(true)
   })
 
-  it('is listed and read as a resource by that user alone', async () => {
+  it('what cells of a user keep is listed and read as a resource by that user alone', async () => {
     const bridge = await startHttpBridge()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     await ann!.run(KEEP.replaceAll('OWNER', 'ann'))
@@ -113,7 +113,7 @@ describe('what cells of a user keep', () => {
     }
   })
 
-  it('stays apart under one name, also where somebody signs in under the name of a token', async () => {
+  it('what cells of two users keep under one name stays apart, also when someone signs in under the name of a token', async () => {
     const issuer = await startIssuer()
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuer.issuer } })
     const [ann] = await connectAs(bridge, 'ann')
@@ -129,7 +129,7 @@ describe('what cells of a user keep', () => {
 describe('rules in a folder of a user', () => {
   const call = caught('await mcp_hub.delete_repo(id=1)')
 
-  it('rules in a folder of a user are for that user alone, and only make things stricter', async () => {
+  it('rules in a folder of a user apply to that user alone, and can only make things stricter', async () => {
     const { bridge, reached } = await startWithHub({}, { deny: ['hub__create_issue'] })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     writeRules(bridge, 'ann', rules({ deny: ['hub__delete_*'], allow: ['hub__create_issue'] }))
@@ -143,7 +143,7 @@ describe('rules in a folder of a user', () => {
     expect(reached()).toBe(3)
   })
 
-  it('stop that user alone while they have a mistake', async () => {
+  it('rules in a folder of a user with a mistake stop that user alone', async () => {
     const { bridge } = await startWithHub()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     writeRules(bridge, 'ann', '{"permissions": {"deny": 7}}')
@@ -154,7 +154,7 @@ describe('rules in a folder of a user', () => {
     expect(await ann!.run(call)).toContain('PERMISSION_DENIED')
   })
 
-  it('rules in a folder of a user are the only ones that are about one user: what one answers is no rule for the others', async () => {
+  it('rules in a folder of a user are the only ones that apply to one user, and their answers are no rule for the others', async () => {
     const { bridge, reached } = await startWithHub({}, { ask: ['hub__delete_repo'] })
     const capabilities = { elicitation: { form: {} } }
     const answering = async (name: string, answer: string) =>
@@ -176,7 +176,7 @@ describe('rules in a folder of a user', () => {
   })
 })
 
-it('no user adds a server', async () => {
+it('a user cannot add a server', async () => {
   const weather = listed({
     name: 'io.example/weather',
     description: 'Forecasts',
@@ -204,7 +204,7 @@ it('no user adds a server', async () => {
 })
 
 describe('limits of a user', () => {
-  it('limits of calls are counted over sessions, and say when they end', async () => {
+  it('limits of calls of a user are counted over sessions, and their error says when they end', async () => {
     const { bridge, reached } = await startWithHub({ MCP_BRIDGE_USER_CALLS: '3' })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const twice = caught('await mcp_hub.delete_repo(id=1); await mcp_hub.delete_repo(id=2)')
@@ -220,7 +220,7 @@ describe('limits of a user', () => {
     expect([await owner.run(twice), await owner.run(twice)]).toEqual(['called', 'called'])
   })
 
-  it('limits of time count what cells took', async () => {
+  it('limits of cell time of a user count how long cells ran', async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_CELL_SECONDS: '1' } })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     expect(await ann!.run('import time; time.sleep(1.1); 1')).toBe('1')
@@ -230,7 +230,7 @@ describe('limits of a user', () => {
     expect(await ben!.run('1')).toBe('1')
   })
 
-  it('limits of sessions keep no place from others, and lose nobody their variables', async () => {
+  it('limits of sessions of a user take no place from others, and never end a session with variables', async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_SANDBOXES: '1' } })
     const [annsToken, bensToken] = [await tokenFor(bridge, 'ann'), await tokenFor(bridge, 'ben')]
     const ann = await bridge.connect('modern', { token: annsToken })

@@ -11,7 +11,7 @@ const WARNINGS_ARE_ERRORS = `data:text/javascript,process.on('warning', (warning
 /** Their answers fill the pipe and every buffer behind it. */
 const REQUESTS = 10_000
 
-it('answers every request, and warns of nothing, when its answers are read late', async () => {
+it('a bridge whose answers are read late answers every request, and prints no warning', async () => {
   const child = spawn(process.execPath, ['--import', WARNINGS_ARE_ERRORS, CLI], {
     env: bridgeEnv(makeHome()),
     stdio: 'pipe',

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await bridge.run(SAVE)
 })
 
-it('is found by a search, listed, called in a later session, and has a SKILL.md', async () => {
+it('a workflow is found by a search, listed, called in a later session, and has a SKILL.md', async () => {
   const line =
     "await workflows.weekly_report(week: int, title: str='Report', dry: bool=False) -> str  # workflow; Writes two lines for a week"
   await bridge.run('runtime.reset()')
@@ -69,7 +69,7 @@ it('is found by a search, listed, called in a later session, and has a SKILL.md'
   expect(skill).toContain('sandbridge run-workflow weekly-report --week VALUE --title VALUE --dry VALUE')
 })
 
-it('runs without a model: output on stdout, values of the right types, exit codes', async () => {
+it('a workflow runs without a model: output on stdout, values of the right types, exit codes', async () => {
   const done = await run('--week', '47', '--title=Q')
   expect(done).toEqual({ code: 0, stdout: "working\n'added first Q 47, added second Q 47, int'\n", stderr: '' })
   expect(lines()).toEqual(['first Q 47', 'second Q 47'])
@@ -88,7 +88,7 @@ it('runs without a model: output on stdout, values of the right types, exit code
   expect((await sandbridge('run-workflow', 'weekly-raport')).stderr).toContain('Did you mean weekly_report?')
 })
 
-it('shows what it would do, and checks itself against recorded replies, without a call', async () => {
+it('a workflow shows what it would do, and checks itself against recorded replies, without a call', async () => {
   const dry = await run('--week', '47', '--dry-run')
   expect(dry.stdout).toContain('may call ledger.add_line, which may change something\n  may call ledger.lines\n')
   expect((await run('--check')).stderr).toContain('is missing')
@@ -103,7 +103,7 @@ it('shows what it would do, and checks itself against recorded replies, without 
   expect(lines()).toEqual([])
 })
 
-it('keeps the replies of a run anew with --record', async () => {
+it('a workflow records the replies of a run anew with --record', async () => {
   await run('--week', '1')
   const fixture = () => readFileSync(path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/replies.json'), 'utf8')
   expect(fixture()).toContain('added first Report 1')
@@ -113,7 +113,7 @@ it('keeps the replies of a run anew with --record', async () => {
   expect(fixture()).toContain('added first Report 3')
 })
 
-it('tells that a tool has changed, and calls nothing when one is gone', async () => {
+it('a workflow reports a tool that has changed, and makes no call when one is gone', async () => {
   await run('--week', '47')
   mark('changed')
   await sandbridge('index')
@@ -128,7 +128,7 @@ it('tells that a tool has changed, and calls nothing when one is gone', async ()
   expect(lines()).toEqual([])
 })
 
-it('goes on with a run that failed and makes none of its calls twice', async () => {
+it('a workflow resumes a run that failed and repeats none of its calls', async () => {
   mark('refuse')
   const failed = await run('--week', '47')
   expect(failed.code).toBe(1)
@@ -142,7 +142,7 @@ it('goes on with a run that failed and makes none of its calls twice', async () 
   expect((await run('--week', '47', '--resume')).stderr).toContain('There is nothing to resume')
 })
 
-it('does not make a call again of which nobody knows whether it took effect', async () => {
+it('a workflow does not repeat a call that may or may not have taken effect', async () => {
   mark('refuse')
   await run('--week', '47')
   const file = path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/unfinished.jsonl')
@@ -155,7 +155,7 @@ it('does not make a call again of which nobody knows whether it took effect', as
   expect(lines()).toEqual(['first Report 47'])
 })
 
-it('makes no call that a rule of today does not allow', async () => {
+it('a workflow makes no call that a rule of today does not allow', async () => {
   const rules = (permissions: object) =>
     writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ permissions }))
   for (const [verdict, problem] of [
@@ -175,7 +175,7 @@ it('makes no call that a rule of today does not allow', async () => {
   expect(lines()).toHaveLength(2)
 })
 
-it('tells that a package is not there any more, and names the artifacts that a run has kept', async () => {
+it('a workflow reports a package that is gone, and names the artifacts that a run has kept', async () => {
   await bridge.run('def keep():\n    runtime.save_artifact("kept.txt", b"x")\nruntime.save_workflow("keep", keep)')
   const kept = await sandbridge('run-workflow', 'keep')
   expect(kept).toMatchObject({
@@ -194,7 +194,7 @@ it('tells that a package is not there any more, and names the artifacts that a r
   expect(dry.stdout).toContain('needs the package tinypkg==1.0')
 })
 
-it('is kept in versions, and refused where it could not be called from outside', async () => {
+it('a workflow has versions, and is refused where it could not be called from outside', async () => {
   expect(await bridge.run(SAVE)).toContain('(version 1)')
   expect(await bridge.run(SAVE.replace('two lines', '2 lines'))).toContain('(version 2)')
   expect(readdirSync(path.join(home, 'MCPs/.sandbridge/tools/weekly_report'))).toEqual(['1', '2'])
@@ -204,7 +204,7 @@ it('is kept in versions, and refused where it could not be called from outside',
   expect(await bridge.run('def f(): pass\nruntime.save_workflow("../f", f)')).toContain('lower-case letters')
 })
 
-it('is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so', async () => {
+it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so', async () => {
   await bridge.run(`
 async def count_lines() -> int:
     """Counts the lines."""
@@ -246,7 +246,7 @@ runtime.save_workflow("sly", sly)`)
   await expect(bridge.client.callTool({ name: 'weekly-report' })).rejects.toThrow('the only one is run_python')
 })
 
-it('is printed as an entry for a timer, once its time and its parameters are right', async () => {
+it('a workflow is printed as an entry for a timer, once its time and its parameters are right', async () => {
   const schedule = (...args: string[]) => sandbridge('schedule', 'weekly-report', ...args)
   const { stdout } = await schedule('0 8 * * 1', '--print', 'cron', '--week', '47')
   expect(stdout).toMatch(/^0 8 \* \* 1 \S+ \S+cli\.js run-workflow weekly-report --week 47\n$/)

@@ -24,7 +24,7 @@ const textOf = (folder: string) =>
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe('the record', { timeout: 120_000 }, () => {
-  it('has a line for a run and one for each of its calls, with who, what, how long and the shape of arguments', async () => {
+  it('the record has a line for a run and one for each of its calls, with who, what, how long and the shape of arguments', async () => {
     const observed = await openObserved({ servers: { raw: good }, env: { MCP_BRIDGE_AUDIT: 'shape' } })
     await observed.run('await mcp_raw.echo(text="very private words")', {
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
@@ -58,7 +58,7 @@ describe('the record', { timeout: 120_000 }, () => {
     expect(await verifyRecord(folderOf(observed))).toMatchObject({ problems: [], remarks: [] })
   })
 
-  it('has the arguments when it is to be full, without the secrets of the server', async () => {
+  it('the record has the arguments when it is set to full, without the secrets of the server', async () => {
     const observed = await openObserved({
       servers: { raw: { ...good, env: { TOKEN: 'sesame-sesame-1' } } },
       env: { MCP_BRIDGE_AUDIT: 'full' },
@@ -75,7 +75,7 @@ describe('the record', { timeout: 120_000 }, () => {
     ['that a cell catches', 'try: await mcp_hub.create_issue(title="x")\nexcept Exception: pass'],
     ['that is seen before the cell runs', 'await mcp_hub.create_issue(title="x")'],
     ['that is not seen before', 'name = "create_issue"\nawait getattr(mcp_hub, name)(title="x")'],
-  ])('has the denial of a call by a rule: one %s', async (_, code) => {
+  ])('the record has the denial of a call by a rule: one %s', async (_, code) => {
     const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { deny: ['create_issue'] } }
     const observed = await openObserved({ servers: { hub }, env: { MCP_BRIDGE_AUDIT: 'shape' } })
     const said = JSON.stringify((await observed.run(code)).content)
@@ -83,7 +83,7 @@ describe('the record', { timeout: 120_000 }, () => {
     expect(denials, said).toMatchObject([{ 'mcp.server.name': 'hub', 'gen_ai.tool.name': 'create_issue' }])
   })
 
-  it('has failures, questions with their answers, denials and changed definitions', async () => {
+  it('the record has failures, questions with their answers, denials and changed definitions', async () => {
     const observed = await openObserved({
       servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') },
       env: { MCP_BRIDGE_AUDIT: 'shape' },
@@ -107,14 +107,14 @@ describe('the record', { timeout: 120_000 }, () => {
     expect(entries.findLast(({ type }) => type === 'run')).toMatchObject({ 'sandbridge.cell.status': 'error' })
   })
 
-  it('is not kept when it is off', async () => {
+  it('the record is not written when it is off', async () => {
     const observed = await openObserved({ servers: { raw: good }, env: { MCP_BRIDGE_AUDIT: 'off' } })
     await observed.run('await mcp_raw.echo(text="x")')
     expect(await entriesOf(observed)).toEqual([])
     expect(existsSync(folderOf(observed))).toBe(false)
   })
 
-  it('a record that cannot be written stops no call, unless it is required: then the server hears nothing', async () => {
+  it('a record that cannot be written stops no call, unless it is required: then the call is not made', async () => {
     const journal = (home: string) => path.join(home, 'journal')
     for (const required of [false, true]) {
       const observed = await openObserved({
@@ -137,7 +137,7 @@ describe('the record', { timeout: 120_000 }, () => {
     }
   })
 
-  it('a required record has each call before it is made', async () => {
+  it('a required record has each call before it is sent', async () => {
     const observed = await openObserved({
       servers: { raw: good },
       env: { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_AUDIT_REQUIRED: '1' },

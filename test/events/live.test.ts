@@ -24,7 +24,7 @@ async function attached(options: { onEvent?: (event: BridgeEvent) => void } = {}
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe('a bridge that is watched', { timeout: 120_000 }, () => {
-  it('tells its state, then its events, over a socket that only its user can open', async () => {
+  it('a bridge that is watched sends its state, then its events, over a socket that only its user can open', async () => {
     const types: string[] = []
     const { run, live, watched, stateDir, bridge } = await attached({ onEvent: ({ type }) => types.push(type) })
     expect(watched).toMatchObject({ pid: process.pid, host: hostId() })
@@ -43,7 +43,7 @@ describe('a bridge that is watched', { timeout: 120_000 }, () => {
     expect(readdirSync(liveFolder(stateDir))).toEqual([])
   })
 
-  it('interrupts a cell that it is asked to, and no other', async () => {
+  it('a bridge that is watched interrupts the cell it is asked to, and no other', async () => {
     const { run, live } = await attached()
     const running = run('import time\nwhile True: time.sleep(0.05)')
     while (live.state.cells.size === 0) await sleep(10)
@@ -55,7 +55,7 @@ describe('a bridge that is watched', { timeout: 120_000 }, () => {
     live.close()
   })
 
-  it('outlives what is sent to it: garbage, a line without end, and a reader that never reads', async () => {
+  it('a bridge that is watched survives garbage, a line without end, and a reader that never reads', async () => {
     const { run, watched, live } = await attached()
     const garbage = connect(watched.socket)
     garbage.write('not json\n[]\n{"id":1}\nnull\n')
@@ -73,17 +73,15 @@ describe('a bridge that is watched', { timeout: 120_000 }, () => {
   })
 })
 
-describe('liveBridges', () => {
-  it('forgets entries whose process is gone, and deletes nothing that is no socket', async () => {
-    const { stateDir } = await attached()
-    const folder = liveFolder(stateDir)
-    const kept = path.join(stateDir, 'servers.json')
-    const gone = { pid: 2 ** 22 + 1, host: hostId(), startedAt: 1, version: '1', cwd: '/' }
-    writeFileSync(path.join(folder, 'a.json'), JSON.stringify({ ...gone, socket: path.join(folder, 'a.sock') }))
-    writeFileSync(path.join(folder, 'b.json'), JSON.stringify({ ...gone, socket: kept }))
-    writeFileSync(path.join(folder, 'c.json'), 'garbage')
-    expect(await liveBridges(stateDir)).toHaveLength(1)
-    expect(readdirSync(folder).filter((name) => /^[abc]\./.test(name))).toEqual([])
-    expect(statSync(kept).size).toBeGreaterThan(0)
-  })
+it('liveBridges forgets entries whose process is gone, and deletes nothing that is not a socket', async () => {
+  const { stateDir } = await attached()
+  const folder = liveFolder(stateDir)
+  const kept = path.join(stateDir, 'servers.json')
+  const gone = { pid: 2 ** 22 + 1, host: hostId(), startedAt: 1, version: '1', cwd: '/' }
+  writeFileSync(path.join(folder, 'a.json'), JSON.stringify({ ...gone, socket: path.join(folder, 'a.sock') }))
+  writeFileSync(path.join(folder, 'b.json'), JSON.stringify({ ...gone, socket: kept }))
+  writeFileSync(path.join(folder, 'c.json'), 'garbage')
+  expect(await liveBridges(stateDir)).toHaveLength(1)
+  expect(readdirSync(folder).filter((name) => /^[abc]\./.test(name))).toEqual([])
+  expect(statSync(kept).size).toBeGreaterThan(0)
 })

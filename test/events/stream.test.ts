@@ -8,7 +8,7 @@ const good = fixtureServer('raw.mjs', 'good')
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe('the events of a bridge', { timeout: 120_000 }, () => {
-  it('the events of a bridge tell of a run, its cell and its calls, each with what it is part of', async () => {
+  it('the events of a bridge describe a run, its cell and its calls, each with its parent', async () => {
     const { run, of, events } = await openObserved({ servers: { raw: good } })
     await run('print("hello")\nawait mcp_raw.echo(text="one")')
     const [[started], [ended]] = [of('run.started'), of('run.ended')]
@@ -43,7 +43,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(told).toEqual(order)
   })
 
-  it('the events of a bridge tell of servers and sandboxes: when they start, how long that took, and when they end', async () => {
+  it('the events of a bridge report when servers and sandboxes start, how long that took, and when they end', async () => {
     const { run, of, bridge } = await openObserved({ servers: { raw: good, broken: fixtureServer('raw.mjs', 'exit') } })
     await run('await mcp_raw.echo(text="one")\ntry:\n    await mcp_broken.echo(text="x")\nexcept Exception:\n    pass')
     const states = (server: string) =>
@@ -64,7 +64,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(states('raw')).toEqual(['starting', 'running', 'stopped'])
   })
 
-  it('the events of a bridge tell of cells and calls that fail, and of a run that never had a cell', async () => {
+  it('the events of a bridge report cells and calls that fail, and a run that never had a cell', async () => {
     const { run, of } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'text-content') } })
     await run('await mcp_raw.fail()')
     expect(of('call.ended')).toMatchObject([{ name: 'fail', outcome: 'tool_error' }])
@@ -74,7 +74,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(of('cell.ended')[1]).toMatchObject({ status: 'error', raised: { name: 'SyntaxError' } })
   })
 
-  it('the events of a bridge tell of a question and its answer', async () => {
+  it('the events of a bridge report a question and its answer', async () => {
     const { run, of } = await openObserved({
       servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') },
       capabilities: { elicitation: { form: {} } },
@@ -88,7 +88,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(of('question.answered')).toMatchObject([{ id: asked!.id, answer: 'accept' }])
   })
 
-  it('the events of a bridge tell what was decided about a call, by which rule, and what the user was asked about it and answered', async () => {
+  it('the events of a bridge report the decision on a call, its rule, the question to the user and the answer', async () => {
     const answers = ['yes, this once', 'no']
     const permissions = { ask: ['create_issue'], deny: ['delete_repo'] }
     const { run, of, events } = await openObserved({
@@ -131,7 +131,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(told.filter((type) => order.includes(type))).toEqual(order)
   })
 
-  it('the events of a bridge tell of changed definitions by name', async () => {
+  it('the events of a bridge name changed definitions', async () => {
     const { run, of, redefine } = await openObserved({ servers: { a: good, b: good } })
     await run('1')
     await sleep(20)
@@ -140,7 +140,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(of('config.changed')).toMatchObject([{ added: ['c'], removed: ['a'], changed: ['b'] }])
   })
 
-  it('the events of a bridge are not made when nobody listens, and the trace of a client goes on to servers all the same', async () => {
+  it('the events of a bridge are not made without a listener, and the trace of a client still reaches servers', async () => {
     const { run, bridge } = await openObserved({
       servers: { raw: fixtureServer('raw.mjs', 'shows-meta') },
       unobserved: true,
@@ -152,14 +152,14 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(JSON.stringify(result.content)).toContain('k=v')
   })
 
-  it('the events of a bridge leave the trace of a client as it is while no spans are sent', async () => {
+  it('the events of a bridge leave the trace of a client unchanged while no spans are sent', async () => {
     const { run } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'shows-meta') } })
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
     const result = await run('await mcp_raw.echo(text="x")', { traceparent })
     expect(JSON.stringify(result.content)).toContain(traceparent)
   })
 
-  it('the events of a bridge say who refuses a call: an observer that must see each one and cannot', async () => {
+  it('the events of a bridge name the observer that refused a call because it could not record it', async () => {
     const { run, of, bridge } = await openObserved({ servers: { raw: good } })
     const { BridgeError } = await import('../../src/errors.ts')
     bridge.events.subscribe({

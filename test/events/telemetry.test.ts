@@ -24,7 +24,7 @@ const pointsOf = (metrics: readonly CollectedMetric[], name: string) =>
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () => {
-  it('sends the tree of a run in the trace of its client, and measures it', async () => {
+  it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the tree of a run in the trace of its client, and measures it', async () => {
     const collector = await startCollector()
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-key=a%20b')
@@ -89,7 +89,7 @@ describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () =
     )
   })
 
-  it('sends the same in protobuf where that is asked for', async () => {
+  it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the same in protobuf when asked to', async () => {
     const collector = await startCollector()
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
     vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf')
@@ -111,22 +111,25 @@ describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () =
     ['never answers', '', () => {}],
     ['answers 429', '', 429],
     ['answers garbage', '', 400],
-  ] as const)('runs cells as ever when the collector %s', async (_, url, answer) => {
-    const collector = await startCollector()
-    if (answer !== undefined) {
-      collector.answer = (response) => {
-        if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': 'soon' }).end('\0'.repeat(1000))
+  ] as const)(
+    'a bridge with OTEL_EXPORTER_OTLP_ENDPOINT runs cells as usual when the collector %s',
+    async (_, url, answer) => {
+      const collector = await startCollector()
+      if (answer !== undefined) {
+        collector.answer = (response) => {
+          if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': 'soon' }).end('\0'.repeat(1000))
+        }
       }
-    }
-    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', url || collector.url)
-    vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
-    const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
-    const result = await run(
-      'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
-    )
-    expect(JSON.stringify(result.content)).toContain('50')
-    await bridge.close()
-  })
+      vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', url || collector.url)
+      vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
+      const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
+      const result = await run(
+        'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
+      )
+      expect(JSON.stringify(result.content)).toContain('50')
+      await bridge.close()
+    },
+  )
 })
 
 describe('Telemetry', () => {
@@ -143,7 +146,7 @@ describe('Telemetry', () => {
     }
   }
 
-  it('keeps a bounded number of spans for a collector that is gone, and counts and tells what it drops', async () => {
+  it('telemetry keeps a bounded number of spans for a collector that is gone, and counts and reports what it drops', async () => {
     const warnings: string[] = []
     const otel = readOtelSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }, '1')!
     const warn = (message: string) => void warnings.push(message)
@@ -153,7 +156,7 @@ describe('Telemetry', () => {
     expect(warnings).toEqual(['Spans were dropped'])
   })
 
-  it('sends again what a busy collector did not take, once', async () => {
+  it('telemetry sends again what a busy collector did not accept, once', async () => {
     const collector = await startCollector()
     let refusals = 0
     collector.answer = (response) => {
@@ -178,7 +181,7 @@ describe('Telemetry', () => {
 describe('readOtelSettings', () => {
   const read = (env: Record<string, string>) => readOtelSettings(env, '1')
 
-  it('is nothing without an endpoint, and when it is disabled', () => {
+  it('readOtelSettings returns nothing without an endpoint, and when telemetry is disabled', () => {
     expect(read({})).toBeUndefined()
     expect(read({ OTEL_SERVICE_NAME: 'x' })).toBeUndefined()
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' })).toBeUndefined()
@@ -186,7 +189,7 @@ describe('readOtelSettings', () => {
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', ...none })).toBeUndefined()
   })
 
-  it('builds the addresses of signals as the specification says', () => {
+  it('readOtelSettings builds the URLs of signals as the specification says', () => {
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/base/' })).toMatchObject({
       tracesUrl: 'http://c:4318/base/v1/traces',
       metricsUrl: 'http://c:4318/base/v1/metrics',
@@ -196,14 +199,14 @@ describe('readOtelSettings', () => {
     expect(read({ OTEL_TRACES_EXPORTER: 'otlp' })).toMatchObject({ tracesUrl: 'http://localhost:4318/v1/traces' })
   })
 
-  it('warns of what it cannot do', () => {
+  it('readOtelSettings warns of settings that it does not support', () => {
     const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' }
     expect(read({ ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })!.warnings[0]).toContain('JSON over HTTP')
     expect(read({ ...base, OTEL_TRACES_SAMPLER: 'jaeger_remote' })!.warnings[0]).toContain('every trace is sampled')
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' })!.warnings[0]).toContain('not an http or https address')
   })
 
-  it('samples by the trace, and by what the client has decided', () => {
+  it('telemetry samples by the trace, and by what the client has decided', () => {
     const samplerOf = (name: string, ratio = '') =>
       read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })!
         .sampler
@@ -225,107 +228,105 @@ const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
 /** As the text format says: a name, labels with escaped values, a number. */
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
-describe('MCP_BRIDGE_METRICS', () => {
-  it('serves what Prometheus can read, to this machine only', async () => {
-    const port = new PrometheusPort()
-    const number = await port.listen({ host: '127.0.0.1', port: 0 })
-    const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
-    port.receive([
-      { ...call, outcome: 'failed', durationMs: 30, error: { code: 'X', message: '' }, seq: 1, at: 1, mono: 1 },
-    ])
-    const get = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${number}/metrics`, { headers })
-    const text = await (await get({})).text()
-    const lines = text.trim().split('\n')
-    for (const line of lines) expect(line.startsWith('# ') || SAMPLE.test(line)).toBe(true)
-    expect(text).toContain('# TYPE mcp_client_operation_duration_seconds histogram')
-    expect(text).toMatch(/_bucket\{.*mcp_server_name="s\\"\\\\\\n".*le="0.05"\} 1/)
-    expect(text).toMatch(/_bucket\{.*le="0.02"\} 0/)
-    expect(text).toMatch(/_bucket\{.*le="\+Inf"\} 1/)
-    const second = new PrometheusPort()
-    await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
-    await port.close()
-  })
+it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read, to this machine only', async () => {
+  const port = new PrometheusPort()
+  const number = await port.listen({ host: '127.0.0.1', port: 0 })
+  const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
+  port.receive([
+    { ...call, outcome: 'failed', durationMs: 30, error: { code: 'X', message: '' }, seq: 1, at: 1, mono: 1 },
+  ])
+  const get = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${number}/metrics`, { headers })
+  const text = await (await get({})).text()
+  const lines = text.trim().split('\n')
+  for (const line of lines) expect(line.startsWith('# ') || SAMPLE.test(line)).toBe(true)
+  expect(text).toContain('# TYPE mcp_client_operation_duration_seconds histogram')
+  expect(text).toMatch(/_bucket\{.*mcp_server_name="s\\"\\\\\\n".*le="0.05"\} 1/)
+  expect(text).toMatch(/_bucket\{.*le="0.02"\} 0/)
+  expect(text).toMatch(/_bucket\{.*le="\+Inf"\} 1/)
+  const second = new PrometheusPort()
+  await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await port.close()
+})
 
-  // A machine that has to have it says so, as with engines.
-  it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
-    'serves what promtool finds no fault with',
-    () => {
-      const metrics = new Metrics()
-      const at = { seq: 1, at: 1, mono: 1 }
-      const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
-      for (const event of [
-        of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
-        of({
-          type: 'run.ended' as const,
-          id: 'run',
-          outcome: 'ok' as const,
-          content: [{ type: 'text', text: 'hello' }],
-        }),
-        of({ type: 'cell.ended' as const, status: 'ok' as const, stateLost: false }),
-        of({
-          type: 'call.ended' as const,
-          kind: 'tool' as const,
-          server: 's"\\\n{}',
-          name: 't',
-          outcome: 'ok' as const,
-        }),
-        of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
-        of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
-        of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
-        of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
-        of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
-        of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
-        of({ type: 'session.ended' as const }),
-      ]) {
-        metrics.take(event)
-      }
-      metrics.add('sandbridge.telemetry.dropped', 1)
-      expect(
-        metrics
-          .read()
-          .map(({ name }) => name)
-          .toSorted((a, b) => a.localeCompare(b)),
-      ).toEqual(metrics.names.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)))
-      const input = prometheusText(metrics.read())
-      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
-      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
-      const broken = spawnSync('promtool', ['check', 'metrics'], { input: `${input}\nno number\n`, encoding: 'utf8' })
-      expect(broken.status).not.toBe(0)
-    },
-  )
-
-  it('counts a bounded number of series', () => {
+// A machine that has to have it says so, as with engines.
+it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
+  'MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake',
+  () => {
     const metrics = new Metrics()
-    const call = {
-      type: 'call.ended' as const,
-      id: newId(),
-      kind: 'tool' as const,
-      server: 's',
-      outcome: 'ok' as const,
-    }
-    for (let index = 0; index < 2_000; index += 1) {
-      metrics.take({ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 })
-    }
-    const points = metrics.read()[0]?.histogram?.points ?? []
-    expect(points).toHaveLength(501)
-    expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(2_000)
-  })
-
-  it('has every metric that the dashboard asks for', () => {
-    const metrics = new Metrics()
-    const known = new Set(
-      metrics.names.map(({ name, unit, isHistogram }) => {
-        const [line] = prometheusText([
-          { name, unit, description: '', ...(isHistogram ? { histogram: { bounds: [], points: [] } } : { sum: [] }) },
-        ]).split('\n')
-        return line!.split(' ')[2]!
+    const at = { seq: 1, at: 1, mono: 1 }
+    const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
+    for (const event of [
+      of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
+      of({
+        type: 'run.ended' as const,
+        id: 'run',
+        outcome: 'ok' as const,
+        content: [{ type: 'text', text: 'hello' }],
       }),
-    )
-    const dashboard = readFileSync(path.join(ROOT, 'dashboards/grafana.json'), 'utf8')
-    const asked = [...dashboard.matchAll(/\b((?:mcp|sandbridge)_\w+?)(?:_bucket|_count|_sum)?[{[]/g)].map(
-      ([, name]) => name!,
-    )
-    expect(asked.length).toBeGreaterThan(8)
-    expect(asked.filter((name) => !known.has(name))).toEqual([])
-  })
+      of({ type: 'cell.ended' as const, status: 'ok' as const, stateLost: false }),
+      of({
+        type: 'call.ended' as const,
+        kind: 'tool' as const,
+        server: 's"\\\n{}',
+        name: 't',
+        outcome: 'ok' as const,
+      }),
+      of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
+      of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
+      of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
+      of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
+      of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
+      of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
+      of({ type: 'session.ended' as const }),
+    ]) {
+      metrics.take(event)
+    }
+    metrics.add('sandbridge.telemetry.dropped', 1)
+    expect(
+      metrics
+        .read()
+        .map(({ name }) => name)
+        .toSorted((a, b) => a.localeCompare(b)),
+    ).toEqual(metrics.names.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)))
+    const input = prometheusText(metrics.read())
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
+    const broken = spawnSync('promtool', ['check', 'metrics'], { input: `${input}\nno number\n`, encoding: 'utf8' })
+    expect(broken.status).not.toBe(0)
+  },
+)
+
+it('MCP_BRIDGE_METRICS counts a bounded number of series', () => {
+  const metrics = new Metrics()
+  const call = {
+    type: 'call.ended' as const,
+    id: newId(),
+    kind: 'tool' as const,
+    server: 's',
+    outcome: 'ok' as const,
+  }
+  for (let index = 0; index < 2_000; index += 1) {
+    metrics.take({ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 })
+  }
+  const points = metrics.read()[0]?.histogram?.points ?? []
+  expect(points).toHaveLength(501)
+  expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(2_000)
+})
+
+it('MCP_BRIDGE_METRICS has every metric that the dashboard uses', () => {
+  const metrics = new Metrics()
+  const known = new Set(
+    metrics.names.map(({ name, unit, isHistogram }) => {
+      const [line] = prometheusText([
+        { name, unit, description: '', ...(isHistogram ? { histogram: { bounds: [], points: [] } } : { sum: [] }) },
+      ]).split('\n')
+      return line!.split(' ')[2]!
+    }),
+  )
+  const dashboard = readFileSync(path.join(ROOT, 'dashboards/grafana.json'), 'utf8')
+  const asked = [...dashboard.matchAll(/\b((?:mcp|sandbridge)_\w+?)(?:_bucket|_count|_sum)?[{[]/g)].map(
+    ([, name]) => name!,
+  )
+  expect(asked.length).toBeGreaterThan(8)
+  expect(asked.filter((name) => !known.has(name))).toEqual([])
 })

@@ -21,22 +21,23 @@ const never = () => new Promise<never>(() => {})
 const approve = (home: string, ...args: string[]) =>
   spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
 
-describe('a bridge that is killed', () => {
-  it('while it asks has called nothing, and the next one asks again', async () => {
-    const first = await ruledBridge({ permissions: ask, answer: never })
-    const running = first.bridge.run(call).catch(() => 'gone')
-    await until(() => first.questions.length === 1)
-    process.kill(first.bridge.pid, 'SIGKILL')
-    expect(await running).toBe('gone')
-    const answers = ['no', ONCE]
-    const next = await ruledBridge({ home: first.home, answer: () => answers.shift() })
-    expect(await next.bridge.run(call)).toContain('the user said no')
-    expect(next.reached()).toEqual([])
-    expect(await next.bridge.run(call)).toBe('called')
-    expect(next.reached()).toHaveLength(1)
-  })
+it('a bridge that is killed while it asks has made no call, and the next bridge asks again', async () => {
+  const first = await ruledBridge({ permissions: ask, answer: never })
+  const running = first.bridge.run(call).catch(() => 'gone')
+  await until(() => first.questions.length === 1)
+  process.kill(first.bridge.pid, 'SIGKILL')
+  expect(await running).toBe('gone')
+  const answers = ['no', ONCE]
+  const next = await ruledBridge({ home: first.home, answer: () => answers.shift() })
+  expect(await next.bridge.run(call)).toContain('the user said no')
+  expect(next.reached()).toEqual([])
+  expect(await next.bridge.run(call)).toBe('called')
+  expect(next.reached()).toHaveLength(1)
+})
 
-  it.each([true, false])('takes the answer in a terminal with it (killed: %s)', async (isKilled) => {
+it.each([true, false])(
+  'a bridge that is killed drops the answer that is given in a terminal (killed: %s)',
+  async (isKilled) => {
     const first = await ruledBridge({ permissions: ask })
     expect(await first.bridge.run(call)).toContain('denied')
     const [question] = JSON.parse(approve(first.home, '--json')) as { id: string }[]
@@ -50,13 +51,13 @@ describe('a bridge that is killed', () => {
     const open = JSON.parse(approve(first.home, '--json')) as { id: string }[]
     expect(open.map(({ id }) => id)).not.toContain(question!.id)
     expect(open).toHaveLength(1)
-  })
-})
+  },
+)
 
 describe.each(['legacy', 'modern'] as const)(
   'an HTTP client of the %s era that disconnects while it is asked',
   (era: Era) => {
-    it('ends its question: its call is denied, and no other client is asked', async () => {
+    it(`an HTTP client of the ${era} era that disconnects while it is asked ends its question: its call is denied, and no other client is asked`, async () => {
       const journal = path.join(makeHome(), 'journal')
       const entry = { ...fixtureServer('ruled.mjs', journal), permissions: ask }
       const bridge = await startHttpBridge({ servers: { hub: entry }, env: { MCP_BRIDGE_ASK_TIMEOUT: '5' } })
@@ -99,7 +100,7 @@ describe.each(['legacy', 'modern'] as const)(
   },
 )
 
-it('a yes and a cancellation that come together make no call', async () => {
+it('a yes and a cancellation at the same moment make no call', async () => {
   let controller = new AbortController()
   let isCancelled = true
   const { bridge, reached, questions } = await ruledBridge({
@@ -122,7 +123,7 @@ it('a yes and a cancellation that come together make no call', async () => {
   expect(reached()).toHaveLength(1)
 })
 
-it('a thousand questions of one cell are asked one after the other, and those beyond are denied', async () => {
+it('a thousand questions of one cell are asked one after the other, and those over the limit are denied', async () => {
   const { bridge, reached, questions } = await ruledBridge({
     permissions: ask,
     env: { MCP_BRIDGE_TIMEOUT: '100' },
@@ -146,7 +147,7 @@ dict(collections.Counter(await asyncio.gather(*(one(n) for n in range(1100)))))`
 })
 
 describe('the time of day', () => {
-  it('set back or forth does not lift a limit per hour', async () => {
+  it('a clock that is set back or forth does not lift a limit per hour', async () => {
     const home = makeHome()
     const clock = shiftingClock(home)
     const { bridge, reached } = await ruledBridge({
@@ -172,7 +173,7 @@ describe('the time of day', () => {
     ['5', 6_000, 'denied'],
     ['300', 0, 'called'],
   ])(
-    'does not make an answer count that comes too late: with %s s to answer, after %i ms',
+    'a changed clock does not make an answer count that comes too late: with %s s to answer, after %i ms',
     async (timeout, ms, expected) => {
       const home = makeHome()
       const clock = shiftingClock(home)

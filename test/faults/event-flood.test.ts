@@ -15,7 +15,7 @@ const BATCH = 500
 /** Of what observers keep; the calls themselves come to more than 100 MB. */
 const ROOM_BYTES = 40 * 2 ** 20
 
-it('100,000 calls, all observers on, and a collector that is gone', { timeout: 240_000 }, async () => {
+it('a bridge with all observers makes 100,000 calls while its collector is gone', { timeout: 240_000 }, async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:1')
   const env = { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_LIVE: '1', MCP_BRIDGE_METRICS: '127.0.0.1:0' }
   const { bridge, run, home } = await openObserved({ env, unobserved: true })

@@ -18,22 +18,26 @@ describe.skipIf(process.platform !== 'linux')('a server that floods', () => {
   it.each([
     ['stderr with 300 MiB', 'stderr(mebibytes=300)'],
     ['its client with 100,000 log messages', 'log(count=100_000)'],
-  ])('%s is read and forgotten, and another one answers meanwhile', { timeout: 120_000 }, async (_, flood) => {
-    const bridge = await startBridge({
-      servers: { loud: fixtureServer('raw.mjs', 'floods'), calm: fixtureServer('raw.mjs', 'good') },
-    })
-    await bridge.run('await mcp_loud.echo(text="warm")\nawait mcp_calm.echo(text="warm")')
-    // What searches need is loaded some time after the first tools are listed.
-    await bridge.run('await runtime.search_tool_docs("echo")')
-    const before = peakBytes(bridge.pid)
-    const code = [
-      'import asyncio',
-      `flood = asyncio.ensure_future(mcp_loud.${flood})`,
-      'answers = [await mcp_calm.echo(text=str(n)) for n in range(50)]',
-      'len(answers), await flood',
-    ].join('\n')
-    expect(await bridge.run(code, { timeout: 100 })).toBe("(50, 'done')")
-    expect(peakBytes(bridge.pid) - before).toBeLessThan(ROOM_BYTES)
-    expect(await bridge.run('await mcp_loud.echo(text="after")')).toBe("'after'")
-  })
+  ])(
+    'a server that floods %s is read and its output dropped, and another server answers meanwhile',
+    { timeout: 120_000 },
+    async (_, flood) => {
+      const bridge = await startBridge({
+        servers: { loud: fixtureServer('raw.mjs', 'floods'), calm: fixtureServer('raw.mjs', 'good') },
+      })
+      await bridge.run('await mcp_loud.echo(text="warm")\nawait mcp_calm.echo(text="warm")')
+      // What searches need is loaded some time after the first tools are listed.
+      await bridge.run('await runtime.search_tool_docs("echo")')
+      const before = peakBytes(bridge.pid)
+      const code = [
+        'import asyncio',
+        `flood = asyncio.ensure_future(mcp_loud.${flood})`,
+        'answers = [await mcp_calm.echo(text=str(n)) for n in range(50)]',
+        'len(answers), await flood',
+      ].join('\n')
+      expect(await bridge.run(code, { timeout: 100 })).toBe("(50, 'done')")
+      expect(peakBytes(bridge.pid) - before).toBeLessThan(ROOM_BYTES)
+      expect(await bridge.run('await mcp_loud.echo(text="after")')).toBe("'after'")
+    },
+  )
 })

@@ -38,7 +38,7 @@ function makeHome(): string {
 }
 
 it(
-  `keeps everything that was written before, whenever a writer is killed (${killCount} times)`,
+  `a store keeps everything that was written before, whenever a writer is killed (${killCount} times)`,
   { timeout: 60_000 + killCount * 4_000 },
   async () => {
     const home = makeHome()
@@ -70,7 +70,7 @@ it(
   },
 )
 
-it('loses nothing of two bridges that write at the same time', { timeout: 120_000 }, async () => {
+it('a store loses nothing of two bridges that write at the same time', { timeout: 120_000 }, async () => {
   const home = makeHome()
   const count = 60
   const writers = ['a', 'b'].map((prefix) => startWriter(home, prefix, count))

@@ -16,7 +16,7 @@ const servers = Object.fromEntries(
   ]),
 )
 
-it('a thousand configured servers', { timeout: 180_000 }, async () => {
+it('a bridge starts with a thousand configured servers', { timeout: 180_000 }, async () => {
   const bridge = await startBridge({ servers })
   const { tools } = await bridge.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['run_python'])
@@ -39,7 +39,7 @@ it('a thousand configured servers', { timeout: 180_000 }, async () => {
   expect(await bridge.run('await mcp_server_950.echo(text="still there")')).toBe("'still there'")
 })
 
-it('sandbridge servers lists a thousand', { timeout: 60_000 }, async () => {
+it('sandbridge servers lists a thousand servers', { timeout: 60_000 }, async () => {
   const home = makeHome(servers)
   const { code, stdout } = await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(home), { cwd: home })
   expect([code, stdout.trim().split('\n').length]).toEqual([0, COUNT])

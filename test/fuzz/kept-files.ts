@@ -7,17 +7,11 @@ import { createTrustStore } from '../../src/config/trust.ts'
 import { BridgeError } from '../../src/errors.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { createLog } from '../../src/log.ts'
+import { settingsEnv } from '../faults/kept.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 
 const home = mkdtempSync(path.join(tmpdir(), 'fuzz-kept-'))
-const env = {
-  MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),
-  MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
-  MCP_BRIDGE_SOURCES: 'mcps',
-  MCP_BRIDGE_POOL: '0',
-  MCP_BRIDGE_RUNTIME: 'pyodide',
-  MCP_BRIDGE_KEYCHAIN: 'off',
-}
+const env = settingsEnv(home)
 
 async function withBridge<T>(work: (bridge: Bridge) => Promise<T>): Promise<T> {
   const bridge = await Bridge.open(

@@ -47,99 +47,95 @@ function bridge(calls: Call[] = []): RunOptions {
   }
 }
 
-describe('mcp.runtime', () => {
-  it('offers every function, awaited and blocking', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const calls: Call[] = []
-    const options = bridge(calls)
-    const value = (code: string) => kernel.value(code, options)
-    expect(await value('import mcp, mcp.runtime\nfrom mcp import runtime as r\nr is runtime is mcp.runtime')).toBe(
+it('mcp.runtime offers every function, awaited and blocking', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const calls: Call[] = []
+  const options = bridge(calls)
+  const value = (code: string) => kernel.value(code, options)
+  expect(await value('import mcp, mcp.runtime\nfrom mcp import runtime as r\nr is runtime is mcp.runtime')).toBe('True')
+  expect(await value('runtime.discovered_servers()')).toBe("['github']")
+  expect(calls).toEqual([])
+  expect(await value('runtime.discovered_servers(detailed=True)[0].state')).toBe("'running'")
+  expect(await value('runtime.list_loaded_server_metadata()[0]["description"]')).toBe("'d'")
+  expect(await value('(await runtime.list_servers()) == runtime.list_servers_sync() == ["github"]')).toBe('True')
+  expect(await value('runtime.describe_server("github").name')).toBe("'github'")
+  expect(await value('runtime.capability_summary()')).toBe("'all there is'")
+  for (const call of [
+    'list_tools{}("github")',
+    'query_tool_docs{}("github", "list", detail="full")',
+    'search_tool_docs{}("issue", limit=2, servers="github")',
+  ]) {
+    calls.length = 0
+    expect(await value(`(await runtime.${call.replace('{}', '')}) == runtime.${call.replace('{}', '_sync')}`)).toBe(
       'True',
     )
-    expect(await value('runtime.discovered_servers()')).toBe("['github']")
-    expect(calls).toEqual([])
-    expect(await value('runtime.discovered_servers(detailed=True)[0].state')).toBe("'running'")
-    expect(await value('runtime.list_loaded_server_metadata()[0]["description"]')).toBe("'d'")
-    expect(await value('(await runtime.list_servers()) == runtime.list_servers_sync() == ["github"]')).toBe('True')
-    expect(await value('runtime.describe_server("github").name')).toBe("'github'")
-    expect(await value('runtime.capability_summary()')).toBe("'all there is'")
-    for (const call of [
-      'list_tools{}("github")',
-      'query_tool_docs{}("github", "list", detail="full")',
-      'search_tool_docs{}("issue", limit=2, servers="github")',
-    ]) {
-      calls.length = 0
-      expect(await value(`(await runtime.${call.replace('{}', '')}) == runtime.${call.replace('{}', '_sync')}`)).toBe(
-        'True',
-      )
-      expect(calls[0]!.params).toEqual(calls[1]!.params)
-    }
-    expect(calls[0]!.params).toEqual({ query: 'issue', limit: 2, detail: 'summary', servers: ['github'] })
-    expect(
-      await value('(await runtime.call_tool("github", "x", {})) == runtime.call_tool_sync("github", "x") == "called"'),
-    ).toBe('True')
-    expect(await value('LOADED_MCP_SERVERS')).toBe("('github',)")
-    expect((await kernel.run('runtime.progress(3, 12, "fetching")', options)).frames[0]).toMatchObject({
-      type: 'progress',
-      done: 3,
-      total: 12,
-      message: 'fetching',
-    })
-    expect((await kernel.run('await runtime.call_tool("github", "x", [1])', options)).error).toMatchObject({
-      name: 'ArgumentsError',
-    })
-    expect(await value('all(hasattr(runtime, name) for name in runtime.__all__), runtime.call_tool.__module__')).toBe(
-      "(True, 'mcp.runtime')",
-    )
+    expect(calls[0]!.params).toEqual(calls[1]!.params)
+  }
+  expect(calls[0]!.params).toEqual({ query: 'issue', limit: 2, detail: 'summary', servers: ['github'] })
+  expect(
+    await value('(await runtime.call_tool("github", "x", {})) == runtime.call_tool_sync("github", "x") == "called"'),
+  ).toBe('True')
+  expect(await value('LOADED_MCP_SERVERS')).toBe("('github',)")
+  expect((await kernel.run('runtime.progress(3, 12, "fetching")', options)).frames[0]).toMatchObject({
+    type: 'progress',
+    done: 3,
+    total: 12,
+    message: 'fetching',
   })
-
-  it('sends progress that the bridge can read, and refuses any other', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const sent = async (args: string) => {
-      const { done, total, message } = (await kernel.run(`runtime.progress(${args})`)).frames[0]!
-      return [done, total, message]
-    }
-    expect(await sent('3')).toEqual([3, undefined, undefined])
-    expect(await sent('0.5, 1.0, "half"')).toEqual([0.5, 1, 'half'])
-    expect(await sent('__import__("decimal").Decimal("2.5"), __import__("fractions").Fraction(5, 1)')).toEqual([
-      2.5,
-      5,
-      undefined,
-    ])
-    expect(await sent('10**20')).toEqual([1e20, undefined, undefined])
-    for (const [args, message] of [
-      ['"a"', 'done is a finite number, not str'],
-      ['float("nan")', 'done is a finite number, not nan'],
-      ['1, float("-inf")', 'total is a finite number, not -inf'],
-      ['10**400', 'done is a finite number, not int'],
-      ['True', 'done is a finite number, not True'],
-      ['None', 'done is a finite number, not NoneType'],
-      ['1, [2]', 'total is a finite number, not list'],
-      ['1, 2, 3', 'message is a str, not int'],
-    ]) {
-      const outcome = await kernel.run(`runtime.progress(${args})`)
-      expect(outcome.error).toMatchObject({ name: 'ArgumentsError', message: expect.stringContaining(message!) })
-      expect(outcome.frames.map(({ type }) => type)).toEqual(['done'])
-    }
+  expect((await kernel.run('await runtime.call_tool("github", "x", [1])', options)).error).toMatchObject({
+    name: 'ArgumentsError',
   })
-
-  it('prints docs as lines', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const short = DOCS.map((doc) => ({ ...doc, params: undefined }))
-    const options = { ...bridge(), onCall: () => ({ value: short }) }
-    const { stdout, value } = await kernel.run(
-      'docs = await runtime.search_tool_docs("x")\nprint(docs)\nprint(docs[0])\nprint(docs[1:])\ndocs',
-      options,
-    )
-    const lines = DOCS.map((doc) => doc.line)
-    expect(stdout).toBe(`${lines.join('\n')}\n${lines[0]}\n${lines[1]}\n`)
-    expect(value).toEqual({ 'text/plain': lines.join('\n') })
-    expect(await kernel.value('docs[0]["tool"], isinstance(docs, list)')).toBe("('create-issue', True)")
-    expect(await kernel.value('docs[:0]')).toBe('(no tools)')
-  })
+  expect(await value('all(hasattr(runtime, name) for name in runtime.__all__), runtime.call_tool.__module__')).toBe(
+    "(True, 'mcp.runtime')",
+  )
 })
 
-it('prints docs in full with every parameter and an example', async (ctx) => {
+it('mcp.runtime sends progress that the bridge can read, and refuses any other', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const sent = async (args: string) => {
+    const { done, total, message } = (await kernel.run(`runtime.progress(${args})`)).frames[0]!
+    return [done, total, message]
+  }
+  expect(await sent('3')).toEqual([3, undefined, undefined])
+  expect(await sent('0.5, 1.0, "half"')).toEqual([0.5, 1, 'half'])
+  expect(await sent('__import__("decimal").Decimal("2.5"), __import__("fractions").Fraction(5, 1)')).toEqual([
+    2.5,
+    5,
+    undefined,
+  ])
+  expect(await sent('10**20')).toEqual([1e20, undefined, undefined])
+  for (const [args, message] of [
+    ['"a"', 'done is a finite number, not str'],
+    ['float("nan")', 'done is a finite number, not nan'],
+    ['1, float("-inf")', 'total is a finite number, not -inf'],
+    ['10**400', 'done is a finite number, not int'],
+    ['True', 'done is a finite number, not True'],
+    ['None', 'done is a finite number, not NoneType'],
+    ['1, [2]', 'total is a finite number, not list'],
+    ['1, 2, 3', 'message is a str, not int'],
+  ]) {
+    const outcome = await kernel.run(`runtime.progress(${args})`)
+    expect(outcome.error).toMatchObject({ name: 'ArgumentsError', message: expect.stringContaining(message!) })
+    expect(outcome.frames.map(({ type }) => type)).toEqual(['done'])
+  }
+})
+
+it('mcp.runtime prints docs as lines', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const short = DOCS.map((doc) => ({ ...doc, params: undefined }))
+  const options = { ...bridge(), onCall: () => ({ value: short }) }
+  const { stdout, value } = await kernel.run(
+    'docs = await runtime.search_tool_docs("x")\nprint(docs)\nprint(docs[0])\nprint(docs[1:])\ndocs',
+    options,
+  )
+  const lines = DOCS.map((doc) => doc.line)
+  expect(stdout).toBe(`${lines.join('\n')}\n${lines[0]}\n${lines[1]}\n`)
+  expect(value).toEqual({ 'text/plain': lines.join('\n') })
+  expect(await kernel.value('docs[0]["tool"], isinstance(docs, list)')).toBe("('create-issue', True)")
+  expect(await kernel.value('docs[:0]')).toBe('(no tools)')
+})
+
+it('mcp.runtime prints full docs with every parameter and an example', async (ctx) => {
   const kernel = await startKernel(ctx)
   const options = { ...bridge(), onCall: () => ({ value: [{ ...DOCS[0], example: "await mcp_github.x(title='t')" }] }) }
   const code = 'print(await runtime.query_tool_docs("github", tools=["create_issue"], detail="full"))'
@@ -156,7 +152,7 @@ Example: await mcp_github.x(title='t')
 `)
 })
 
-it('asks for several tools or queries at once', async (ctx) => {
+it('mcp.runtime requests several tools or queries at once', async (ctx) => {
   const kernel = await startKernel(ctx)
   const calls: Call[] = []
   const options: RunOptions = {
@@ -176,7 +172,7 @@ it('asks for several tools or queries at once', async (ctx) => {
 })
 
 describe('a proxy', () => {
-  it('is reached in three ways, and costs no round trip', async (ctx) => {
+  it('a proxy is reached in three ways without a round trip', async (ctx) => {
     const kernel = await startKernel(ctx)
     const calls: Call[] = []
     const code = `
@@ -189,7 +185,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(calls).toEqual([])
   })
 
-  it('fetches its docs when they are asked for, once', async (ctx) => {
+  it('a proxy fetches its docs when they are asked for, once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const calls: Call[] = []
     const options = bridge(calls)
@@ -212,7 +208,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(calls[0]!.params).toEqual({ server: 'github', detail: 'full' })
   })
 
-  it('a proxy of a server that cannot be reached says so and fails nothing', async (ctx) => {
+  it('a proxy of an unavailable server says so, and does not fail when it is made', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options: RunOptions = {
       servers: GITHUB,
@@ -223,7 +219,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(await kernel.value('dir(mcp_github)', options)).toBe('[]')
   })
 
-  it('a proxy of an unknown server is an error that says which there are', async (ctx) => {
+  it('the error for an unknown server names those that exist', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = (statement: string, kind: string) =>
       `import mcp.servers\ntry:\n    ${statement}\nexcept ${kind} as e: r = isinstance(e, runtime.MCPError), str(e)\nr`
@@ -239,7 +235,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
 describe('the list of servers', () => {
   const FILES = [{ name: 'my-files', alias: 'my_files' }]
 
-  it('can change from cell to cell, and names go with it', async (ctx) => {
+  it('the list of servers can change from cell to cell, and the names change with it', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.value('mcp_github is not None', { servers: GITHUB })).toBe('True')
     await kernel.run('kept = mcp_github', { servers: [...GITHUB, ...FILES] })
@@ -252,7 +248,7 @@ describe('the list of servers', () => {
     expect(await kernel.value('runtime.discovered_servers(), LOADED_MCP_SERVERS', { servers: [] })).toBe('([], ())')
   })
 
-  it('leaves the names of a cell alone while it is the same', async (ctx) => {
+  it('the list of servers leaves the names of a cell alone while it is the same', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('mcp_github = "mine"; runtime = "mine too"', { servers: GITHUB })
     expect(await kernel.value('mcp_github, runtime', { servers: GITHUB })).toBe("('mine', 'mine too')")
@@ -262,14 +258,14 @@ describe('the list of servers', () => {
     )
   })
 
-  it('the list of servers that is empty leaves everything else in place', async (ctx) => {
+  it('an empty list of servers leaves everything else in place', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.value('runtime.discovered_servers(), list(mcp_servers)')).toBe('([], [])')
   })
 })
 
 describe('help()', () => {
-  it('shows the types and the meaning of all parameters of search_tool_docs', async (ctx) => {
+  it('help() shows the types and the meaning of all parameters of search_tool_docs', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout } = await kernel.run('help(runtime.search_tool_docs)')
     // Some versions of Python break a long signature into lines.
@@ -282,7 +278,7 @@ describe('help()', () => {
     for (const word of ['limit:', 'servers:', 'detail:', '"full" adds']) expect(shown).toContain(word)
   })
 
-  it('shows a type for every parameter and result in mcp.runtime, and a docstring', async (ctx) => {
+  it('help() shows a type for every parameter and result in mcp.runtime, and a docstring', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import inspect
@@ -299,7 +295,7 @@ len(runtime.__all__) > 30, incomplete`
     expect(await kernel.value(code)).toBe('(True, [])')
   })
 
-  it('names the classes of docs as mcp.runtime has them, so that they can be pickled', async (ctx) => {
+  it('classes of docs are named as mcp.runtime has them, so that they can be pickled', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import pickle

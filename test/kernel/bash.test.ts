@@ -50,14 +50,14 @@ function github(result: unknown = { structuredContent: { number: 12 } }) {
 }
 
 describe('a bash cell', () => {
-  it('prints to both streams, with what Python prints before and after it in order', async (ctx) => {
+  it('a bash cell prints to both streams, in order with what Python prints before and after it', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout, stderr, status } = await bash(kernel, 'echo out; echo err >&2; printf "no newline"')
     expect([status, stdout, stderr]).toEqual(['ok', 'out\nno newline', 'err\n'])
     expect((await kernel.run('print("python")')).stdout).toBe('python\n')
   })
 
-  it('keeps variables, arrays, exports, functions and the folder', async (ctx) => {
+  it('a bash cell keeps variables, arrays, exports, functions and the folder', async (ctx) => {
     const kernel = await startKernel(ctx)
     await bash(
       kernel,
@@ -72,7 +72,7 @@ describe('a bash cell', () => {
     expect(await kernel.value('between')).toBe('1')
   })
 
-  it('keeps what it has when it ends with exit, with set -e or with a trap of its own', async (ctx) => {
+  it('a bash cell keeps its variables when it ends with exit, with set -e or with a trap of its own', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await bash(kernel, 'a=1; exit 3')).error).toMatchObject({ name: 'ExitStatus', message: '3' })
     expect((await bash(kernel, 'set -euo pipefail; b=2; false; b=3')).error?.message).toBe('1')
@@ -82,7 +82,7 @@ describe('a bash cell', () => {
     expect((await bash(kernel, 'echo ${d-none} $a')).stdout).toBe('none 1\n')
   })
 
-  it('names its lines in errors and says what is not there', async (ctx) => {
+  it('a bash cell names its lines in errors and reports unknown commands', async (ctx) => {
     const kernel = await startKernel(ctx)
     const missing = await bash(kernel, 'echo 1\nno-such-program --x')
     expect(missing.stderr).toBe('Cell 1: line 2: no-such-program: command not found\n')
@@ -91,7 +91,7 @@ describe('a bash cell', () => {
     expect(wrong).toMatchObject({ status: 'error', stderr: expect.stringContaining('syntax error') })
   })
 
-  it('shares files with Python', async (ctx) => {
+  it('a bash cell shares files with Python', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout: folder } = await bash(kernel, 'cd "$(mktemp -d)"; echo from bash > f; pwd')
     expect(await kernel.value(`path = ${JSON.stringify(folder.trim())} + '/f'; open(path).read()`)).toBe(
@@ -101,7 +101,7 @@ describe('a bash cell', () => {
     expect((await bash(kernel, 'cat f')).stdout).toBe('from python')
   })
 
-  it('reads nothing from stdin, and cannot write a frame', async (ctx) => {
+  it('a bash cell reads nothing from stdin, and cannot write a frame', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout } = await bash(
       kernel,
@@ -118,7 +118,7 @@ describe('a bash cell', () => {
     'sleep 601.73 | cat',
     'yes',
     'mcp github create_issue --title never',
-  ])('is ended by an interrupt: %s', async (code, ctx) => {
+  ])('a bash cell is ended by an interrupt: %s', async (code, ctx) => {
     const kernel = await startKernel(ctx)
     const options: RunOptions = {
       servers: GITHUB,
@@ -141,7 +141,7 @@ describe('a bash cell', () => {
     expect((await bash(kernel, 'ps -e -o args= | grep -c "^sleep 601[.]73" || true')).stdout).toBe('0\n')
   })
 
-  it('leaves what it has started in the background running', async (ctx) => {
+  it('a bash cell leaves its background processes running', async (ctx) => {
     const kernel = await startKernel(ctx)
     await bash(kernel, 'sleep 600 & job=$!')
     expect((await bash(kernel, 'kill $job && echo was there')).stdout).toBe('was there\n')
@@ -149,7 +149,7 @@ describe('a bash cell', () => {
 })
 
 describe('mcp', () => {
-  it('calls a tool with arguments as its schema has them and prints JSON', async (ctx) => {
+  it('the mcp command calls a tool with arguments as its schema has them and prints JSON', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, args } = github()
     const cell = await bash(
@@ -175,7 +175,7 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     ])
   })
 
-  it('prints texts as they are, and bytes only into something else than the output', async (ctx) => {
+  it('the mcp command prints texts unchanged, and bytes only when its output is redirected', async (ctx) => {
     const kernel = await startKernel(ctx)
     const text = github({ content: [{ type: 'text', text: 'plain € text' }] })
     expect((await bash(kernel, 'mcp github create_issue --title x', text.options)).stdout).toBe('plain € text\n')
@@ -191,7 +191,7 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(text.calls.at(-1)?.params['raw']).toBe(true)
   })
 
-  it('reports an error on stderr, and 1', async (ctx) => {
+  it('the mcp command reports an error on stderr, and exits with 1', async (ctx) => {
     const kernel = await startKernel(ctx)
     const error = { code: 'PERMISSION_DENIED', message: 'A rule denies it', hint: 'Ask the user.' }
     const onCall: RunOptions['onCall'] = ({ method }) =>
@@ -210,7 +210,7 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(wrong.stderr).toContain("mcp: --title needs a value\nSee mcp --help.\nmcp: Server 'gitlab' is not available")
   })
 
-  it('shows help and search as commands', async (ctx) => {
+  it('the mcp command shows help and search results as commands', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options } = github()
     const { stdout } = await bash(
@@ -227,7 +227,7 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(tool).toContain('It says more.\n  --title  str  what it is about\n')
   })
 
-  it('runs many at once, and in a program that a cell starts', async (ctx) => {
+  it('the mcp command runs many times at once, and in a program that a cell starts', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, calls } = github()
     const cell = await bash(
@@ -238,7 +238,7 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect([cell.stdout.trim(), calls.length]).toEqual(['12', 12])
   })
 
-  it('is over with the cell', async (ctx) => {
+  it('the mcp command stops working when its cell has ended', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, calls } = github()
     const path = (

@@ -6,7 +6,7 @@ const answer = (value: unknown): RunOptions => ({ servers: GITHUB, onCall: () =>
 const content = (...blocks: object[]): RunOptions => answer({ content: blocks })
 
 describe('a call', () => {
-  it('sends positional and keyword arguments as they are', async (ctx) => {
+  it('a call sends positional and keyword arguments unchanged', async (ctx) => {
     const kernel = await startKernel(ctx)
     const calls: Call[] = []
     const options: RunOptions = { servers: GITHUB, onCall: (call) => (calls.push(call), text('ok')) }
@@ -22,7 +22,7 @@ describe('a call', () => {
     ])
   })
 
-  it('gives the untouched result with raw', async (ctx) => {
+  it('a call returns the untouched result with raw', async (ctx) => {
     const kernel = await startKernel(ctx)
     const result = { content: [{ type: 'text', text: '{"a": 1}' }], _meta: { m: 1 } }
     expect(
@@ -39,7 +39,7 @@ describe('a call', () => {
     ).toBe(`'{"a": 1}'`)
   })
 
-  it('passes raw= on when the tool has a parameter of that name', async (ctx) => {
+  it('a call sends raw= to a tool that has a parameter of that name', async (ctx) => {
     const kernel = await startKernel(ctx)
     const sent: unknown[] = []
     const options = (params: object[]): RunOptions => ({
@@ -60,7 +60,7 @@ describe('a call', () => {
     ])
   })
 
-  it('is a real coroutine', async (ctx) => {
+  it('a call is a real coroutine', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options: RunOptions = { servers: GITHUB, onCall: ({ params }) => text(JSON.stringify(params['kwargs'])) }
     expect(
@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
   })
 
-  it('a call that is cancelled tells the bridge', async (ctx) => {
+  it('the bridge is told when a call is cancelled', async (ctx) => {
     const kernel = await startKernel(ctx)
     const open: RunOptions = { servers: GITHUB, onCall: () => undefined }
     const code =
@@ -89,7 +89,7 @@ describe('a call', () => {
     expect(left.frames.map((frame) => frame.type)).toEqual(['call', 'cancel', 'done'])
   })
 
-  it('can block: in a cell, in a running loop, in a thread, in asyncio.run', async (ctx) => {
+  it('a call can block: in a cell, in a running loop, in a thread, in asyncio.run', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options = content({ type: 'text', text: '{"n": 5}' })
     expect(await kernel.value('runtime.call_tool_sync("github", "x").n', options)).toBe('5')
@@ -118,7 +118,7 @@ got[1].n`
     expect(await kernel.value(ownLoop, options)).toBe('5')
   })
 
-  it('is answered although the signal for it was lost', async (ctx) => {
+  it('a call is answered although the signal for it was lost', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import fcntl, os, threading
@@ -150,7 +150,7 @@ time.sleep(0.1)`
     expect(await kernel.value('over.wait()\nfailed')).toBe("['The cell ended before the call did']")
   })
 
-  it('can be made 5,000 times at once', async (ctx) => {
+  it('a call can be made 5,000 times at once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const ids: number[] = []
     // Answered only when all are open, in reverse, in one write.
@@ -173,7 +173,7 @@ time.sleep(0.1)`
     expect(outcome.value).toEqual({ 'text/plain': 'True' })
   })
 
-  it('can bring 50 MB, and refuses to send more than a frame holds', async (ctx) => {
+  it('a call can return 50 MB, and refuses to send more than a frame holds', async (ctx) => {
     const kernel = await startKernel(ctx)
     const big = 'x'.repeat(50_000_000)
     expect(await kernel.value('len(await mcp_github.x())', content({ type: 'text', text: big }))).toBe('50000000')
@@ -190,7 +190,7 @@ time.sleep(0.1)`
     expect(tooMuch.frames.map((frame) => frame.type)).toEqual(['done'])
   })
 
-  it('refuses arguments that JSON has no form for, and sends those with an obvious one', async (ctx) => {
+  it('a call refuses arguments that cannot be JSON, and converts those with an obvious form', async (ctx) => {
     const kernel = await startKernel(ctx)
     for (const bad of ['float("nan")', 'object()', 'print', '{(1, 2): 3}', 'deep', 'ring', 'b"bytes"']) {
       const setup = 'deep = []\nfor _i in range(100_000): deep = [deep]\nring = []\nring.append(ring)\n'
@@ -208,7 +208,7 @@ time.sleep(0.1)`
     expect(calls[0]!.params).toMatchObject({ args: [[1, 2]], kwargs: { s: [1], d: '2026-01-02', p: '/a' } })
   })
 
-  it('ends the cell with an error when its reply cannot be read', async (ctx) => {
+  it('a call whose reply cannot be read ends the cell with an error', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run('await mcp_github.x()', {
       servers: GITHUB,
@@ -223,78 +223,73 @@ time.sleep(0.1)`
   })
 })
 
-describe('a result', () => {
-  it('becomes a native value', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const value = (code: string, options: RunOptions) => kernel.value(`r = await mcp_github.x()\n${code}`, options)
-    const one = (words: string) => content({ type: 'text', text: words })
-    expect(await value('r', one('hello'))).toBe("'hello'")
-    expect(await value('r', one('{"a": [1, {"b": null}]}'))).toBe("{'a': [1, {'b': None}]}")
-    expect(await value('r.a[1].b, r["a"]', one('{"a": [1, {"b": 2}]}'))).toBe("(2, [1, {'b': 2}])")
-    expect(await value('r', one(' [1, 2]'))).toBe('[1, 2]')
-    expect(await value('r', one('42'))).toBe("'42'")
-    expect(await value('r', one('{broken'))).toBe("'{broken'")
-    expect(await value('r', one('[link](x)'))).toBe("'[link](x)'")
-    expect(await value('r', content())).toBe(undefined)
-    expect(await value('r', content({ type: 'text', text: 'a' }, { type: 'text', text: '{"b":1}' }))).toBe(
-      "['a', {'b': 1}]",
-    )
-    expect(await value('r', answer({ content: [{ type: 'text', text: 'no' }], structuredContent: { yes: 1 } }))).toBe(
-      "{'yes': 1}",
-    )
-    expect(await value('r', answer({ structuredContent: { result: [1] } }))).toBe('[1]')
-    expect(await value('r', answer({ structuredContent: { content: 'c' } }))).toBe("'c'")
-    // JSON text in a box is what it is in a text block; the content of a file is not looked into.
-    const json = JSON.stringify([{ id: 1 }])
-    expect(await value('r[0].id', answer({ structuredContent: { result: json } }))).toBe('1')
-    expect(await value('r', answer({ structuredContent: { result: '7' } }))).toBe("'7'")
-    expect(await value('r', answer({ structuredContent: { result: '{broken' } }))).toBe("'{broken'")
-    expect(await value('r', answer({ structuredContent: { content: '[1]' } }))).toBe("'[1]'")
-    expect(await value('r', answer({ structuredContent: { result: 1, more: 2 } }))).toBe("{'result': 1, 'more': 2}")
-    expect(await value('r', content({ type: 'resource', resource: { uri: 'u', text: 'words' } }))).toBe("'words'")
-    expect(await value('r', content({ type: 'resource', resource: { uri: 'u', blob: 'AAE=' } }))).toBe("b'\\x00\\x01'")
-    expect(await value('r.uri', content({ type: 'resource_link', uri: 'u', name: 'n' }))).toBe("'u'")
-    expect(await value('r.type', content({ type: 'of_the_future', x: 1 }))).toBe("'of_the_future'")
-  })
+it('a result becomes a native value', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const value = (code: string, options: RunOptions) => kernel.value(`r = await mcp_github.x()\n${code}`, options)
+  const one = (words: string) => content({ type: 'text', text: words })
+  expect(await value('r', one('hello'))).toBe("'hello'")
+  expect(await value('r', one('{"a": [1, {"b": null}]}'))).toBe("{'a': [1, {'b': None}]}")
+  expect(await value('r.a[1].b, r["a"]', one('{"a": [1, {"b": 2}]}'))).toBe("(2, [1, {'b': 2}])")
+  expect(await value('r', one(' [1, 2]'))).toBe('[1, 2]')
+  expect(await value('r', one('42'))).toBe("'42'")
+  expect(await value('r', one('{broken'))).toBe("'{broken'")
+  expect(await value('r', one('[link](x)'))).toBe("'[link](x)'")
+  expect(await value('r', content())).toBe(undefined)
+  expect(await value('r', content({ type: 'text', text: 'a' }, { type: 'text', text: '{"b":1}' }))).toBe(
+    "['a', {'b': 1}]",
+  )
+  expect(await value('r', answer({ content: [{ type: 'text', text: 'no' }], structuredContent: { yes: 1 } }))).toBe(
+    "{'yes': 1}",
+  )
+  expect(await value('r', answer({ structuredContent: { result: [1] } }))).toBe('[1]')
+  expect(await value('r', answer({ structuredContent: { content: 'c' } }))).toBe("'c'")
+  // JSON text in a box is what it is in a text block; the content of a file is not looked into.
+  const json = JSON.stringify([{ id: 1 }])
+  expect(await value('r[0].id', answer({ structuredContent: { result: json } }))).toBe('1')
+  expect(await value('r', answer({ structuredContent: { result: '7' } }))).toBe("'7'")
+  expect(await value('r', answer({ structuredContent: { result: '{broken' } }))).toBe("'{broken'")
+  expect(await value('r', answer({ structuredContent: { content: '[1]' } }))).toBe("'[1]'")
+  expect(await value('r', answer({ structuredContent: { result: 1, more: 2 } }))).toBe("{'result': 1, 'more': 2}")
+  expect(await value('r', content({ type: 'resource', resource: { uri: 'u', text: 'words' } }))).toBe("'words'")
+  expect(await value('r', content({ type: 'resource', resource: { uri: 'u', blob: 'AAE=' } }))).toBe("b'\\x00\\x01'")
+  expect(await value('r.uri', content({ type: 'resource_link', uri: 'u', name: 'n' }))).toBe("'u'")
+  expect(await value('r.type', content({ type: 'of_the_future', x: 1 }))).toBe("'of_the_future'")
+})
 
-  it('a result that is an image is an image', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const image = content({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' })
-    const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
-    expect(outcome.value).toEqual({ 'text/plain': '<image/png, 8 bytes>', 'image/png': 'iVBORw0KGgo=' })
-    expect(await kernel.value('r.data, r.mime_type')).toBe("(b'\\x89PNG\\r\\n\\x1a\\n', 'image/png')")
-    expect(
-      await kernel.value(
-        '(await mcp_github.x()).mime_type',
-        content({ type: 'audio', data: '', mimeType: 'audio/wav' }),
-      ),
-    ).toBe("'audio/wav'")
-  })
+it('a result that holds an image is an image', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const image = content({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' })
+  const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
+  expect(outcome.value).toEqual({ 'text/plain': '<image/png, 8 bytes>', 'image/png': 'iVBORw0KGgo=' })
+  expect(await kernel.value('r.data, r.mime_type')).toBe("(b'\\x89PNG\\r\\n\\x1a\\n', 'image/png')")
+  expect(
+    await kernel.value('(await mcp_github.x()).mime_type', content({ type: 'audio', data: '', mimeType: 'audio/wav' })),
+  ).toBe("'audio/wav'")
+})
 
-  it('a result with keys is a dict with attributes', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const data = answer({
-      structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
-    })
-    await kernel.run('r = await mcp_github.x()', data)
-    expect(await kernel.value('r.title, r["items"], callable(r.items), r["odd key"], r["__class__"]')).toBe(
-      "('t', [1], True, 2, 'c')",
-    )
-    expect(
-      await kernel.value(
-        'import json, copy, pickle\njson.loads(json.dumps(r)) == r == copy.deepcopy(r) == pickle.loads(pickle.dumps(r))',
-      ),
-    ).toBe('True')
-    expect(await kernel.value('isinstance(r, dict), "title" in dir(r), hasattr(r, "nope"), r.nested.x')).toBe(
-      '(True, True, False, 1)',
-    )
-    expect((await kernel.run('r.titel')).error!.message).toMatch(/no key 'titel'; keys: title, items/)
-    expect(await kernel.value('r.title = 5\nr["title"]')).toBe('5')
+it('a result with keys is a dict with attributes', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const data = answer({
+    structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
   })
+  await kernel.run('r = await mcp_github.x()', data)
+  expect(await kernel.value('r.title, r["items"], callable(r.items), r["odd key"], r["__class__"]')).toBe(
+    "('t', [1], True, 2, 'c')",
+  )
+  expect(
+    await kernel.value(
+      'import json, copy, pickle\njson.loads(json.dumps(r)) == r == copy.deepcopy(r) == pickle.loads(pickle.dumps(r))',
+    ),
+  ).toBe('True')
+  expect(await kernel.value('isinstance(r, dict), "title" in dir(r), hasattr(r, "nope"), r.nested.x')).toBe(
+    '(True, True, False, 1)',
+  )
+  expect((await kernel.run('r.titel')).error!.message).toMatch(/no key 'titel'; keys: title, items/)
+  expect(await kernel.value('r.title = 5\nr["title"]')).toBe('5')
 })
 
 describe('an error', () => {
-  it('can be caught, by kind or all at once', async (ctx) => {
+  it('the error of a call can be caught, by kind or all at once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const failing = (code: string, message: string, extra: object = {}): RunOptions => ({
       servers: GITHUB,
@@ -336,7 +331,7 @@ r`
     ['awaited', 'await runtime.list_tools("github")'],
     ['printing', 'print("x" * 5000)'],
   ]) {
-    it(`an error at the bottom of the stack fails and leaves the kernel well: ${kind}`, async (ctx) => {
+    it(`a call at the bottom of the stack fails and leaves the kernel working: ${kind}`, async (ctx) => {
       const kernel = await startKernel(ctx)
       await kernel.run(`async def dive():\n    ${dive}\n    await dive()`)
       await kernel.run('async def below(n):\n    await (below(n - 1) if n else dive())')

@@ -5,7 +5,7 @@ import { startKernel } from './drive.ts'
 const plain = (text: string) => ({ 'text/plain': text })
 
 describe('a value', () => {
-  it('a value of the last expression is shown as in a REPL', async (ctx) => {
+  it('the value of the last expression is shown as in a REPL', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.run('x = 20\nx + 22')).toMatchObject({ status: 'ok', value: plain('42') })
     expect(await kernel.run('_ + 1')).toMatchObject({ value: plain('43') })
@@ -18,7 +18,7 @@ describe('a value', () => {
     expect(await kernel.value('[i async for i in agen()]')).toBe('[0, 1, 2]')
   })
 
-  it('follows the display conventions of notebooks', async (ctx) => {
+  it('a value follows the display conventions of notebooks', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 class P:
@@ -63,7 +63,7 @@ B()`
     expect(await kernel.value('1')).toBe('1')
   })
 
-  it('too long for a frame is cut in the middle', async (ctx) => {
+  it('a value too long for a frame is cut in the middle', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run(`class L:\n  def __repr__(self): return 'a' + '\\u20ac' * 12_000_000 + 'z'\nL()`)
     expect(outcome.status).toBe('ok')
@@ -72,7 +72,7 @@ B()`
 })
 
 describe('an error', () => {
-  it('shows the lines of the cell and nothing of the kernel', async (ctx) => {
+  it('an error shows the lines of the cell and none of the kernel', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run('1/0')
     expect(outcome).toMatchObject({
@@ -93,7 +93,7 @@ describe('an error', () => {
     expect(awaited.error!.traceback).not.toMatch(/sandbridge|asyncio/)
   })
 
-  it('includes what caused it, and the members of a group', async (ctx) => {
+  it('an error includes its cause, and the members of a group', async (ctx) => {
     const kernel = await startKernel(ctx)
     const chained = await kernel.run('try:\n    1/0\nexcept Exception as e:\n    raise ValueError("outer") from e')
     expect(chained.error!.traceback).toMatch(
@@ -107,7 +107,7 @@ describe('an error', () => {
     }
   })
 
-  it('an error of syntax points at the place', async (ctx) => {
+  it('a syntax error points at its place', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run('x = 1\ny = (2 +')
     expect(outcome).toMatchObject({ status: 'error', error: { name: 'SyntaxError' } })
@@ -120,7 +120,7 @@ describe('an error', () => {
     expect((await kernel.run('('.repeat(3000))).error!.name).toMatch(/SyntaxError|MemoryError|RecursionError/)
   })
 
-  it('an error of endless recursion is short and costs nothing', async (ctx) => {
+  it('an error of endless recursion is short and keeps the variables', async (ctx) => {
     const kernel = await startKernel(ctx)
     const one = await kernel.run('def f(n): return f(n + 1)\nf(0)')
     expect(one.error!.name).toBe('RecursionError')
@@ -135,7 +135,7 @@ describe('an error', () => {
     expect(await kernel.value('1')).toBe('1')
   })
 
-  it('can be of any kind', async (ctx) => {
+  it('an error can be of any class', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.run('raise SystemExit')).toMatchObject({ status: 'ok' })
     expect(await kernel.run('import sys; sys.exit(0)')).toMatchObject({ status: 'ok' })
@@ -155,7 +155,7 @@ describe('an error', () => {
 })
 
 describe('state', () => {
-  it('is kept from cell to cell, in a real __main__', async (ctx) => {
+  it('variables are kept from cell to cell, in a real __main__', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(
       'from __future__ import annotations\nimport pickle, asyncio\nclass C: pass\ndef f(x: Undefined): return x',
@@ -168,7 +168,7 @@ describe('state', () => {
     expect(await kernel.value('import inspect\ninspect.getsource(f)')).toContain('def f(x: Undefined)')
   })
 
-  it('includes the event loop', async (ctx) => {
+  it('the event loop is kept from cell to cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(
       'import asyncio, contextvars\nq = asyncio.Queue(1)\nawait q.put(1)\nlock = asyncio.Lock()\nawait lock.acquire()',
@@ -185,7 +185,7 @@ describe('state', () => {
     expect(await kernel.value(code)).toBe("b'hi\\n'")
   })
 
-  it('survives a cell that breaks sys.stdout or closes the loop', async (ctx) => {
+  it('variables survive a cell that breaks sys.stdout or closes the loop', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('import sys, io, asyncio\nsys.stdout = io.StringIO()\nsys.stderr = None')
     expect((await kernel.run('print("seen")')).stdout).toBe('seen\n')
@@ -197,7 +197,7 @@ describe('state', () => {
 })
 
 describe('what a cell leaves behind', () => {
-  it('is cancelled and mentioned', async (ctx) => {
+  it('tasks that a cell leaves behind are cancelled and mentioned', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import asyncio
@@ -213,7 +213,7 @@ await asyncio.sleep(0)
     expect((await kernel.run('t.cancelled()')).notes).toBeUndefined()
   })
 
-  it('cannot keep the cell from ending', async (ctx) => {
+  it('tasks that a cell leaves behind cannot keep it from ending', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import asyncio
@@ -236,7 +236,7 @@ it('a coroutine that is never awaited is warned about', async (ctx) => {
   expect(stderr).toContain("coroutine 'f' was never awaited")
 })
 
-it('a forked child neither answers for its parent nor confuses the frames', async (ctx) => {
+it('a forked child neither answers for its parent nor breaks the frames', async (ctx) => {
   const kernel = await startKernel(ctx)
   const code = `
 import os

@@ -65,7 +65,7 @@ describe('a call that is certainly wrong', () => {
       'beside a try that has nothing to do with it',
       'try:\n    1 / 0\nexcept Exception:\n    pass\nawait mcp_github.bad()',
     ],
-  ])('%s is refused before anything runs', async ([, code], ctx) => {
+  ])('a call is refused before its cell runs: %s', async ([, code], ctx) => {
     const kernel = await startKernel(ctx)
     const { status, error, ran } = await outcome(kernel, code)
     expect({ status, ran }).toEqual({ status: 'error', ran: false })
@@ -73,7 +73,7 @@ describe('a call that is certainly wrong', () => {
     expect(error!.message).toMatch(/^Not run\. Line \d+: bad: no argument "x"$/)
   })
 
-  it('is shown in its line, with the others named', async (ctx) => {
+  it('a call that is certainly wrong is shown in its line, with the others named', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { error } = await kernel.run('print(1)\nawait mcp_github.bad(x=1)\nawait mcp_github.none()', judging())
     expect(error!.traceback).toMatch(
@@ -84,7 +84,7 @@ describe('a call that is certainly wrong', () => {
     expect(await kernel.value(classes, judging())).toBe('True')
   })
 
-  it('has the class of its kind', async (ctx) => {
+  it('the error of a wrong call has the class of its kind', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await outcome(kernel, 'await mcp_github.none()')).error!.name).toBe('ToolNotFound')
     expect((await outcome(kernel, 'await runtime.call_tool("gone", "x")')).error!.name).toBe('ServerNotFound')
@@ -99,7 +99,7 @@ describe('a call that is certainly wrong', () => {
     )
   })
 
-  it('recognises a wrong call by a name that an earlier cell has imported, or assigned', async (ctx) => {
+  it('a wrong call is found by a name that an earlier cell has imported, or assigned', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('from mcp.servers.github import bad\nother = bad\ng = mcp_github', judging())
     for (const call of ['bad()', 'other()', 'g.bad()']) expect((await outcome(kernel, `await ${call}`)).ran).toBe(false)
@@ -162,13 +162,13 @@ describe('what is merely dynamic runs', () => {
     ],
     ['a coroutine that is closed', 'mcp_github.ok().close()'],
     ['a coroutine for later', 'c = mcp_github.ok()\nawait c'],
-  ])('%s', async ([, code], ctx) => {
+  ])('a dynamic call is not refused before the cell runs: %s', async ([, code], ctx) => {
     const kernel = await startKernel(ctx)
     const { status, ran, error } = await outcome(kernel, code)
     expect({ status, ran, error: error?.traceback }).toEqual({ status: 'ok', ran: true, error: undefined })
   })
 
-  it('a function of an earlier cell that binds a name', async (ctx) => {
+  it('a function of an earlier cell that binds a name does not make a call wrong', async (ctx) => {
     const kernel = await startKernel(ctx)
     await outcome(
       kernel,
@@ -177,50 +177,45 @@ describe('what is merely dynamic runs', () => {
     expect((await outcome(kernel, 'setup()\nmcp_github.bad()')).value).toEqual({ 'text/plain': '7' })
   })
 
-  it('a replaced call_tool', async (ctx) => {
+  it('a replaced call_tool is not checked', async (ctx) => {
     const kernel = await startKernel(ctx)
     await outcome(kernel, 'runtime.call_tool = lambda *a: 5')
     expect((await outcome(kernel, 'runtime.call_tool("gone", "x")')).status).toBe('ok')
   })
 })
 
-describe('a missing await', () => {
-  it.for<[string, string]>([
-    ['a statement', 'mcp_github.ok()'],
-    ['the last value of a cell', 'x = 1\nmcp_github.ok(title="t")'],
-    ['a statement in a function', 'def f():\n    mcp_github.ok()\n    return 1'],
-    ['an attribute', 'x = mcp_github.ok().items'],
-    ['a subscript', 'x = mcp_github.ok()["items"]'],
-    ['a loop', 'for x in mcp_github.ok():\n    pass'],
-    ['a comprehension', '[x for x in mcp_github.ok()]'],
-    ['unpacking', 'a, b = mcp_github.ok()'],
-    ['call_tool', 'runtime.call_tool("github", "ok")'],
-    ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
-  ])('is said before the cell runs: %s', async ([, code], ctx) => {
-    const kernel = await startKernel(ctx)
-    const { error, ran } = await outcome(kernel, code)
-    expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
-    expect(error!.message).toMatch(/await/)
-  })
+it.for<[string, string]>([
+  ['a statement', 'mcp_github.ok()'],
+  ['the last value of a cell', 'x = 1\nmcp_github.ok(title="t")'],
+  ['a statement in a function', 'def f():\n    mcp_github.ok()\n    return 1'],
+  ['an attribute', 'x = mcp_github.ok().items'],
+  ['a subscript', 'x = mcp_github.ok()["items"]'],
+  ['a loop', 'for x in mcp_github.ok():\n    pass'],
+  ['a comprehension', '[x for x in mcp_github.ok()]'],
+  ['unpacking', 'a, b = mcp_github.ok()'],
+  ['call_tool', 'runtime.call_tool("github", "ok")'],
+  ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
+])('a missing await is reported before the cell runs: %s', async ([, code], ctx) => {
+  const kernel = await startKernel(ctx)
+  const { error, ran } = await outcome(kernel, code)
+  expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
+  expect(error!.message).toMatch(/await/)
+})
 
-  it('a missing await that only shows at run time is a note that names the tool', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const { notes, stderr } = await kernel.run(
-      'print(mcp_github.forgotten())\nprint(mcp_github.forgotten())',
-      judging(),
-    )
-    expect(notes).toEqual([
-      'mcp_github.forgotten(…) was never awaited (2 times): nothing was called. Write `await mcp_github.forgotten(…)`.',
-    ])
-    expect(stderr).toBe('')
-    expect((await kernel.run('1', judging())).notes).toBeUndefined()
-    const other = await kernel.run('async def mine(): pass\nstr(mine())', judging())
-    expect(other.stderr).toContain("coroutine 'mine' was never awaited")
-  })
+it('a missing await that is only found at run time is reported in a note that names the tool', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { notes, stderr } = await kernel.run('print(mcp_github.forgotten())\nprint(mcp_github.forgotten())', judging())
+  expect(notes).toEqual([
+    'mcp_github.forgotten(…) was never awaited (2 times): nothing was called. Write `await mcp_github.forgotten(…)`.',
+  ])
+  expect(stderr).toBe('')
+  expect((await kernel.run('1', judging())).notes).toBeUndefined()
+  const other = await kernel.run('async def mine(): pass\nstr(mine())', judging())
+  expect(other.stderr).toContain("coroutine 'mine' was never awaited")
 })
 
 describe('what the bridge is told', () => {
-  it('is the arguments, with the values of literals', async (ctx) => {
+  it('the bridge gets the arguments of a call to check, with the values of literals', async (ctx) => {
     const kernel = await startKernel(ctx)
     const seen: Seen[] = []
     const code = `
@@ -245,7 +240,7 @@ await mcp_github._resources()`
     ])
   })
 
-  it('is nothing when there are no calls to judge, and its silence or failure stops nothing', async (ctx) => {
+  it('the bridge is not asked when there are no calls to check, and its silence or failure stops no cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const seen: Seen[] = []
     await kernel.run('runtime.discovered_servers()\nx = [mcp_github]\nimport mcp', judging(seen))
@@ -256,7 +251,7 @@ await mcp_github._resources()`
     }
   })
 
-  it('survives source that is deep, long or strange', async (ctx) => {
+  it('the check of a cell survives source that is deep, long or strange', async (ctx) => {
     const kernel = await startKernel(ctx)
     const deep = `x = ${'['.repeat(80)}mcp_github${']'.repeat(80)}`
     expect((await outcome(kernel, deep)).status).toBe('ok')

@@ -45,7 +45,7 @@ my_value = type("Row", (dict,), {})(a=1)
 async def mine(alpha, beta): pass
 `
 
-it('completes names, attributes, servers, tools and arguments', async (ctx) => {
+it('completion offers names, attributes, servers, tools and arguments', async (ctx) => {
   const kernel = await startKernel(ctx)
   await kernel.run(SETUP, options)
   const cases: [code: string, expected: string[]][] = [
@@ -87,7 +87,7 @@ it('completes names, attributes, servers, tools and arguments', async (ctx) => {
   }
 })
 
-it('takes a position, and says what is wrong with anything else', async (ctx) => {
+it('completion accepts a position, and reports what is wrong with anything else', async (ctx) => {
   const kernel = await startKernel(ctx)
   await kernel.run(SETUP, options)
   expect(await kernel.value('complete("mcp_github.cre + 1", 14)', options)).toBe("['create_issue']")
@@ -101,7 +101,7 @@ it('takes a position, and says what is wrong with anything else', async (ctx) =>
   expect((await kernel.run('complete("x", "y")', options)).error!.message).toContain('pos is an int, not str')
 })
 
-it('has a positive control: looking in the ordinary way does run the code of such objects', async (ctx) => {
+it('control: looking at such objects in the ordinary way runs their code', async (ctx) => {
   const kernel = await startKernel(ctx)
   await kernel.run(SETUP, options)
   for (const look of ['dir(hostile)', 'hostile.trap', 'hostile.gone', 'hidden.__class__']) {
@@ -109,7 +109,7 @@ it('has a positive control: looking in the ordinary way does run the code of suc
   }
 })
 
-it('of a server that cannot be listed gives what is known without it', async (ctx) => {
+it('completion offers what is known of a server whose tools cannot be listed', async (ctx) => {
   const kernel = await startKernel(ctx)
   const failing: RunOptions = {
     ...options,
@@ -119,7 +119,7 @@ it('of a server that cannot be listed gives what is known without it', async (ct
   expect(await kernel.value('runtime.complete("mcp_github.create_issue(tit")', failing)).toBe('[]')
 })
 
-it('help() and inspect.signature() show parameters, their descriptions, and what comes back', async (ctx) => {
+it('help() and inspect.signature() show parameters, their descriptions, and the result type', async (ctx) => {
   const kernel = await startKernel(ctx)
   const { stdout } = await kernel.run('help(mcp_github.create_issue)', options)
   expect(stdout).toContain('Create an issue.')

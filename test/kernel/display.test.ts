@@ -28,7 +28,7 @@ const displays = (frames: Record<string, unknown>[]) =>
   frames.flatMap((frame) => (frame['type'] === 'display' ? [frame['data'] as Record<string, string>] : []))
 
 describe('a value', () => {
-  it('comes with what its rich methods give; one that fails is as if it were not there', async (ctx) => {
+  it('a value is sent with what its rich methods return, without those that fail', async (ctx) => {
     const kernel = await startKernel(ctx)
     const rich = `
 class Rich:
@@ -55,7 +55,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
   })
 
-  it('a value that is a long container is wrapped into lines, at any depth, and reads back', async (ctx) => {
+  it('a long container is wrapped into lines, at any depth, and remains valid Python', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = (value: string) => `import ast\nv = ${value}\nv`
     for (const value of [
@@ -73,7 +73,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
   })
 
-  it('a value whose repr is huge or raises does no harm', async (ctx) => {
+  it('a value whose repr is huge or raises harms nothing', async (ctx) => {
     const kernel = await startKernel(ctx)
     const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
     const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
@@ -86,7 +86,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(await kernel.value('1')).toBe('1')
   })
 
-  it('comes as JSON, too, when that is asked for and it has that form', async (ctx) => {
+  it('a value is also sent as JSON, when that is asked for and it can be', async (ctx) => {
     const kernel = await startKernel(ctx)
     const json = async (code: string) => (await kernel.run(code, { json: true })).value!['application/json']
     expect(await json('[{"a": 1}, {"a": None}]')).toEqual([{ a: 1 }, { a: null }])
@@ -99,7 +99,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
 })
 
 describe('figures', () => {
-  it('figures that are open when the cell ends are shown and closed, also when it fails', async (ctx) => {
+  it('open figures are shown and closed when a cell ends, also when it fails', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(FAKE_MATPLOTLIB)
     const outcome = await kernel.run('figures[1], figures[2] = Figure(), Figure((3, 3))\n[Line2D()]')
@@ -147,7 +147,7 @@ describe('figures', () => {
     expect(await kernel.value('small.saved')).toBe('[100]')
   })
 
-  it('never make the kernel load a library that the cell has not', async (ctx) => {
+  it('figures never make the kernel load a library that the cell has not loaded', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('display(b"x"); [1]')
     expect(
@@ -202,7 +202,7 @@ def Config(**given):
   }
 })
 
-it('an object that is only a picture is shown without the address of the object', async (ctx) => {
+it('an object that is only a picture is shown without its memory address', async (ctx) => {
   const kernel = await startKernel(ctx)
   const png = `__import__('base64').b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==')`
   const { value } = await kernel.run(`class P:\n    def _repr_png_(self): return ${png}\nP()`)

@@ -23,7 +23,7 @@ describe('output to descriptors in the embedded sandbox', () => {
     expect((await kernel.run('print(5)')).stdout).toBe('5\n')
   })
 
-  it('comes in its place between what is printed, and of each stream', async () => {
+  it('output to descriptors in the embedded sandbox comes in order with what is printed, for each stream', async () => {
     const kernel = await startEmbedded()
     const code = `import os\nprint('1')\nos.write(1, b'2' * 3_000_000)\nos.write(2, b'3' * 3_000_000)\nprint('4')`
     const { stdout, stderr } = await kernel.run(code)

@@ -2,110 +2,106 @@
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel } from './drive.ts'
 
-describe('a hint', () => {
-  it('is given where one is known', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint
-    expect(await hint('async def f(): return {}\nr = f()\nr["x"]')).toMatch(/write `await` before the call/)
-    expect(await hint('r.number')).toMatch(/await/)
-    expect(await hint('import asyncio\nawait asyncio.sleep(0)\nasyncio.run(asyncio.sleep(0))')).toMatch(
-      /await main\(\)/,
-    )
-    expect(await hint('import no_such_module_anywhere.sub')).toMatch(
-      /no_such_module_anywhere is not in this sandbox.*MCP_BRIDGE_PACKAGES/,
-    )
-    const parsed = 'import json\njson.loads([1])'
-    expect(await hint(parsed)).toMatch(/JSON from a tool is parsed already/)
-    expect(await hint('1 / 0')).toBeUndefined()
-  })
+it('a hint is given for errors that have one', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint
+  expect(await hint('async def f(): return {}\nr = f()\nr["x"]')).toMatch(/write `await` before the call/)
+  expect(await hint('r.number')).toMatch(/await/)
+  expect(await hint('import asyncio\nawait asyncio.sleep(0)\nasyncio.run(asyncio.sleep(0))')).toMatch(/await main\(\)/)
+  expect(await hint('import no_such_module_anywhere.sub')).toMatch(
+    /no_such_module_anywhere is not in this sandbox.*MCP_BRIDGE_PACKAGES/,
+  )
+  const parsed = 'import json\njson.loads([1])'
+  expect(await hint(parsed)).toMatch(/JSON from a tool is parsed already/)
+  expect(await hint('1 / 0')).toBeUndefined()
+})
 
-  it.for([
-    ['"text"', '["content"][0]["text"]'],
-    ['[1]', "['content']"],
-    ['{"a": 1}', '["structuredContent"]'],
-    ['None', '["content"]'],
-    ['"text"', '.get("isError")'],
-    ['"text"', '.content'],
-  ] as const)('names what to write where a value is taken for an MCP result: %s', async ([value, index], ctx) => {
-    const kernel = await startKernel(ctx)
-    expect((await kernel.run(`r = ${value}\nr${index}`)).error!.hint).toMatch(/value itself.*raw=True/)
-    expect((await kernel.run(`r = ${value}\nr["other"] + len(r)`)).error!.hint ?? '').not.toMatch(/raw=True/)
-  })
+it.for([
+  ['"text"', '["content"][0]["text"]'],
+  ['[1]', "['content']"],
+  ['{"a": 1}', '["structuredContent"]'],
+  ['None', '["content"]'],
+  ['"text"', '.get("isError")'],
+  ['"text"', '.content'],
+] as const)('a hint says what to write where a value is taken for an MCP result: %s', async ([value, index], ctx) => {
+  const kernel = await startKernel(ctx)
+  expect((await kernel.run(`r = ${value}\nr${index}`)).error!.hint).toMatch(/value itself.*raw=True/)
+  expect((await kernel.run(`r = ${value}\nr["other"] + len(r)`)).error!.hint ?? '').not.toMatch(/raw=True/)
+})
 
-  it('about the network and about files of the host comes with words to search for', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const told = async (code: string) => (await kernel.run(code)).error!
-    const network = await told('import urllib.error\nraise urllib.error.URLError("https://api.github.com/repos")')
-    expect(network.hint).toMatch(/no network/)
-    expect(network.search).toBe('fetch web page url github')
-    const caused = `
+it('a hint about the network and about files of the host has words to search for', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const told = async (code: string) => (await kernel.run(code)).error!
+  const network = await told('import urllib.error\nraise urllib.error.URLError("https://api.github.com/repos")')
+  expect(network.hint).toMatch(/no network/)
+  expect(network.search).toBe('fetch web page url github')
+  const caused = `
 class ConnectError(Exception): pass
 try: raise OSError(101, 'Network is unreachable')
 except OSError as e: raise RuntimeError('request failed') from e`
-    expect((await told(caused)).hint).toMatch(/no network/)
-    expect((await told('open("/Users/me/notes.txt")')).search).toMatch(/read file/)
-    expect((await told('open("C:\\\\Users\\\\me.txt")')).hint).toMatch(/no files of the host/)
-    expect((await told('open("/tmp/not-there")')).hint).toBeUndefined()
-    expect((await told('open("not-there")')).hint).toBeUndefined()
-  })
+  expect((await told(caused)).hint).toMatch(/no network/)
+  expect((await told('open("/Users/me/notes.txt")')).search).toMatch(/read file/)
+  expect((await told('open("C:\\\\Users\\\\me.txt")')).hint).toMatch(/no files of the host/)
+  expect((await told('open("/tmp/not-there")')).hint).toBeUndefined()
+  expect((await told('open("not-there")')).hint).toBeUndefined()
+})
 
-  it('about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
-    // Sandboxes that forbid sockets answer with these; nothing is sent anywhere here.
-    const forbidden = 'def connect(to): raise PermissionError(errno.EPERM, "Operation not permitted")\n'
-    expect(await hint(`${forbidden}connect(("192.0.2.1", 80))`)).toMatch(/no network/)
-    expect(await hint('import socket\nsocket.socket(99, 1)')).toMatch(/no network/)
-    expect(await hint('import socket\nsocket.create_connection(("127.0.0.1", 1), 2)')).toMatch(/no network/)
-    expect(await hint('import asyncio\nawait asyncio.open_connection("127.0.0.1", 1)')).toMatch(/no network/)
-    expect(
-      await hint('import http.client\nhttp.client.HTTPConnection("127.0.0.1", 1, timeout=2).request("GET", "/")'),
-    ).toMatch(/no network/)
-    expect(await hint('raise OSError(errno.EHOSTUNREACH, "Host is unreachable")')).toMatch(/no network/)
-    expect(
-      await hint(
-        'raise OSError("Multiple exceptions: [Errno %d] a, [Errno %d] b" % (errno.ENETUNREACH, errno.ENETUNREACH))',
-      ),
-    ).toMatch(/no network/)
-    expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
-  })
+it('a hint about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
+  // Sandboxes that forbid sockets answer with these; nothing is sent anywhere here.
+  const forbidden = 'def connect(to): raise PermissionError(errno.EPERM, "Operation not permitted")\n'
+  expect(await hint(`${forbidden}connect(("192.0.2.1", 80))`)).toMatch(/no network/)
+  expect(await hint('import socket\nsocket.socket(99, 1)')).toMatch(/no network/)
+  expect(await hint('import socket\nsocket.create_connection(("127.0.0.1", 1), 2)')).toMatch(/no network/)
+  expect(await hint('import asyncio\nawait asyncio.open_connection("127.0.0.1", 1)')).toMatch(/no network/)
+  expect(
+    await hint('import http.client\nhttp.client.HTTPConnection("127.0.0.1", 1, timeout=2).request("GET", "/")'),
+  ).toMatch(/no network/)
+  expect(await hint('raise OSError(errno.EHOSTUNREACH, "Host is unreachable")')).toMatch(/no network/)
+  expect(
+    await hint(
+      'raise OSError("Multiple exceptions: [Errno %d] a, [Errno %d] b" % (errno.ENETUNREACH, errno.ENETUNREACH))',
+    ),
+  ).toMatch(/no network/)
+  expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
+})
 
-  it('tells what there is instead of a module, a program or a home', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const told = async (code: string) => (await kernel.run(code)).error!
-    expect((await told('import jsonn')).hint).toMatch(
-      /^Did you mean json\? jsonn is not in this sandbox\..*MCP_BRIDGE_PACKAGES/,
-    )
-    for (const path of ['~/x.csv', '$HOME/x.csv', 'file:///x.csv', '/mnt/data/x.csv']) {
-      expect((await told(`open("${path}")`)).hint, path).toMatch(/no files of the host/)
-    }
-    expect((await told('import os\nopen(os.path.expanduser("~/not-there.csv"))')).hint).toMatch(/no files of the host/)
-    expect((await told('import subprocess\nsubprocess.run(["no-such-program"])')).hint).toMatch(
-      /no program no-such-program.*in Python/,
-    )
-    const ended = (command: string, status = 1) =>
-      told(`import subprocess\nraise subprocess.CalledProcessError(${status}, ${command})`)
-    expect((await ended('["curl", "https://a.b"]', 6)).search).toMatch(/fetch web page/)
-    expect((await ended('"cd /tmp && wget https://a.b"', 4)).hint).toMatch(/no network/)
-    expect((await ended('["git", "clone", "https://a.b/c"]', 128)).search).toMatch(/git repository/)
-    expect((await ended('"git status"', 128)).hint).toBeUndefined()
-    expect((await ended('["/usr/bin/python3", "-m", "pip", "install", "x"]')).hint).toMatch(/MCP_BRIDGE_PACKAGES/)
-    expect((await ended('["false"]')).hint).toBeUndefined()
-    const embedded = 'OSError(138, "emscripten does not support processes.")'
-    expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
-  })
+it('a hint names the alternative to a missing module, a program or a home folder', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const told = async (code: string) => (await kernel.run(code)).error!
+  expect((await told('import jsonn')).hint).toMatch(
+    /^Did you mean json\? jsonn is not in this sandbox\..*MCP_BRIDGE_PACKAGES/,
+  )
+  for (const path of ['~/x.csv', '$HOME/x.csv', 'file:///x.csv', '/mnt/data/x.csv']) {
+    expect((await told(`open("${path}")`)).hint, path).toMatch(/no files of the host/)
+  }
+  expect((await told('import os\nopen(os.path.expanduser("~/not-there.csv"))')).hint).toMatch(/no files of the host/)
+  expect((await told('import subprocess\nsubprocess.run(["no-such-program"])')).hint).toMatch(
+    /no program no-such-program.*in Python/,
+  )
+  const ended = (command: string, status = 1) =>
+    told(`import subprocess\nraise subprocess.CalledProcessError(${status}, ${command})`)
+  expect((await ended('["curl", "https://a.b"]', 6)).search).toMatch(/fetch web page/)
+  expect((await ended('"cd /tmp && wget https://a.b"', 4)).hint).toMatch(/no network/)
+  expect((await ended('["git", "clone", "https://a.b/c"]', 128)).search).toMatch(/git repository/)
+  expect((await ended('"git status"', 128)).hint).toBeUndefined()
+  expect((await ended('["/usr/bin/python3", "-m", "pip", "install", "x"]')).hint).toMatch(/MCP_BRIDGE_PACKAGES/)
+  expect((await ended('["false"]')).hint).toBeUndefined()
+  const embedded = 'OSError(138, "emscripten does not support processes.")'
+  expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
+})
 
-  it('does not break on exceptions with a mind of their own', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+it('a hint is not broken by exceptions with unusual methods', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
 class Odd(FileNotFoundError, RuntimeError, TypeError):
     def __str__(self): raise ValueError
     @property
     def filename(self): raise KeyError
     def __eq__(self, other): raise KeyError
 raise Odd`
-    expect((await kernel.run(code)).error).toMatchObject({ name: 'Odd' })
-  })
+  expect((await kernel.run(code)).error).toMatchObject({ name: 'Odd' })
 })
 
 it('earlier output is read in full and searched', async (ctx) => {
@@ -127,7 +123,7 @@ it('earlier output is read in full and searched', async (ctx) => {
   expect(await kernel.value('runtime.grep(None, "nothing")', { onCall })).toBe('(no line fits)')
 })
 
-it('a data frame or an array on the failing line is told by its columns or its shape', async (ctx) => {
+it('a data frame or an array on the failing line is shown by its columns or its shape', async (ctx) => {
   const kernel = await startKernel(ctx)
   const code = `
 import sys, types
@@ -147,7 +143,7 @@ df[array, mine]`
   )
 })
 
-it('functions that call each other in a circle are shown twice', async (ctx) => {
+it('functions that call each other endlessly are shown twice in a traceback', async (ctx) => {
   const kernel = await startKernel(ctx)
   const { traceback } = (
     await kernel.run('def a(n): return b(n + 1)\ndef b(n):\n    return c(n)\ndef c(n):\n    return a(n)\na(0)')
@@ -161,7 +157,7 @@ it('functions that call each other in a circle are shown twice', async (ctx) => 
   expect(few.match(/in a$/gm)).toHaveLength(2)
 })
 
-it('a coroutine of the cell that is not awaited is warned of with its place, never with one of the kernel', async (ctx) => {
+it('a coroutine of the cell that is not awaited is reported with its place, and one of the kernel never is', async (ctx) => {
   const kernel = await startKernel(ctx)
   const { stderr } = await kernel.run('async def f(): pass\nf()\n1')
   expect(stderr).toMatch(/^Cell 1:2: RuntimeWarning: coroutine 'f' was never awaited/)
@@ -202,12 +198,12 @@ describe('an exception that a cell catches', () => {
       "raise __import__('urllib.error').error.URLError(__import__('socket').gaierror(-3, 'Temporary failure'))",
       /^<urlopen error .*The sandbox has no network/,
     ],
-  ] as const)('says what to do: %s', async ([, code, expected], ctx) => {
+  ] as const)('an exception that a cell catches says what to do: %s', async ([, code, expected], ctx) => {
     const kernel = await startKernel(ctx)
     expect((await kernel.run(caught(code), { servers: GITHUB })).stdout).toMatch(expected)
   })
 
-  it('keeps its class and what code asks of it, and is told once when it is raised on', async (ctx) => {
+  it('an exception that a cell catches keeps its class and attributes, and has its hint once when it is raised on', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(caught("open('/home/someone/x')"))
     expect(await kernel.value('type(kept).__name__, kept.errno, kept.filename')).toBe(
@@ -219,7 +215,7 @@ describe('an exception that a cell catches', () => {
     expect(error!.search).toBe('read file from file system')
   })
 
-  it('is as Python made it when there is nothing to say', async (ctx) => {
+  it('an exception that a cell catches is unchanged when there is no hint', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await kernel.run(caught('return 1 / 0'))).stdout).toBe('division by zero\n')
     expect((await kernel.run(caught("return {}['key']"))).stdout).toBe("'key'\n")
@@ -242,7 +238,7 @@ it('a NameError says why variables of earlier cells are gone', async (ctx) => {
   )
 })
 
-it('a server that the call does not name is said to be missing there', async (ctx) => {
+it('the NameError of a server that the run does not name says so', async (ctx) => {
   const kernel = await startKernel(ctx)
   const run = (code: string) => kernel.run(code, { servers: GITHUB, named: true })
   for (const code of ['mcp_files', 'def f(): mcp_files.x\nf()'])

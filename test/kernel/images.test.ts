@@ -62,7 +62,7 @@ describe('a large image', () => {
   const NOTE =
     'An image (image/png) is not shown: it has 20,000 × 20,000 pixels, at most 8,000 a side can be; make it smaller.'
 
-  it('a large image that cannot be made smaller is not sent, whatever shows it, and a note says so once', async (ctx) => {
+  it('a large image that cannot be made smaller is not sent, and a note says so once', async (ctx) => {
     const kernel = await withoutPillow(ctx)
     const huge = png(20_000, 20_000)
     const own = await kernel.run(`display(${shown(huge)})\n${shown(huge)}`)
@@ -77,7 +77,7 @@ describe('a large image', () => {
     expect((await kernel.run('1')).notes).toBeUndefined()
   })
 
-  it('a large image that a model can still take is sent as it is where there is no Pillow', async (ctx) => {
+  it('a large image within the limits of a model is sent unchanged where there is no Pillow', async (ctx) => {
     const kernel = await withoutPillow(ctx)
     const screenshot = png(1920, 4000)
     const outcome = await called(kernel, { content: [image(screenshot)] })
@@ -85,7 +85,7 @@ describe('a large image', () => {
     expect(outcome.notes).toBeUndefined()
   })
 
-  it('is scaled with Pillow, and one that would take too much memory is not decoded', async (ctx) => {
+  it('a large image is scaled with Pillow, and one that would take too much memory is not decoded', async (ctx) => {
     const kernel = await withPillow(ctx)
     const outcome = await kernel.run(shown(png(3000, 6000)))
     expect(sizeOf(outcome.value!['image/png'])).toEqual([784, 1568])
@@ -108,27 +108,25 @@ describe('a large image', () => {
   })
 })
 
-describe('a broken image', () => {
-  it('leaves the plain repr, and never fails the cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    for (const content of ['object()', '5', '["x"]', '{}', '1 / 0']) {
-      const code = `type('Odd', (), {'_repr_png_': lambda self: ${content}, '__repr__': lambda self: 'odd'})()`
-      expect(await kernel.run(code)).toMatchObject({ status: 'ok', value: { 'text/plain': 'odd' } })
-      expect(Object.keys((await kernel.run(code)).value!)).toEqual(['text/plain'])
-    }
-    for (const content of ['"x"', '5', 'None', '[1]', '("x", {})', '1 / 0']) {
-      const code = `type('Odd', (), {'_repr_mimebundle_': lambda self, **_: ${content}, '_repr_markdown_': lambda self: '**m**', '__repr__': lambda self: 'odd'})()`
-      expect((await kernel.run(code)).value).toEqual({ 'text/plain': 'odd', 'text/markdown': '**m**' })
-    }
-  })
+it('a broken image leaves the plain repr, and never fails the cell', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  for (const content of ['object()', '5', '["x"]', '{}', '1 / 0']) {
+    const code = `type('Odd', (), {'_repr_png_': lambda self: ${content}, '__repr__': lambda self: 'odd'})()`
+    expect(await kernel.run(code)).toMatchObject({ status: 'ok', value: { 'text/plain': 'odd' } })
+    expect(Object.keys((await kernel.run(code)).value!)).toEqual(['text/plain'])
+  }
+  for (const content of ['"x"', '5', 'None', '[1]', '("x", {})', '1 / 0']) {
+    const code = `type('Odd', (), {'_repr_mimebundle_': lambda self, **_: ${content}, '_repr_markdown_': lambda self: '**m**', '__repr__': lambda self: 'odd'})()`
+    expect((await kernel.run(code)).value).toEqual({ 'text/plain': 'odd', 'text/markdown': '**m**' })
+  }
+})
 
-  it('leaves the plain repr of a broken image of Pillow', async (ctx) => {
-    const kernel = await withPillow(ctx)
-    const empty = await kernel.run('PIL.Image.new("RGB", (0, 0))')
-    expect(empty).toMatchObject({ status: 'ok', value: { 'text/plain': '<image, RGB, 0 × 0 pixels>' } })
-    const code = `import io\nPIL.Image.open(io.BytesIO(__import__('base64').b64decode('${png(500, 500)}')[:80]))`
-    expect((await kernel.run(code)).value).toEqual({ 'text/plain': '<image, 1, 500 × 500 pixels>' })
-  })
+it('a broken image of Pillow leaves the plain repr', async (ctx) => {
+  const kernel = await withPillow(ctx)
+  const empty = await kernel.run('PIL.Image.new("RGB", (0, 0))')
+  expect(empty).toMatchObject({ status: 'ok', value: { 'text/plain': '<image, RGB, 0 × 0 pixels>' } })
+  const code = `import io\nPIL.Image.open(io.BytesIO(__import__('base64').b64decode('${png(500, 500)}')[:80]))`
+  expect((await kernel.run(code)).value).toEqual({ 'text/plain': '<image, 1, 500 × 500 pixels>' })
 })
 
 describe('images inside of a value', () => {
@@ -146,7 +144,7 @@ describe('images inside of a value', () => {
     expect(displays(kept.frames)).toEqual([])
   })
 
-  it('images inside of a value come beside structured content, too', async (ctx) => {
+  it('images inside of a value are sent beside structured content, too', async (ctx) => {
     const kernel = await startKernel(ctx)
     const result = { structuredContent: { title: 't' }, content: [image(small)] }
     const outcome = await called(kernel, result)
@@ -156,7 +154,7 @@ describe('images inside of a value', () => {
     expect((await called(kernel, result, unpacked)).value).toEqual({ 'text/plain': "('t', 'image/png')" })
   })
 
-  it('images inside of a value are only those that can be shown, and no flood of them', async (ctx) => {
+  it('images inside of a value are limited in number, and left out when they cannot be shown', async (ctx) => {
     const kernel = await startKernel(ctx)
     const content = [image('PHN2Zy8+', 'image/svg+xml'), image(small), { ...image('AAAA', 'audio/wav'), type: 'audio' }]
     expect(displays((await called(kernel, { content })).frames)).toEqual([

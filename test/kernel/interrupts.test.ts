@@ -36,7 +36,7 @@ const BUSY = {
 
 describe('an interrupt ends', () => {
   for (const [what, code] of Object.entries(BUSY)) {
-    it(what, async (ctx) => {
+    it(`an interrupt ends ${what}`, async (ctx) => {
       const kernel = await startKernel(ctx)
       const outcome = await interrupted(kernel, KEPT + GO + code, { servers: GITHUB })
       expect(outcome).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
@@ -48,7 +48,7 @@ describe('an interrupt ends', () => {
     })
   }
 
-  it('the call as well: the bridge hears that nobody waits', async (ctx) => {
+  it('an interrupt ends the call as well: the bridge learns that it is cancelled', async (ctx) => {
     const kernel = await startKernel(ctx)
     for (const code of ['await mcp_github.create_issue()', `runtime.call_tool_sync('github', 'x')`]) {
       const outcome = await interrupted(kernel, GO + code, { servers: GITHUB })
@@ -59,7 +59,7 @@ describe('an interrupt ends', () => {
 })
 
 describe('an interrupt', () => {
-  it('lets finally blocks run, also those that wait', async (ctx) => {
+  it('an interrupt lets finally blocks run, also those that wait', async (ctx) => {
     const kernel = await startKernel(ctx)
     const awaiting =
       'import asyncio\ntry: await asyncio.sleep(600)\nfinally:\n    await asyncio.sleep(0.01)\n    print("cleaned")'
@@ -68,13 +68,13 @@ describe('an interrupt', () => {
     expect(outcome.error!.traceback).toContain('Cell 1, line 3')
   })
 
-  it('can be caught by the cell', async (ctx) => {
+  it('an interrupt can be caught by the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = 'import time\ntry:\n    time.sleep(600)\nexcept KeyboardInterrupt: print("caught")\n"went on"'
     expect(await interrupted(kernel, GO + code)).toMatchObject({ status: 'ok', stdout: 'gocaught\n' })
   })
 
-  it('an interrupt that a cell swallows while it waits ends it all the same', async (ctx) => {
+  it('an interrupt that a cell swallows while it waits still ends it', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import asyncio
@@ -86,7 +86,7 @@ while True:
     expect(await kernel.value('kept')).toBe('1')
   })
 
-  it('an interrupt with no cell running does nothing, and never hits the next cell', async (ctx) => {
+  it('an interrupt with no cell running does nothing, and never ends the next cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     for (let i = 0; i < 50; i += 1) {
       kernel.sandbox.interrupt()
@@ -96,7 +96,7 @@ while True:
     expect(await kernel.value('import time\ntime.sleep(0.05)\n"untouched"')).toBe("'untouched'")
   })
 
-  it('an interrupt that comes with its run frame hits that cell', async (ctx) => {
+  it('an interrupt that arrives with its run frame ends that cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     kernel.sandbox.stdin.cork()
     const run = kernel.run('while True: pass')
@@ -123,7 +123,7 @@ while True:
     expect(await kernel.value('runtime.capability_summary()', { onCall: () => ({ value: 'next' }) })).toBe("'next'")
   })
 
-  it('hundreds of times, at any moment, never loses a frame or a callback', async (ctx) => {
+  it('hundreds of interrupts, at any moment, never lose a frame or a callback', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import asyncio
@@ -163,7 +163,7 @@ describe('the end of the input', () => {
     'ends a cell that swallows everything':
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
   })) {
-    it(what, async (ctx) => {
+    it(`the end of the input ${what}`, async (ctx) => {
       const kernel = await startKernel(ctx)
       if (code === undefined) kernel.sandbox.stdin.end()
       else {

@@ -1,40 +1,10 @@
-// JavaScript cells: what they print, show, keep and end with, and how they call tools, over bare frames.
-import { beforeAll, describe, expect, it } from 'vitest'
-import { languageFiles } from '../../src/languages/language-files.ts'
-import { type Call, type Driver, GITHUB, type RunOptions, startKernel } from './drive.ts'
-
-let files: Record<string, string>
-beforeAll(async () => {
-  files = await languageFiles('javascript')
-})
-
-const js = (kernel: Driver, code: string, options: RunOptions = {}) =>
-  kernel.run(code, {
-    language: 'javascript',
-    ...options,
-    onCall: (call) => (call.method === 'language_files' ? { value: files } : options.onCall?.(call)),
-  })
-
-/** The value of a cell that must succeed, as it is shown. */
-const value = async (kernel: Driver, code: string, options?: RunOptions) => {
-  const { status, value: shown, error } = await js(kernel, code, options)
-  expect([status, error]).toEqual(['ok', undefined])
-  return shown?.['text/plain']
-}
-
-/** Answers each call of a tool with `result`; what was called. */
-function github(result: unknown = { content: [], structuredContent: { number: 12 } }) {
-  const calls: Call[] = []
-  const onCall: RunOptions['onCall'] = (call) => {
-    calls.push(call)
-    return { value: result }
-  }
-  const asked = () => calls.map(({ params: { tool, args, kwargs } }) => [tool, args, kwargs])
-  return { calls, asked, options: { servers: GITHUB, onCall } satisfies RunOptions }
-}
+// JavaScript cells: what they print, show, keep and end with, over bare frames.
+import { describe, expect, it } from 'vitest'
+import { GITHUB, startKernel } from './drive.ts'
+import { js, value } from './drive-javascript.ts'
 
 describe('a JavaScript cell', () => {
-  it('prints, and shows its last value', async (ctx) => {
+  it('a JavaScript cell prints, and shows its last value', async (ctx) => {
     const kernel = await startKernel(ctx)
     const cell = await js(kernel, 'console.log("out", { a: [1] }); console.error("err");({ a: 1 + 1, b: "x" })')
     expect(cell).toMatchObject({
@@ -49,7 +19,7 @@ describe('a JavaScript cell', () => {
     expect(kernel.badLines).toEqual([])
   })
 
-  it('keeps what it declares, and may declare it again', async (ctx) => {
+  it('a JavaScript cell keeps what it declares, and may declare it again', async (ctx) => {
     const kernel = await startKernel(ctx)
     await js(
       kernel,
@@ -77,7 +47,7 @@ const crypto = 'mine', name = 'n'`,
     expect(await value(kernel, 'e = 9\nlet e2 = e\n;[e2, typeof g]')).toBe("[ 9, 'function' ]")
   })
 
-  it('awaits, imports and requires', async (ctx) => {
+  it('a JavaScript cell awaits, imports and requires', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(
       await value(
@@ -94,7 +64,7 @@ basename('/a/b') + typeof os.cpus`,
     expect(await value(kernel, 'for (const x of [1]) { if (x) return { found: x } }')).toBe('{ found: 1 }')
   })
 
-  it('takes TypeScript for what it is', async (ctx) => {
+  it('a JavaScript cell runs TypeScript', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(
       await value(
@@ -114,7 +84,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, 'let n = 3; [n<4, n>(2)]')).toBe('[ true, true ]')
   })
 
-  it('names its own lines in errors', async (ctx) => {
+  it('a JavaScript cell names its own lines in errors', async (ctx) => {
     const kernel = await startKernel(ctx)
     await js(kernel, '// a comment\nfunction fails() {\n  throw new TypeError("no")\n}')
     const { error } = await js(kernel, 'const x = 1\n\nawait fails()')
@@ -138,7 +108,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     )
   })
 
-  it('ends with process.exit, and goes on in the next', async (ctx) => {
+  it('a JavaScript cell ends with process.exit, and the next one runs', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await js(kernel, 'globalThis.kept = 1; process.exit(3)')).error).toMatchObject({
       name: 'ExitStatus',
@@ -151,7 +121,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, 'typeof kept')).toBe("'undefined'")
   })
 
-  it('shares files and the folder with Python', async (ctx) => {
+  it('a JavaScript cell shares files and the folder with Python', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('import os, tempfile\nos.chdir(tempfile.mkdtemp())\nopen("f", "w").write("from python")')
     expect(await value(kernel, 'require("fs").readFileSync("f", "utf8")')).toBe("'from python'")
@@ -159,7 +129,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await kernel.value('open("g").read()')).toBe("'from node'")
   })
 
-  it('reads nothing from stdin, and cannot write a frame', async (ctx) => {
+  it('a JavaScript cell reads nothing from stdin, and cannot write a frame', async (ctx) => {
     const kernel = await startKernel(ctx)
     const frame = '{"type":"done","cell":1,"status":"ok"}'
     const cell = await js(
@@ -170,7 +140,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(kernel.badLines).toEqual([])
   })
 
-  it('shows errors without the frames of what runs it, and fails for one that nobody catches', async (ctx) => {
+  it('a JavaScript cell shows errors without the frames of what runs it, and fails for an uncaught one', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout } = await js(kernel, 'try { null.x } catch (error) { console.log(error) }')
     expect(stdout).toMatch(/^TypeError: Cannot read properties of null \(reading 'x'\)\n {4}at Cell 1:1:\d+\n$/)
@@ -181,7 +151,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, `${handled}; await failing.catch((error) => error.message)`)).toBe("'looked at'")
   })
 
-  it('leaves no timer behind', async (ctx) => {
+  it('a JavaScript cell leaves no timer behind', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { notes } = await js(kernel, 'setInterval(() => console.log("tick"), 5); setTimeout(() => {}, 1e6)')
     expect(notes).toEqual(['2 timers of the cell ended with it: await what should happen'])
@@ -204,7 +174,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
     'require("child_process").execSync("sleep 600")',
     'require("child_process").execSync(`trap "" INT; sleep 3`)',
-  ])('is ended by an interrupt, and keeps what it had: %s', async (code, ctx) => {
+  ])('a JavaScript cell is ended by an interrupt, and keeps its variables: %s', async (code, ctx) => {
     const kernel = await startKernel(ctx)
     let isFirst = true
     const cell = await js(kernel, `globalThis.kept = 1; console.log("go");${code}`, {
@@ -219,192 +189,5 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(isLost).toBe(code.includes('trap'))
     expect(await value(kernel, 'typeof kept')).toBe(isLost ? "'undefined'" : "'number'")
     expect(await value(kernel, 'await new Promise((resolve) => setTimeout(() => resolve(5), 5))')).toBe('5')
-  })
-})
-
-describe('the API of JavaScript cells', () => {
-  it('calls tools by either name, with native results', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const { options, asked } = github()
-    const code = `const { number } = await github.create_issue({ title: 'a b', labels: ['x'], when: new Date(0) })
-const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github'].create_issue('t', 2), tools.call('github', 'create_issue', { title: 'c' }), runtime.callTool('github', 'create_issue')])
-;[number, all.every((one) => one.number === 12), (await github.create_issue.raw()).structuredContent.number]`
-    expect(await value(kernel, code, options)).toBe('[ 12, true, 12 ]')
-    expect(asked()).toEqual([
-      ['create_issue', [], { title: 'a b', labels: ['x'], when: '1970-01-01T00:00:00.000Z' }],
-      ['createIssue', [], {}],
-      ['create_issue', ['t', 2], {}],
-      ['create_issue', [], { title: 'c' }],
-      ['create_issue', [], {}],
-      ['create_issue', [], {}],
-    ])
-  })
-
-  it('gives texts, images and bytes', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const plain = github({ content: [{ type: 'text', text: 'plain € text' }] })
-    expect(await value(kernel, 'await github.create_issue()', plain.options)).toBe("'plain € text'")
-    const image = github({ content: [{ type: 'image', data: 'AAECAw==', mimeType: 'image/png' }] })
-    const cell = await js(kernel, 'const picture = await github.create_issue(); picture', image.options)
-    expect(cell.value).toEqual({ 'text/plain': '<image/png, 4 bytes>', 'image/png': 'AAECAw==' })
-    expect(await value(kernel, '[picture.data[3], picture.mimeType]')).toBe("[ 3, 'image/png' ]")
-    const beside = await js(kernel, 'display(picture); ({ inside: [picture] })')
-    expect(beside.frames.filter(({ type }) => type === 'display').map(({ data }) => data)).toEqual([
-      { 'text/plain': '<image/png, 4 bytes>', 'image/png': 'AAECAw==' },
-      { 'text/plain': '', 'image/png': 'AAECAw==' },
-    ])
-  })
-
-  it('rejects with errors that tell what to do, from the line of the call', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const error = {
-      code: 'TOOL_FAILED',
-      message: 'It is full',
-      hint: 'Make room.',
-      data: { server: 'github', tool: 'create_issue' },
-    }
-    const options: RunOptions = { servers: GITHUB, onCall: () => ({ error }) }
-    const caught =
-      'try { await github.create_issue() } catch (e) { return [e instanceof MCPError, e.name, e.code, e.hint, e.message, e.tool] }'
-    expect(await value(kernel, caught, options)).toBe(
-      "[ true, 'ToolError', 'TOOL_FAILED', 'Make room.', 'It is full. Make room.', 'create_issue' ]",
-    )
-    const failed = await js(kernel, '\nconst x = await github.create_issue()', options)
-    expect(failed.error).toMatchObject({
-      name: 'ToolError',
-      message: 'It is full. Make room.',
-      traceback: expect.stringMatching(/^Cell 2, line 2\n {4}const x = await github.create_issue\(\)\nToolError: /),
-    })
-    // Not awaited: the cell waits for the call, and tells of its failure.
-    expect((await js(kernel, 'github.create_issue(); "on"', options)).error?.name).toBe('ToolError')
-    expect((await js(kernel, 'await github.create_issue({ big: 10n ** 30n })', options)).error?.name).toBe(
-      'ArgumentsError',
-    )
-    expect((await js(kernel, 'await nothing.here()', options)).error).toMatchObject({ hint: 'Servers: github.' })
-    // A hint about the sandbox's packages is not for what a server could not find.
-    const elsewhere = { code: 'TOOL_FAILED', message: "Error: Cannot find module 'left-pad'" }
-    const ofServer = await js(kernel, 'await github.create_issue()', {
-      ...options,
-      onCall: () => ({ error: elsewhere }),
-    })
-    expect(ofServer.error?.hint).toBeUndefined()
-    expect((await js(kernel, 'require("left-pad")')).error?.hint).toContain("Only Node's own modules are here")
-  })
-
-  it('has the functions of runtime, and searches', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const asked: unknown[] = []
-    const doc = {
-      server: 'github',
-      serverAlias: 'github',
-      tool: 'create_issue',
-      toolAlias: 'create_issue',
-      description: 'Create an issue. It says more.',
-      line: 'python',
-      params: [
-        { name: 'title', type: 'str', required: true },
-        { name: 'labels', type: 'list[str] | None', required: false },
-        { name: 'state', type: "Literal['open', 'closed']", required: false },
-      ],
-    }
-    const options: RunOptions = {
-      servers: GITHUB,
-      onCall: ({ method, params }) => {
-        asked.push([method, params])
-        if (method.endsWith('_docs')) return { value: [doc] }
-        return { value: method === 'load_memory' ? '{"a": 1}' : { name: 'x', version: 1 } }
-      },
-    }
-    const { value: shown } = await js(kernel, 'await tools.search("create issue", { limit: 2 })', options)
-    expect(shown?.['text/plain']).toBe(
-      "await github.create_issue({ title: string, labels?: string[] | null, state?: 'open' | 'closed' })  // Create an issue.",
-    )
-    expect(asked.splice(0)).toEqual([['search_tool_docs', { query: 'create issue', limit: 2, detail: 'full' }]])
-    expect(await value(kernel, '(await tools.describe("github", "create_issue"))[0].params.length', options)).toBe('3')
-    expect(await value(kernel, 'await runtime.saveMemory("k", { a: 1 }); await runtime.loadMemory("k")', options)).toBe(
-      '{ a: 1 }',
-    )
-    await js(kernel, 'await runtime.saveArtifact("x.bin", Buffer.from([1, 2, 3]))', options)
-    expect(asked).toContainEqual(['upload', { data: 'AQID' }])
-    expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('TypeError')
-  })
-
-  it('is checked before anything runs', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const seen: unknown[] = []
-    const { options, calls } = github()
-    const onCheck: RunOptions['onCheck'] = ({ params }) => {
-      const asked = params['calls'] as { tool: string }[]
-      seen.push(asked)
-      const wrong = asked.findIndex(({ tool }) => tool === 'no_tool')
-      const problem = {
-        call: wrong,
-        code: 'PROXY_TOOL_UNKNOWN',
-        message: "Server 'github' has no tool 'no_tool'",
-        hint: 'Did you mean it?',
-      }
-      return { value: wrong === -1 ? [] : [problem] }
-    }
-    const check = (code: string) => js(kernel, code, { ...options, onCheck })
-    const refused = await check(
-      'console.log("ran")\nawait github.create_issue({ title: "x", n: -1, of: seen, deep: { a: [null] } })\nawait mcp_github.no_tool()',
-    )
-    expect(refused).toMatchObject({
-      status: 'error',
-      stdout: '',
-      error: {
-        name: 'ToolNotFound',
-        message: "Not run. Line 3: Server 'github' has no tool 'no_tool'. Did you mean it?",
-        traceback: expect.stringContaining('Cell 1, line 3\n    await mcp_github.no_tool()\n'),
-      },
-    })
-    expect(calls).toEqual([])
-    expect(seen.splice(0)).toEqual([
-      [
-        {
-          server: 'github',
-          tool: 'create_issue',
-          kwargs: { title: { value: 'x' }, n: { value: -1 }, of: {}, deep: { value: { a: [null] } } },
-        },
-        { server: 'github', tool: 'no_tool', args: [] },
-      ],
-    ])
-    expect((await check('console.log(1)\nawait mcp_gitlab.anything()')).error?.message).toMatch(
-      /^Not run. Line 2: Server 'gitlab' is not available/,
-    )
-    for (const handled of [
-      'try { await github.no_tool() } catch {}',
-      'await github.no_tool().catch(() => 1)',
-      'const github = { no_tool() { return 1 } }; github.no_tool()',
-      'async function later() { try { await github.no_tool() } catch {} }',
-    ])
-      expect((await check(handled)).status, handled).toBe('ok')
-    // What an earlier cell has put in the place of a name.
-    await check('globalThis.github = globalThis.mcp_github = globalThis.mcp_other = { no_tool: () => 5 }')
-    for (const name of ['github', 'mcp_github', 'mcp_other'])
-      expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })
-  })
-
-  it('makes thousands of calls at once', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const { options, calls } = github()
-    const code = '(await Promise.all(Array.from({ length: 5000 }, (_, n) => github.create_issue({ n })))).length'
-    expect(await value(kernel, code, options)).toBe('5000')
-    expect(calls).toHaveLength(5000)
-  })
-
-  it('is over with the cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const { options, calls } = github()
-    await js(
-      kernel,
-      `require('fs').readFile('/proc/self/stat', () => {})
-globalThis.late = new Promise((resolve) => require('child_process').exec('sleep 0.3', () => github.create_issue().then(resolve, resolve)))
-0`,
-      options,
-    )
-    await kernel.run('import time; time.sleep(0.6)')
-    expect(await value(kernel, '(await late).message')).toContain('No cell is running')
-    expect(calls).toEqual([])
   })
 })

@@ -80,7 +80,7 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(error!.values ?? '').not.toContain('hunter2')
   })
 
-  it('values on the failing line are readable when they are no secrets', async (ctx) => {
+  it('values on the failing line are readable unless they are secrets', async (ctx) => {
     const kernel = await startKernel(ctx)
     const values = async (code: string) => (await kernel.run(code)).error!.values
     expect(
@@ -109,7 +109,7 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(await values("url = 'postgres://user:hunter2@db/x'\nurl.x")).toBe("url = 'postgres://<hidden>@db/x'")
   })
 
-  it('values on the failing line are those of the failing line, not of another variable of the same name', async (ctx) => {
+  it('values on the failing line are not taken from another variable of the same name', async (ctx) => {
     const kernel = await startKernel(ctx)
     const values = async (code: string) => (await kernel.run(code)).error!.values ?? ''
     for (const failing of [
@@ -131,7 +131,7 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(await values('wanted = "x"\n[row[wanted] for row in [{"id": 2}]]')).toContain("wanted = 'x'")
   })
 
-  it('values shown for an exception group are those of the one error in it, and none when there are several', async (ctx) => {
+  it('values for an exception group are those of the one error in it, and there are none for several errors', async (ctx) => {
     const kernel = await startKernel(ctx)
     if ((await kernel.value('import sys; sys.version_info >= (3, 11)')) !== 'True')
       ctx.skip('Python 3.10 has no groups')

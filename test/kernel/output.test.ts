@@ -1,132 +1,128 @@
 // What a cell prints, by whichever way: all of it, in order, as output frames and never as anything else.
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { startKernel, type Frame } from './drive.ts'
 
 const order = (frames: Frame[]) => frames.map((one) => (one.type === 'output' ? one['text'] : one.type)).join('|')
 
-describe('output', () => {
-  it('keeps the order of both streams, of calls and of displays', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+it('output keeps the order of both streams, of calls and of displays', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
 import sys
 print('a'); print('b', file=sys.stderr); print('c')
 display(1)
 print('d', end='')
 runtime.capability_summary()
 print('e')`
-    const { frames } = await kernel.run(code, { onCall: () => ({ value: '' }) })
-    expect(order(frames)).toBe('a\n|b\n|c\n|display|d|call|e\n|done')
-  })
+  const { frames } = await kernel.run(code, { onCall: () => ({ value: '' }) })
+  expect(order(frames)).toBe('a\n|b\n|c\n|display|d|call|e\n|done')
+})
 
-  it('output of subprocesses and descriptors comes in its place', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+it('output of subprocesses and descriptors is in order with other output', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
 import os, subprocess, sys
 print('1'); subprocess.run(['echo', '2']); print('3')
 os.system('echo 4; echo 5 >&2'); print('6', flush=True)
 os.write(1, b'7\\n'); print('8')
 subprocess.run(['sh', '-c', 'echo 9'], stdout=sys.stdout)
 print(sys.stdout.fileno(), sys.stderr.fileno())`
-    const outcome = await kernel.run(code)
-    expect(outcome.stdout).toBe('1\n2\n3\n4\n6\n7\n8\n9\n1 2\n')
-    expect(outcome.stderr).toBe('5\n')
-  })
+  const outcome = await kernel.run(code)
+  expect(outcome.stdout).toBe('1\n2\n3\n4\n6\n7\n8\n9\n1 2\n')
+  expect(outcome.stderr).toBe('5\n')
+})
 
-  it('comes while the cell runs', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    // The cell goes on only when its line was seen: without a flush before the sleep, this test would never end.
-    const code = `
+it('output is sent while the cell runs', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  // The cell goes on only when its line was seen: without a flush before the sleep, this test would never end.
+  const code = `
 import os, time
 print('waiting', end='')
 while not os.path.exists(path): time.sleep(0.01)
 os.unlink(path)`
-    const path = `/tmp/sandbridge-output-${process.pid}`
-    const fs = await import('node:fs/promises')
-    await kernel.run(`path = ${JSON.stringify(path)}`)
-    const outcome = await kernel.run(code, {
-      onFrame: (frame) => void (frame['text'] === 'waiting' && fs.writeFile(path, '')),
-    })
-    expect(outcome.status).toBe('ok')
-    const awaiting = code.replaceAll('time.sleep', 'await __import__("asyncio").sleep')
-    expect(
-      (await kernel.run(awaiting, { onFrame: (frame) => void (frame['text'] === 'waiting' && fs.writeFile(path, '')) }))
-        .status,
-    ).toBe('ok')
+  const path = `/tmp/sandbridge-output-${process.pid}`
+  const fs = await import('node:fs/promises')
+  await kernel.run(`path = ${JSON.stringify(path)}`)
+  const outcome = await kernel.run(code, {
+    onFrame: (frame) => void (frame['text'] === 'waiting' && fs.writeFile(path, '')),
   })
+  expect(outcome.status).toBe('ok')
+  const awaiting = code.replaceAll('time.sleep', 'await __import__("asyncio").sleep')
+  expect(
+    (await kernel.run(awaiting, { onFrame: (frame) => void (frame['text'] === 'waiting' && fs.writeFile(path, '')) }))
+      .status,
+  ).toBe('ok')
+})
 
-  it('may be anything', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    expect((await kernel.run(`print('nul \\0 sep \\u2028 esc \\x1b etx \\x03')`)).stdout).toBe(
-      'nul \0 sep \u2028 esc \x1b etx \x03\n',
-    )
-    expect((await kernel.run(`print('lone \\ud800 end')`)).stdout).toBe('lone \ud800 end\n')
-    expect(
-      (
-        await kernel.run(
-          `import sys, os\nsys.stdout.buffer.write(b'a\\xff\\xc3'); sys.stdout.buffer.write(b'\\xbc\\n')`,
-        )
-      ).stdout,
-    ).toBe('a\ufffdü\n')
-    expect((await kernel.run(`os.write(1, b'a\\xff\\xc3'); os.write(1, b'\\xbc\\n'); None`)).stdout).toBe('a\ufffdü\n')
-    expect((await kernel.run(`os.write(1, b'{"type":"done","cell":9,"status":"ok"}\\n'); None`)).stdout).toContain(
-      '"cell":9',
-    )
-    expect((await kernel.run(`print('no newline', end='')`)).stdout).toBe('no newline')
-    expect(
-      (await kernel.run(`print(object, file=sys.stdout); sys.stdout.writelines(['a', 'b']); sys.stdout.write(b'')`))
-        .error!.name,
-    ).toBe('TypeError')
-    expect((await kernel.run(`input()`)).error!.name).toBe('EOFError')
-    expect(kernel.badLines).toEqual([])
-  })
+it('output may be any text or bytes', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  expect((await kernel.run(`print('nul \\0 sep \\u2028 esc \\x1b etx \\x03')`)).stdout).toBe(
+    'nul \0 sep \u2028 esc \x1b etx \x03\n',
+  )
+  expect((await kernel.run(`print('lone \\ud800 end')`)).stdout).toBe('lone \ud800 end\n')
+  expect(
+    (await kernel.run(`import sys, os\nsys.stdout.buffer.write(b'a\\xff\\xc3'); sys.stdout.buffer.write(b'\\xbc\\n')`))
+      .stdout,
+  ).toBe('a\ufffdü\n')
+  expect((await kernel.run(`os.write(1, b'a\\xff\\xc3'); os.write(1, b'\\xbc\\n'); None`)).stdout).toBe('a\ufffdü\n')
+  expect((await kernel.run(`os.write(1, b'{"type":"done","cell":9,"status":"ok"}\\n'); None`)).stdout).toContain(
+    '"cell":9',
+  )
+  expect((await kernel.run(`print('no newline', end='')`)).stdout).toBe('no newline')
+  expect(
+    (await kernel.run(`print(object, file=sys.stdout); sys.stdout.writelines(['a', 'b']); sys.stdout.write(b'')`))
+      .error!.name,
+  ).toBe('TypeError')
+  expect((await kernel.run(`input()`)).error!.name).toBe('EOFError')
+  expect(kernel.badLines).toEqual([])
+})
 
-  it('output of 100 MB arrives whole', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    let chars = 0
-    let longest = 0
-    const count = (frame: Frame) => {
-      if (frame.type !== 'output') return
-      chars += String(frame['text']).length
-      longest = Math.max(longest, String(frame['text']).length)
-      frame['text'] = ''
-    }
-    await kernel.run('import resource\ndef mem(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024')
-    const before = Number(await kernel.value('mem()'))
-    expect((await kernel.run(`for i in range(1_000_000): print('x' * 99)`, { onFrame: count })).status).toBe('ok')
-    expect(chars).toBe(100_000_000)
-    expect(
-      (await kernel.run(`import os\nb = b'y' * 1_000_000\nfor i in range(100): os.write(1, b)`, { onFrame: count }))
-        .status,
-    ).toBe('ok')
-    expect(chars).toBe(200_000_000)
-    // 100 MB went through twice; what stays is a few buffers.
-    expect(Number(await kernel.value('mem()')) - before).toBeLessThan(40)
-    expect((await kernel.run(`print('z' * 100_000_000)`, { onFrame: count })).status).toBe('ok')
-    expect(chars).toBe(300_000_001)
-    expect(longest).toBeLessThanOrEqual(1 << 20)
-  })
+it('output of 100 MB arrives whole', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  let chars = 0
+  let longest = 0
+  const count = (frame: Frame) => {
+    if (frame.type !== 'output') return
+    chars += String(frame['text']).length
+    longest = Math.max(longest, String(frame['text']).length)
+    frame['text'] = ''
+  }
+  await kernel.run('import resource\ndef mem(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024')
+  const before = Number(await kernel.value('mem()'))
+  expect((await kernel.run(`for i in range(1_000_000): print('x' * 99)`, { onFrame: count })).status).toBe('ok')
+  expect(chars).toBe(100_000_000)
+  expect(
+    (await kernel.run(`import os\nb = b'y' * 1_000_000\nfor i in range(100): os.write(1, b)`, { onFrame: count }))
+      .status,
+  ).toBe('ok')
+  expect(chars).toBe(200_000_000)
+  // 100 MB went through twice; what stays is a few buffers.
+  expect(Number(await kernel.value('mem()')) - before).toBeLessThan(40)
+  expect((await kernel.run(`print('z' * 100_000_000)`, { onFrame: count })).status).toBe('ok')
+  expect(chars).toBe(300_000_001)
+  expect(longest).toBeLessThanOrEqual(1 << 20)
+})
 
-  it('output of a process that is left behind does not keep the cell from ending', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `import subprocess\np = subprocess.Popen(['sh', '-c', 'while :; do echo noise; done'])\nq = subprocess.Popen(['sleep', '600'])`
-    expect((await kernel.run(code)).status).toBe('ok')
-    expect(await kernel.value('1')).toBe('1')
-    expect((await kernel.run('p.kill(); q.kill(); p.wait(); q.wait(); None')).status).toBe('ok')
-  })
+it('output of a process that is left behind does not keep the cell from ending', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `import subprocess\np = subprocess.Popen(['sh', '-c', 'while :; do echo noise; done'])\nq = subprocess.Popen(['sleep', '600'])`
+  expect((await kernel.run(code)).status).toBe('ok')
+  expect(await kernel.value('1')).toBe('1')
+  expect((await kernel.run('p.kill(); q.kill(); p.wait(); q.wait(); None')).status).toBe('ok')
+})
 
-  it('output of threads is whole, and a thread may go on after its cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+it('output of threads is complete, and a thread may outlive its cell', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
 import threading
 def work(n):
     for i in range(2000): print(f'{n}:{i}\\n', end='')
 threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
 for t in threads: t.start()
 for t in threads: t.join()`
-    const { stdout } = await kernel.run(code)
-    expect(stdout.split('\n').length).toBe(8001)
-    expect(kernel.badLines).toEqual([])
-    const later = `
+  const { stdout } = await kernel.run(code)
+  expect(stdout.split('\n').length).toBe(8001)
+  expect(kernel.badLines).toEqual([])
+  const later = `
 import time
 def late():
     go.wait()
@@ -134,13 +130,13 @@ def late():
     seen.set()
 go, seen = threading.Event(), threading.Event()
 threading.Thread(target=late, daemon=True).start()`
-    await kernel.run(later)
-    expect((await kernel.run('go.set(); seen.wait(); None')).stdout).toBe('late\n')
-  })
+  await kernel.run(later)
+  expect((await kernel.run('go.set(); seen.wait(); None')).stdout).toBe('late\n')
+})
 
-  it('output from a finaliser or a signal handler in the midst of a frame neither hangs nor breaks it', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+it('output from a finaliser or a signal handler in the middle of a frame neither hangs nor breaks it', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
 import gc, signal, sys
 class Noisy:
     def __init__(self): self.me = self
@@ -154,18 +150,18 @@ for i in range(20_000):
 signal.setitimer(signal.ITIMER_REAL, 0)
 gc.set_threshold(700)
 gc.collect(); None`
-    const { stdout, status } = await kernel.run(code)
-    expect(status).toBe('ok')
-    // They print in the middle of other lines, which is theirs to do; nothing is lost and nothing comes twice.
-    expect(stdout.match(/gone/g)?.length).toBe(20_000)
-    expect(stdout).toContain('tick')
-    expect(stdout.replaceAll(/gone|tick|\n/g, '')).toBe(Array.from({ length: 20_000 }, (_, i) => i).join(''))
-    expect(kernel.badLines).toEqual([])
-  })
+  const { stdout, status } = await kernel.run(code)
+  expect(status).toBe('ok')
+  // They print in the middle of other lines, which is theirs to do; nothing is lost and nothing comes twice.
+  expect(stdout.match(/gone/g)?.length).toBe(20_000)
+  expect(stdout).toContain('tick')
+  expect(stdout.replaceAll(/gone|tick|\n/g, '')).toBe(Array.from({ length: 20_000 }, (_, i) => i).join(''))
+  expect(kernel.badLines).toEqual([])
+})
 
-  it('output at the bottom of the stack is late at worst', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+it('output at the bottom of the stack is at worst delayed', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
 depth = 0
 def f(n):
     global depth
@@ -175,26 +171,26 @@ def f(n):
 try: f(0)
 except RecursionError: pass
 depth`
-    const outcome = await kernel.run(code)
-    const numbers = [...outcome.stdout.matchAll(/line (\d+)/g)].map((match) => Number(match[1]))
-    expect(numbers.length).toBeGreaterThan(100)
-    expect(numbers).toEqual(numbers.map((_, i) => i))
-    expect(Number(outcome.value!['text/plain']) - numbers.length).toBeLessThan(2)
-    const calls = 'def g(n):\n    runtime.capability_summary()\n    g(n + 1)\ng(0)'
-    expect(await kernel.run(calls, { onCall: () => ({ value: '' }) })).toMatchObject({
-      error: { message: /recursion/ },
-    })
-    expect((await kernel.run('print("fine")')).stdout).toBe('fine\n')
-    const interrupted = await kernel.run('print("go", flush=True)\nwhile True: pass', {
-      onFrame: (one) => void (one.type === 'output' && kernel.sandbox.interrupt()),
-    })
-    expect(interrupted.status).toBe('interrupted')
-    expect(kernel.badLines).toEqual([])
+  const outcome = await kernel.run(code)
+  const numbers = [...outcome.stdout.matchAll(/line (\d+)/g)].map((match) => Number(match[1]))
+  expect(numbers.length).toBeGreaterThan(100)
+  expect(numbers).toEqual(numbers.map((_, i) => i))
+  expect(Number(outcome.value!['text/plain']) - numbers.length).toBeLessThan(2)
+  const calls = 'def g(n):\n    runtime.capability_summary()\n    g(n + 1)\ng(0)'
+  expect(await kernel.run(calls, { onCall: () => ({ value: '' }) })).toMatchObject({
+    error: { message: /recursion/ },
   })
+  expect((await kernel.run('print("fine")')).stdout).toBe('fine\n')
+  const interrupted = await kernel.run('print("go", flush=True)\nwhile True: pass', {
+    onFrame: (one) => void (one.type === 'output' && kernel.sandbox.interrupt()),
+  })
+  expect(interrupted.status).toBe('interrupted')
+  expect(kernel.badLines).toEqual([])
+})
 
-  it('output that a signal handler of the cell breaks off leaves the frames whole', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+it('output that a signal handler of the cell interrupts leaves the frames whole', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
 import signal
 class Alarm(Exception): pass
 def ring(*_): raise Alarm
@@ -205,13 +201,12 @@ for i in range(300):
         while True: print('x' * 5000)
     except Alarm: pass
 'done'`
-    const forget = (frame: Frame) => void (frame.type === 'output' && (frame['text'] = ''))
-    expect((await kernel.run(code, { onFrame: forget })).value).toEqual({ 'text/plain': "'done'" })
-    expect(await kernel.value('signal.getsignal(signal.SIGALRM) is ring')).toBe('True')
-    // One that comes when no cell runs is nobody's.
-    await kernel.run('signal.setitimer(signal.ITIMER_REAL, 0.01)')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(kernel.badLines).toEqual([])
-    expect((await kernel.run('print("fine")')).stdout).toContain('fine\n')
-  })
+  const forget = (frame: Frame) => void (frame.type === 'output' && (frame['text'] = ''))
+  expect((await kernel.run(code, { onFrame: forget })).value).toEqual({ 'text/plain': "'done'" })
+  expect(await kernel.value('signal.getsignal(signal.SIGALRM) is ring')).toBe('True')
+  // One that comes when no cell runs is nobody's.
+  await kernel.run('signal.setitimer(signal.ITIMER_REAL, 0.01)')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(kernel.badLines).toEqual([])
+  expect((await kernel.run('print("fine")')).stdout).toContain('fine\n')
 })

@@ -12,23 +12,21 @@ const golden = JSON.parse(readFileSync(path.join(ROOT, 'test/fixtures/frames.jso
   invalid: { why: string; line: string }[]
 }
 
-describe('test/fixtures/frames.json', () => {
-  it('holds every example of docs/protocol.md', () => {
-    const page = readFileSync(path.join(ROOT, 'docs/protocol.md'), 'utf8')
-    const examples = [...page.matchAll(/```json\n(.*?)\n```/gs)].map((match) => JSON.parse(match[1]!) as Frame)
-    expect(examples.length).toBeGreaterThan(10)
-    for (const example of examples) expect(golden.valid[example.type]).toContainEqual(example)
-  })
+it('test/fixtures/frames.json holds every example of docs/protocol.md', () => {
+  const page = readFileSync(path.join(ROOT, 'docs/protocol.md'), 'utf8')
+  const examples = [...page.matchAll(/```json\n(.*?)\n```/gs)].map((match) => JSON.parse(match[1]!) as Frame)
+  expect(examples.length).toBeGreaterThan(10)
+  for (const example of examples) expect(golden.valid[example.type]).toContainEqual(example)
+})
 
-  it('files every frame under its type, and has no reason twice', () => {
-    for (const [type, frames] of Object.entries(golden.valid)) for (const frame of frames) expect(frame.type).toBe(type)
-    const reasons = golden.invalid.map((one) => one.why)
-    expect(new Set(reasons).size).toBe(reasons.length)
-  })
+it('test/fixtures/frames.json has every frame under its type, and no reason twice', () => {
+  for (const [type, frames] of Object.entries(golden.valid)) for (const frame of frames) expect(frame.type).toBe(type)
+  const reasons = golden.invalid.map((one) => one.why)
+  expect(new Set(reasons).size).toBe(reasons.length)
 })
 
 describe('the kernel', () => {
-  it('passes its own unit tests', (ctx) => {
+  it('the Python kernel passes its own unit tests', (ctx) => {
     const reason = whyNoPython()
     if (reason !== undefined) ctx.skip(reason)
     const code = `import sys; sys.path.insert(0, ${JSON.stringify(path.join(ROOT, 'python'))}); import unittest; unittest.main(module=None, argv=['', 'discover', '-s', ${JSON.stringify(path.join(ROOT, 'test/kernel/python'))}])`
@@ -37,7 +35,7 @@ describe('the kernel', () => {
     expect(status).toBe(0)
   })
 
-  it('says who it is before anything else', async (ctx) => {
+  it('the kernel sends its hello before any other frame', async (ctx) => {
     const reason = whyNoPython()
     if (reason !== undefined) ctx.skip(reason)
     const driver = new Driver(startPlainPython())

@@ -26,7 +26,7 @@ it.for([
     'if True:\n    @staticmethod\n    def g(): pass\n    import functools\n    @functools.cache\n    def f():\n        """Doc\n        string."""\n        return f.__doc__ if 0 else """\n    a"""',
   ],
   ['no block', 'def f():\n    return """\n    a"""'],
-])('a function in a block stays what it is: %s', async ([, code], ctx) => {
+])('a function in a block keeps its meaning when it is saved: %s', async ([, code], ctx) => {
   const kernel = await startKernel(ctx)
   await kernel.value(KEPT)
   if (code!.includes('functools'))
@@ -38,7 +38,7 @@ it.for([
   expect(await kernel.value(call)).toBe('True')
 })
 
-it('what only this session has among the builtins is refused, and what every session has is not', async (ctx) => {
+it('a name that only this session has among the builtins is refused in a saved function, and a builtin of every session is not', async (ctx) => {
   const kernel = await startKernel(ctx)
   await kernel.value('from sandbridge_kernel.function_source import describe, Refused\n42')
   const kept = async (code: string) => {

@@ -106,7 +106,7 @@ function expectTools(server: Published, tools: UpstreamTool[]): void {
 }
 
 describe.each(SERVERS)('$package', (server) => {
-  it('is listed, every tool with a signature, and nothing worse than a warning', async (ctx) => {
+  it('the published server $package is listed, every tool with a signature, and nothing worse than a warning', async (ctx) => {
     const upstreams = open([definitionOf(server, ctx)])
     expectTools(server, await upstreams.listTools(server.package))
     expect(upstreams.logged.filter((line) => / error /.test(line))).toEqual([])
@@ -115,7 +115,7 @@ describe.each(SERVERS)('$package', (server) => {
 })
 
 describe.each(SERVERS.filter(({ isModern }) => isModern))('$package', (server) => {
-  it('is listed in the same way in revision 2026-07-28', async (ctx) => {
+  it('the published server $package is listed in the same way in revision 2026-07-28', async (ctx) => {
     const definition = definitionOf(server, ctx)
     const folder = mkdtempSync(join(tmpdir(), 'published-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -128,7 +128,7 @@ describe.each(SERVERS.filter(({ isModern }) => isModern))('$package', (server) =
   })
 })
 
-it('the reference server for sequential thinking is called', async (ctx) => {
+it('the published server for sequential thinking can be called', async (ctx) => {
   const server = SERVERS.find(({ package: name }) => name.endsWith('sequential-thinking'))!
   const upstreams = open([definitionOf(server, ctx)])
   const thought = { thought: 'a first one', nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2 }
@@ -136,7 +136,7 @@ it('the reference server for sequential thinking is called', async (ctx) => {
   expect(structuredContent).toMatchObject({ thoughtNumber: 1, totalThoughts: 2, thoughtHistoryLength: 1 })
 })
 
-it('schemas that cost every tool of a server in a strict client cost nothing here', async (ctx) => {
+it('schemas for which a strict client drops every tool of a server drop no tool here', async (ctx) => {
   const server = SERVERS.find(({ package: name }) => name.endsWith('server-gitlab'))!
   const { command, args, env } = definitionOf(server, ctx).transport as StdioServer
   // The control: the client package itself refuses the list.

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { published } from './bridge-process.ts'
 import { connectBare } from './bare-client.ts'
 
-it('sends hundreds of calls at once without a warning of Node', async () => {
+it('the bare client sends hundreds of calls at once without a warning of Node', async () => {
   const warnings: string[] = []
   const onWarning = ({ message }: Error): void => void warnings.push(message)
   process.on('warning', onWarning)

@@ -107,6 +107,18 @@ export function modern(method: string, params: object = {}): { headers: Record<s
   }
 }
 
+/** Of a modern client's call of `run_python`, with the token. */
+export function runHeaders(token: string): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'run_python',
+  }
+}
+
 /** A connection that has sent a beginning, whatever that is. */
 export function openSocket(port: number, beginning: string): Promise<Socket> {
   return new Promise((resolve) => {

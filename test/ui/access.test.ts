@@ -38,21 +38,22 @@ async function open() {
   return { bridge, service, link, send, enter }
 }
 
-describe('a link to the page', () => {
-  it('opens once', async () => {
-    const { link, send } = await open()
-    const first = await send(link.pathname)
-    expect(first.status).toBe(200)
-    expect(String(first.headers['set-cookie'])).toMatch(/; HttpOnly; SameSite=Strict$/)
-    const second = await send(link.pathname)
-    expect(second.status).toBe(401)
-    expect(second.headers['set-cookie']).toBeUndefined()
-  })
-
-  it.each(['/ui/open/', '/ui/open/nonsense', `/ui/open/${'A'.repeat(32)}`])('cannot be made up: %s', async (path) => {
-    expect((await (await open()).send(path)).status).toBe(401)
-  })
+it('a link to the page opens once', async () => {
+  const { link, send } = await open()
+  const first = await send(link.pathname)
+  expect(first.status).toBe(200)
+  expect(String(first.headers['set-cookie'])).toMatch(/; HttpOnly; SameSite=Strict$/)
+  const second = await send(link.pathname)
+  expect(second.status).toBe(401)
+  expect(second.headers['set-cookie']).toBeUndefined()
 })
+
+it.each(['/ui/open/', '/ui/open/nonsense', `/ui/open/${'A'.repeat(32)}`])(
+  'a link to the page cannot be made up: %s',
+  async (path) => {
+    expect((await (await open()).send(path)).status).toBe(401)
+  },
+)
 
 describe('an old token', () => {
   const MINUTE_MS = 60_000
@@ -61,7 +62,7 @@ describe('an old token', () => {
   it.each([
     [9 * MINUTE_MS, true],
     [11 * MINUTE_MS, false],
-  ])('an old token of a link lets in after %i ms: %s', (age, expected) => {
+  ])('an old token of a link opens the page after %i ms: %s', (age, expected) => {
     let now = 1_000
     const access = new Access('secret', () => now)
     const link = access.newLink()
@@ -73,77 +74,78 @@ describe('an old token', () => {
     [23 * 60 * MINUTE_MS, 'secret', true],
     [25 * 60 * MINUTE_MS, 'secret', false],
     [0, 'another secret', false],
-  ])('an old token of a page lets in after %i ms, when the bridge signs with the %s: %s', (age, secret, expected) => {
-    const first = new Access('secret', () => 1_000)
-    const { cookie, key } = first.redeem(first.newLink())!
-    const later = new Access(secret, () => 1_000 + age)
-    const request = sent({ cookie: `${cookieName(7717)}=${cookie}`, 'x-sandbridge-key': key })
-    expect([later.hasCookie(request, 7717), later.hasPass(request, 7717)]).toEqual([expected, expected])
-    expect(later.hasPass(request, 7718)).toBe(false)
-  })
+  ])(
+    'an old token of a page is accepted after %i ms, when the bridge signs with the %s: %s',
+    (age, secret, expected) => {
+      const first = new Access('secret', () => 1_000)
+      const { cookie, key } = first.redeem(first.newLink())!
+      const later = new Access(secret, () => 1_000 + age)
+      const request = sent({ cookie: `${cookieName(7717)}=${cookie}`, 'x-sandbridge-key': key })
+      expect([later.hasCookie(request, 7717), later.hasPass(request, 7717)]).toEqual([expected, expected])
+      expect(later.hasPass(request, 7718)).toBe(false)
+    },
+  )
 })
 
-describe('a request of the page', () => {
-  it('needs the cookie and the key', async () => {
-    const { send, enter } = await open()
-    const pass = await enter()
-    const { cookie } = pass
-    const status = async (headers: Record<string, string>) => (await send('/ui/api/servers', { headers })).status
-    expect(await status(pass)).toBe(200)
-    expect(await status({})).toBe(401)
-    expect(await status({ cookie })).toBe(401)
-    expect(await status({ 'x-sandbridge-key': pass['x-sandbridge-key'] })).toBe(401)
-    expect(await status({ ...pass, 'x-sandbridge-key': `${pass['x-sandbridge-key'].slice(0, -1)}_` })).toBe(401)
-    expect(await status({ ...pass, cookie: cookie.replace(/\.\d+\./, '.9999999999999.') })).toBe(401)
-    expect((await send('/ui/')).status).toBe(401)
-    expect((await send('/ui/', { headers: { cookie } })).status).toBe(200)
-  })
+it('a request of the page needs the cookie and the key', async () => {
+  const { send, enter } = await open()
+  const pass = await enter()
+  const { cookie } = pass
+  const status = async (headers: Record<string, string>) => (await send('/ui/api/servers', { headers })).status
+  expect(await status(pass)).toBe(200)
+  expect(await status({})).toBe(401)
+  expect(await status({ cookie })).toBe(401)
+  expect(await status({ 'x-sandbridge-key': pass['x-sandbridge-key'] })).toBe(401)
+  expect(await status({ ...pass, 'x-sandbridge-key': `${pass['x-sandbridge-key'].slice(0, -1)}_` })).toBe(401)
+  expect(await status({ ...pass, cookie: cookie.replace(/\.\d+\./, '.9999999999999.') })).toBe(401)
+  expect((await send('/ui/')).status).toBe(401)
+  expect((await send('/ui/', { headers: { cookie } })).status).toBe(200)
+})
 
-  it.each([
-    ['host', 'evil.example', 403],
-    ['host', 'localhost.evil.example', 403],
-    ['host', '192.168.1.5', 403],
-    ['host', '127.1', 403],
-    ['origin', 'https://evil.example', 403],
-    ['origin', 'null', 403],
-    ['origin', 'http://127.0.0.1:1', 403],
-    ['origin', 'http://localhost', 403],
-  ])('is refused with %s %s', async (name, value, expected) => {
-    const { send, enter } = await open()
-    const headers = { ...(await enter()), [name]: value }
-    expect((await send('/ui/api/servers', { headers })).status).toBe(expected)
-    expect((await send('/ui/', { headers })).status).toBe(expected)
-  })
+it.each([
+  ['host', 'evil.example', 403],
+  ['host', 'localhost.evil.example', 403],
+  ['host', '192.168.1.5', 403],
+  ['host', '127.1', 403],
+  ['origin', 'https://evil.example', 403],
+  ['origin', 'null', 403],
+  ['origin', 'http://127.0.0.1:1', 403],
+  ['origin', 'http://localhost', 403],
+])('a request of the page is refused with %s %s', async (name, value, expected) => {
+  const { send, enter } = await open()
+  const headers = { ...(await enter()), [name]: value }
+  expect((await send('/ui/api/servers', { headers })).status).toBe(expected)
+  expect((await send('/ui/', { headers })).status).toBe(expected)
+})
 
-  it.each([
-    '/ui/../package.json',
-    '/ui/%2e%2e/package.json',
-    '/ui/..%2fcli.js',
-    '/ui/assets/../../cli.js',
-    '/ui/nothing',
-  ])('finds no file outside of the page: %s', async (path) => {
-    const { send, enter } = await open()
-    const { status, body } = await send(path, { headers: await enter() })
-    expect([307, 404]).toContain(status)
-    expect(body).not.toContain('devDependencies')
-  })
+it.each([
+  '/ui/../package.json',
+  '/ui/%2e%2e/package.json',
+  '/ui/..%2fcli.js',
+  '/ui/assets/../../cli.js',
+  '/ui/nothing',
+])('a request of the page finds no file outside of it: %s', async (path) => {
+  const { send, enter } = await open()
+  const { status, body } = await send(path, { headers: await enter() })
+  expect([307, 404]).toContain(status)
+  expect(body).not.toContain('devDependencies')
+})
 
-  it.each([
-    ['no JSON', '{'],
-    ['another type', '{"name": 7}'],
-    ['an unknown server', '{"name": "nobody"}'],
-    ['too much', JSON.stringify({ name: 'x'.repeat(3_000_000) })],
-  ])('with %s is refused, and the page is served on', async (_, body) => {
-    const { send, enter } = await open()
-    const headers = await enter()
-    expect([400, 413]).toContain((await send('/ui/api/server/restart', { method: 'POST', headers, body })).status)
-    expect((await send('/ui/api/server/restart', { headers })).status).toBe(405)
-    expect((await send('/ui/api/servers', { headers })).status).toBe(200)
-  })
+it.each([
+  ['no JSON', '{'],
+  ['another type', '{"name": 7}'],
+  ['an unknown server', '{"name": "nobody"}'],
+  ['too much', JSON.stringify({ name: 'x'.repeat(3_000_000) })],
+])('a request of the page with %s is refused, and the page is still served', async (_, body) => {
+  const { send, enter } = await open()
+  const headers = await enter()
+  expect([400, 413]).toContain((await send('/ui/api/server/restart', { method: 'POST', headers, body })).status)
+  expect((await send('/ui/api/server/restart', { headers })).status).toBe(405)
+  expect((await send('/ui/api/servers', { headers })).status).toBe(200)
 })
 
 describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', () => {
-  it('has no access through the cookie alone, as a page at another port could use it', async () => {
+  it('a page in a browser has no access through the cookie alone, as a page at another port could use it', async () => {
     const { page, service } = await openPage()
     const target = new URL(service.newLink()).origin
     const elsewhere = createServer((_, response) => {
@@ -161,7 +163,7 @@ describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', (
     expect(['opaque', 'blocked']).toContain(await other.evaluate(plain))
   })
 
-  it('says so when its bridge ends, and goes on when it is there again', async () => {
+  it('a page in a browser says that its bridge ended, and goes on when it is there again', async () => {
     const { bridge } = await openObserved()
     const first = await servePage(bridge, 0)
     const browser = await launch()
@@ -175,7 +177,7 @@ describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', (
     expect(await page.getByText('The bridge has ended').count()).toBe(0)
   })
 
-  it('shows what a cell prints as text, and nothing else', async () => {
+  it('a page in a browser shows what a cell prints as text only', async () => {
     const { page, run, problems } = await openPage()
     await run(
       [
@@ -201,7 +203,7 @@ describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', (
     expect(problems).toEqual([])
   })
 
-  it('cuts 50 MB of output, and says so', async () => {
+  it('a page in a browser cuts 50 MB of output, and says so', async () => {
     const { page, run, problems } = await openPage()
     await run('for _ in range(50): print("0123456789" * 100_000)')
     const cell = page.getByRole('article', { name: 'Cell 1' })

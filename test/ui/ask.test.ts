@@ -58,7 +58,7 @@ async function openApi() {
 }
 
 describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
-  it('shows a question whole, and after a yes the same code runs once', async () => {
+  it('the view Ask shows a question whole, and after a yes the same code runs once', async () => {
     const { servers, reached } = ruledServer()
     const { page, run, problems } = await openPage({ servers })
     await goTo(page, 'Ask')
@@ -92,7 +92,7 @@ describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
     ['yes, this tool always', 'called', 3],
     ['no', 'the user said no', 0],
     ['no, and stop the code', 'stopped the cell', 0],
-  ])('takes the answer: %s', async (words, expected, count) => {
+  ])('the view Ask takes the answer: %s', async (words, expected, count) => {
     const { servers, reached } = ruledServer()
     const { page, run, home } = await openPage({ servers })
     await run(call(1))
@@ -106,7 +106,7 @@ describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
     expect(existsSync(rules)).toBe(words.endsWith('always'))
   })
 
-  it('keeps a card in its place when others come and go', async () => {
+  it('the view Ask keeps a card in its place when others come and go', async () => {
     const { servers } = ruledServer()
     const { page, run } = await openPage({ servers })
     await goTo(page, 'Ask')
@@ -123,74 +123,72 @@ describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
   })
 })
 
-describe('an answer from the page', () => {
-  it('needs the cookie, the key and the origin of the page', async () => {
-    const { run, asked, answer, pass, reached } = await openApi()
-    await run(call(1))
-    const [question] = await asked()
-    const yes = { ...question, answer: 'yes' }
-    const other = (await openApi()).pass
-    const { cookie } = pass
-    for (const headers of [
-      {},
-      { cookie },
-      { 'x-sandbridge-key': pass['x-sandbridge-key'] },
-      { cookie, 'x-sandbridge-key': other['x-sandbridge-key'] },
-      other,
-      { ...pass, cookie: cookie.replace(/\.\d+\./, '.1.') },
-    ])
-      expect((await answer(yes, headers as Record<string, string>)).status).toBe(401)
-    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1'])
-      expect((await answer(yes, { ...pass, origin })).status).toBe(403)
-    expect((await answer(yes, { ...pass, host: 'evil.example' })).status).toBe(403)
-    expect(await run(call(1))).toContain('denied')
-    expect(reached()).toEqual([])
-    expect((await answer(yes)).status).toBe(200)
-    expect(await run(call(1))).toContain('called')
-  })
-
-  it('counts for the question that was shown, and for no other', async () => {
-    const { run, asked, answer, reached } = await openApi()
-    await run(call(1))
-    const [first] = await asked()
-    await run(call(2))
-    const second = (await asked()).find(({ id }) => id !== first!.id)!
-    // The answer to one question, sent for the other, and with another text than the bridge asks about.
-    for (const changed of [
-      { ...first, id: second.id },
-      { ...second, text: first!.text },
-      { ...second, asking: first!.asking },
-      { ...first, text: first!.text.replace('acme', 'evil') },
-      { ...first, id: '../questions/x' },
-    ])
-      expect((await answer({ ...changed, answer: 'yes' })).status).toBe(400)
-    expect((await answer({ ...first, answer: 'maybe' })).status).toBe(400)
-    expect(await run(call(2))).toContain('denied')
-    expect((await answer({ ...second, answer: 'yes' })).status).toBe(200)
-    expect(await run(call(2))).toContain('called')
-    expect(reached()).toHaveLength(1)
-  })
-
-  it('counts once: sent again, it does not answer the same question asked anew', async () => {
-    const { run, asked, answer, reached } = await openApi()
-    await run(call(1))
-    const [question] = await asked()
-    const yes = { ...question, answer: 'yes' }
-    expect((await answer(yes)).status).toBe(200)
-    expect((await answer({ ...yes, answer: 'no' })).status).toBe(400)
-    expect(await run(call(1))).toContain('called')
-    expect(await run(call(1))).toContain('denied')
-    expect((await answer(yes)).status).toBe(400)
-    expect(await run(call(1))).toContain('denied')
-    expect(reached()).toHaveLength(1)
-    const [again] = await asked()
-    expect(again!.id).toBe(question!.id)
-    expect((await answer({ ...again, answer: 'yes' })).status).toBe(200)
-    expect(await run(call(1))).toContain('called')
-  })
+it('an answer from the page needs the cookie, the key and the origin of the page', async () => {
+  const { run, asked, answer, pass, reached } = await openApi()
+  await run(call(1))
+  const [question] = await asked()
+  const yes = { ...question, answer: 'yes' }
+  const other = (await openApi()).pass
+  const { cookie } = pass
+  for (const headers of [
+    {},
+    { cookie },
+    { 'x-sandbridge-key': pass['x-sandbridge-key'] },
+    { cookie, 'x-sandbridge-key': other['x-sandbridge-key'] },
+    other,
+    { ...pass, cookie: cookie.replace(/\.\d+\./, '.1.') },
+  ])
+    expect((await answer(yes, headers as Record<string, string>)).status).toBe(401)
+  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1'])
+    expect((await answer(yes, { ...pass, origin })).status).toBe(403)
+  expect((await answer(yes, { ...pass, host: 'evil.example' })).status).toBe(403)
+  expect(await run(call(1))).toContain('denied')
+  expect(reached()).toEqual([])
+  expect((await answer(yes)).status).toBe(200)
+  expect(await run(call(1))).toContain('called')
 })
 
-it('the error names the page while it is served, and gives no link that lets in', async () => {
+it('an answer from the page counts for the question that was shown, and for no other', async () => {
+  const { run, asked, answer, reached } = await openApi()
+  await run(call(1))
+  const [first] = await asked()
+  await run(call(2))
+  const second = (await asked()).find(({ id }) => id !== first!.id)!
+  // The answer to one question, sent for the other, and with another text than the bridge asks about.
+  for (const changed of [
+    { ...first, id: second.id },
+    { ...second, text: first!.text },
+    { ...second, asking: first!.asking },
+    { ...first, text: first!.text.replace('acme', 'evil') },
+    { ...first, id: '../questions/x' },
+  ])
+    expect((await answer({ ...changed, answer: 'yes' })).status).toBe(400)
+  expect((await answer({ ...first, answer: 'maybe' })).status).toBe(400)
+  expect(await run(call(2))).toContain('denied')
+  expect((await answer({ ...second, answer: 'yes' })).status).toBe(200)
+  expect(await run(call(2))).toContain('called')
+  expect(reached()).toHaveLength(1)
+})
+
+it('an answer from the page counts once: sent again, it does not answer the same question asked anew', async () => {
+  const { run, asked, answer, reached } = await openApi()
+  await run(call(1))
+  const [question] = await asked()
+  const yes = { ...question, answer: 'yes' }
+  expect((await answer(yes)).status).toBe(200)
+  expect((await answer({ ...yes, answer: 'no' })).status).toBe(400)
+  expect(await run(call(1))).toContain('called')
+  expect(await run(call(1))).toContain('denied')
+  expect((await answer(yes)).status).toBe(400)
+  expect(await run(call(1))).toContain('denied')
+  expect(reached()).toHaveLength(1)
+  const [again] = await asked()
+  expect(again!.id).toBe(question!.id)
+  expect((await answer({ ...again, answer: 'yes' })).status).toBe(200)
+  expect(await run(call(1))).toContain('called')
+})
+
+it('the error of a denied call names the page while it is served, and gives no link that opens it', async () => {
   const { run, service, origin } = await openApi()
   const text = await run(call(1))
   expect(text).toContain(`answer at ${origin}/ui/#/ask, or to run \`sandbridge approve\``)

@@ -37,7 +37,7 @@ async function printed(stateDir: string, pid: number): Promise<string> {
 }
 
 describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chromium)', () => {
-  it('shows their cells as they run, and stops one', async () => {
+  it('a page beside other bridges shows their cells as they run, and stops one', async () => {
     const { page, home, problems } = await openPage({ env: LIVE })
     const other = await openOther(home)
     await other.run('before = 1')
@@ -50,7 +50,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('shows what goes on in one that began before the page was opened', async () => {
+  it('a page beside other bridges shows a cell that began before the page was opened', async () => {
     const { home, bridge, page, service, problems } = await openPage({ env: LIVE })
     await page.close()
     const other = await openOther(home)
@@ -65,7 +65,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('lists their servers, and starts one', async () => {
+  it('a page beside other bridges lists their servers, and starts one', async () => {
     const { page, home, problems } = await openPage({ env: LIVE, servers: { hub } })
     const other = await openOther(home)
     await other.run('1')
@@ -79,7 +79,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('answers a question of another bridge', async () => {
+  it('a page beside other bridges answers a question of another bridge', async () => {
     const { page, home, problems } = await openPage({ env: LIVE, servers: { hub } })
     const other = await openOther(home)
     const code =
@@ -93,7 +93,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('says that a bridge has ended, and shows it no more', async () => {
+  it('a page beside other bridges says that a bridge has ended, and then removes it', async () => {
     const { page, home, problems } = await openPage({ env: LIVE })
     const other = await openOther(home)
     const running = other.call({ code: 'print("mortal")\nwhile True: pass' }).catch(() => {})
@@ -116,7 +116,7 @@ describe('the bridges of other users', () => {
     return stateDir
   }
 
-  it('the bridges of other users are not looked for in a folder that others can write to', async () => {
+  it('the bridges of other users are not searched in a folder that others can write to', async () => {
     const stateDir = await announced()
     chmodSync(liveFolder(stateDir), 0o777)
     expect(await liveBridges(stateDir)).toEqual([])
@@ -125,7 +125,7 @@ describe('the bridges of other users', () => {
   })
 
   it.runIf(process.getuid?.() === 0)(
-    'the bridges of other users are not attached to: a socket of another user (needs root)',
+    'the bridges of other users are not connected to: a socket of another user (needs root)',
     async () => {
       const stateDir = await announced()
       const [found] = await liveBridges(stateDir)
@@ -134,7 +134,7 @@ describe('the bridges of other users', () => {
     },
   )
 
-  it('the bridges of other users are not registered beside: a bridge refuses such a folder, and runs on', async () => {
+  it('a bridge does not register in a folder that others can write to, and runs on', async () => {
     const { home } = await openObserved()
     const folder = liveFolder(path.join(home, 'MCPs'))
     await rm(folder, { recursive: true, force: true })

@@ -51,7 +51,7 @@ it.each([
   )
 })
 
-it('serves its client when the port of the page is taken, and says so', async () => {
+it('a bridge serves its client when the port of the page is taken, and says so', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   onTestFinished(() => void taken.close())
@@ -70,7 +70,7 @@ it('serves its client when the port of the page is taken, and says so', async ()
   ])
 })
 
-it.each(['-1', '70000', 'x'])('refuses the port %s', async (port) => {
+it.each(['-1', '70000', 'x'])('a bridge refuses %s as the port of its page', async (port) => {
   const child = start(['ui', '--port', port])
   expect(await outputUntil(child.stderr!, /is not a port/)).toBe('is not a port')
 })

@@ -25,7 +25,7 @@ function emitRuns({ events }: Pick<Bridge, 'events'>, count: number): void {
 }
 
 describe.skipIf(BROWSER === undefined)('a page with much to show (needs Chromium)', () => {
-  it('has as many rows as fit, of ten thousand runs', async () => {
+  it('a page with ten thousand runs draws as many rows as fit', async () => {
     const { page, bridge, problems } = await openPage()
     emitRuns(bridge, RUNS)
     await goTo(page, 'Record')
@@ -45,7 +45,7 @@ describe.skipIf(BROWSER === undefined)('a page with much to show (needs Chromium
     expect(problems).toEqual([])
   })
 
-  it('draws a bounded part of a hundred thousand calls, and counts them all', async () => {
+  it('a page draws a bounded part of a hundred thousand calls, and counts them all', async () => {
     const { page, bridge, problems } = await openPage()
     const { events } = bridge
     events.emit({
@@ -71,7 +71,7 @@ describe.skipIf(BROWSER === undefined)('a page with much to show (needs Chromium
 })
 
 describe('the bridge with many pages', () => {
-  it('serves a hundred at once, and refuses the next', async () => {
+  it('the bridge serves a hundred pages at once, and refuses the next', async () => {
     const { bridge } = await openObserved()
     const service = await servePage(bridge, 0)
     onTestFinished(() => service.close())
@@ -126,7 +126,7 @@ describe('the history', () => {
   const ended = (id: string) =>
     pageEvent({ type: 'cell.ended', id, status: 'ok', durationMs: 1, stateLost: false, seq: 1, at: 1, mono: 1 })!
 
-  it('keeps the outline of runs whose output no longer fits', () => {
+  it('the history of the page keeps the outline of runs whose output no longer fits', () => {
     const history = new History({ cells: 100, chars: 1_000 })
     for (const id of ['a', 'b', 'c'])
       for (const event of [started(id), printed(id, 'x'.repeat(400)), ended(id)]) history.add(event)
@@ -139,13 +139,13 @@ describe('the history', () => {
     expect(history.rows().map(({ id }) => id)).toEqual(['c', 'b', 'a'])
   })
 
-  it('forgets the oldest runs when there are too many', () => {
+  it('the history of the page forgets the oldest runs when there are too many', () => {
     const history = new History({ cells: 2, chars: 1_000 })
     for (const id of ['a', 'b', 'c']) history.add(started(id))
     expect(history.rows().map(({ id }) => id)).toEqual(['c', 'b'])
   })
 
-  it('keeps 256 KiB of what a cell prints, and counts the rest', () => {
+  it('the history of the page keeps 256 KiB of what a cell prints, and counts the rest', () => {
     const history = new History()
     history.add(started('a'))
     for (let index = 0; index < 10; index += 1) history.add(printed('a', 'x'.repeat(100_000)))

@@ -38,7 +38,7 @@ async function recorded({ bridge }: Pick<OpenPage, 'bridge'>, count: number): Pr
 }
 
 describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () => {
-  it('has ten thousand runs of other days, of which it draws what fits, and new ones as they happen', async () => {
+  it('the view Record has ten thousand runs of other days, of which it draws what fits, and new ones as they happen', async () => {
     const { page, bridge, run, problems } = await openPage({ env: AUDIT })
     await writeOldRuns(bridge.settings.stateDir, RUNS)
     await goTo(page, 'Record')
@@ -60,7 +60,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(problems).toEqual([])
   })
 
-  it('opens a run of a bridge that has ended, with all its calls, and says what is not written down', async () => {
+  it('the view Record opens a run of a bridge that has ended, with all its calls, and says what was not recorded', async () => {
     const servers = { everything: published.everything() }
     const opened = await openPage({ env: AUDIT, servers })
     const { page, home, problems } = opened
@@ -80,7 +80,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(problems).toEqual([])
   })
 
-  it('is filtered by server, denial, state, session and words', async () => {
+  it('the view Record is filtered by server, denial, state, session and words', async () => {
     const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { deny: ['create_issue'] } }
     const opened = await openPage({ env: AUDIT, servers: { hub, everything: published.everything() } })
     const { page, run, problems } = opened
@@ -112,7 +112,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(problems).toEqual([])
   })
 
-  it('copies a cell that is remembered, and saves it as a tool that cells can import', async () => {
+  it('the view Record copies a cell that the page still has, and saves it as a tool that cells can import', async () => {
     const opened = await openPage({ env: AUDIT, servers: { everything: published.everything() } })
     const { page, run, problems } = opened
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -131,7 +131,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(await form.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Adds two numbers')
     await form.getByRole('textbox', { name: 'Name' }).fill('while')
     await form.getByRole('button', { name: 'Save' }).click()
-    await form.getByText('is no word of Python').waitFor()
+    await form.getByText('is not a keyword of Python').waitFor()
     await form.getByRole('textbox', { name: 'Name' }).fill('add_up')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('Saved.').waitFor()
@@ -143,7 +143,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(problems).toEqual([])
   })
 
-  it('shows the code of a run that only the record remembers, and saves it as a workflow', async () => {
+  it('the view Record shows the code of a run that only the record has, and saves it as a workflow', async () => {
     const opened = await openPage({ env: AUDIT })
     const { page, home, run, problems } = opened
     const env = { MCP_BRIDGE_AUDIT: 'replay', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' }
@@ -165,7 +165,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(problems).toEqual([])
   })
 
-  it('says why a cell cannot be saved, as runtime.save_tool does', async () => {
+  it('the view Record says why a cell cannot be saved, as runtime.save_tool does', async () => {
     const { page, run, problems } = await openPage({ env: AUDIT })
     await run('elsewhere = 1')
     await run('elsewhere + 1')
@@ -182,7 +182,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(problems).toEqual([])
   })
 
-  it('has what the page itself has run', async () => {
+  it('the view Record has the cells that the page itself has run', async () => {
     const opened = await openPage({ env: AUDIT })
     const { page, problems } = opened
     await goTo(page, 'Cells')

@@ -121,7 +121,7 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
   ]
   if (process.env['SANDBRIDGE_SCREENSHOTS']) looks.push(['dark', 1280])
   it.each(looks)(
-    'is accessible in %s colours, %i pixels wide',
+    'every view is accessible in %s colours, %i pixels wide',
     async (theme, width) => {
       const { page, run, bridge, home, problems } = await openPage({
         servers: {

@@ -17,7 +17,7 @@ async function openShared() {
 }
 
 describe('a cell of the user in the session of a conversation', () => {
-  it('uses its variables, and is told of once, without its output', async () => {
+  it('a cell of the user in the session of a conversation uses its variables, and is reported once, without its output', async () => {
     const { notebook, session, text } = await openShared()
     const { cell, status } = await notebook.run('x += 1\nprint("only for the user")', session)
     expect([cell, status]).toEqual([2, 'ok'])
@@ -28,13 +28,13 @@ describe('a cell of the user in the session of a conversation', () => {
     expect(await text('x')).not.toContain('The user ran')
   })
 
-  it('is told of in one sentence together with others', async () => {
+  it('several cells of the user in the session of a conversation are reported in one sentence', async () => {
     const { notebook, session, text } = await openShared()
     for (const code of ['a = 1', 'b = 2', 'c = 3']) await notebook.run(code, session)
     expect(await text('a + b + c')).toContain('The user ran 3 cells in this session, 2 to 4')
   })
 
-  it('leaves what the session has to tell for the conversation', async () => {
+  it('a cell of the user leaves the notices of a session for its conversation', async () => {
     const { notebook, session, text } = await openShared()
     const lost = await notebook.run('import os; os.abort()', session)
     expect(lost.status).toBe('killed')
@@ -43,7 +43,7 @@ describe('a cell of the user in the session of a conversation', () => {
     expect(told).toContain('NameError')
   })
 
-  it('completes names there and in a session of its own', async () => {
+  it('a cell of the user completes names in the session of a conversation and in one of its own', async () => {
     const { notebook, session } = await openShared()
     await notebook.run('own_name = 1')
     await notebook.run('shared_name = 1', session)
@@ -52,7 +52,7 @@ describe('a cell of the user in the session of a conversation', () => {
     expect((await notebook.complete('shared_na', session)).words).toEqual(['shared_name'])
   })
 
-  it('is refused in a session that is over', async () => {
+  it('a cell of the user is refused in a session that is over', async () => {
     const { notebook } = await openShared()
     await expect(notebook.run('1', 'ffffffffffffffff')).rejects.toThrow('This session has ended')
   })

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 90_000 })
 const everything = { everything: published.everything() }
 
 describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
-  it('shows a cell as it runs: code, output, calls, value', async () => {
+  it('the page shows a cell as it runs: code, output, calls, value', async () => {
     const { page, run, problems } = await openPage({ servers: everything })
     await page.getByText('Nothing has run yet').waitFor()
     const done = run(
@@ -30,7 +30,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('interrupts a cell', async () => {
+  it('the page interrupts a cell', async () => {
     const { page, run, problems } = await openPage()
     const done = run('print("on")\nwhile True: pass')
     await page.getByRole('button', { name: 'Stop' }).click()
@@ -40,7 +40,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows the memory and the processor time of a sandbox while somebody looks', async () => {
+  it('the page shows the memory and the processor time of a sandbox while it is open', async () => {
     const { page, bridge, run, problems } = await openPage()
     const asked = vi.spyOn(bridge.sessions, 'usage')
     await goTo(page, 'Cost')
@@ -53,7 +53,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows pictures', async () => {
+  it('the page shows pictures', async () => {
     const { page, run, problems } = await openPage()
     const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     await run(`import base64\nclass P:\n  def _repr_png_(self): return base64.b64decode("${dot}")\nP()`)
@@ -64,7 +64,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('lists servers, with tools and what they cost, and starts one', async () => {
+  it('the page lists servers, with tools and what they cost, and starts one', async () => {
     const { page, bridge, problems } = await openPage({
       servers: { ...everything, broken: { command: 'no-such-program-at-all' } },
     })
@@ -85,7 +85,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows what conversations cost by day, and what listing the tools directly would have cost', async () => {
+  it('the page shows what conversations cost by day, and what listing the tools directly would have cost', async () => {
     const { page, bridge, run, problems } = await openPage({ servers: everything, env: { MCP_BRIDGE_AUDIT: 'shape' } })
     await goTo(page, 'Cost')
     await page.getByText('No client has run anything yet').waitFor()
@@ -110,7 +110,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('finds tools, says why, and calls one from a form', async () => {
+  it('the page finds tools, says why, and calls one from a form', async () => {
     const { page, bridge, problems } = await openPage({ servers: everything })
     await bridge.catalog.index(['everything'])
     await goTo(page, 'Find')
@@ -131,7 +131,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('runs cells of its own, and completes names', async () => {
+  it('the page runs cells of its own, and completes names', async () => {
     const { page, of, problems } = await openPage()
     await goTo(page, 'Cells')
     await page.locator('.cm-focused').waitFor()
@@ -150,7 +150,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows what cells have kept', async () => {
+  it('the page shows what cells have kept', async () => {
     const { page, run, problems } = await openPage()
     await run('await runtime.save_artifact("report.csv", "a,b\\n1,2\\n")')
     await goTo(page, 'Kept')
@@ -159,7 +159,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows every version of what is kept, and workflows with what they take and call', async () => {
+  it('the page shows every version of what is kept, and workflows with their parameters and calls', async () => {
     const { page, run, problems } = await openPage({ servers: everything })
     await run(
       [

@@ -19,7 +19,7 @@ const failureOf = (upstreams: ReturnType<typeof open>) =>
   )
 
 describe('a server with client credentials', () => {
-  it('is used without anybody signing in, with one token for many calls', async () => {
+  it('a server with client credentials works without a sign-in, with one token for many calls', async () => {
     const server = await protectedServer()
     const upstreams = bridge(server, { scope: 'read write' })
     const results = await Promise.all(Array.from({ length: 10 }, () => echo(upstreams)))
@@ -29,7 +29,7 @@ describe('a server with client credentials', () => {
     expect(upstreams.logged.join('\n')).not.toContain(CLIENT.clientSecret)
   })
 
-  it('is not said to have wrong ones while its authorization server fails', async () => {
+  it('a server with client credentials is not reported as having wrong ones while its authorization server fails', async () => {
     const server = await protectedServer()
     server.twist.tokenStatus = 500
     const upstreams = bridge(server)
@@ -41,7 +41,7 @@ describe('a server with client credentials', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  it('a server with client credentials without a scope that a call needs says where to add it', async () => {
+  it('a server with client credentials that lack a scope says where to add it', async () => {
     const server = await protectedServer()
     server.twist.neededScope = 'reports:write'
     await expect(echo(bridge(server))).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('a server with client credentials', () => {
     expect(server.counts).toMatchObject({ client: 1, refused: 1 })
   })
 
-  it('gets a new token when the old one has expired, once for all who need it', async () => {
+  it('a server with client credentials gets a new token when the old one has expired, once for all who need it', async () => {
     const server = await protectedServer()
     const upstreams = bridge(server)
     await echo(upstreams)
@@ -62,7 +62,7 @@ describe('a server with client credentials', () => {
     expect(server.counts.client).toBe(2)
   })
 
-  it('reports a wrong client secret with what to correct, and never shows it, though the server repeats it', async () => {
+  it('a server with client credentials reports a wrong secret with what to correct, and never shows it, though the server repeats it', async () => {
     const server = await protectedServer()
     const warn = vi.spyOn(console, 'warn')
     onTestFinished(() => warn.mockRestore())
@@ -82,7 +82,7 @@ describe('a server with client credentials', () => {
     }
   })
 
-  it('is not asked for tokens for ever when it honours none', async () => {
+  it('a server with client credentials that honours no token is not asked for tokens for ever', async () => {
     const server = await protectedServer()
     server.twist.keepInvalid = true
     const upstreams = bridge(server)
@@ -90,7 +90,7 @@ describe('a server with client credentials', () => {
     expect(server.counts.client).toBeLessThanOrEqual(3)
   })
 
-  it('sends its secret to no other authorization server than its own, unless its definition names that one', async () => {
+  it('a server with client credentials sends its secret to its own authorization server only, or to the one in its definition', async () => {
     const [server, other] = [await protectedServer(), await protectedServer()]
     const origin = new URL(other.url).origin
     server.twist.authorizationServer = origin
@@ -105,14 +105,14 @@ describe('a server with client credentials', () => {
     expect(other.counts.client).toBeGreaterThan(0)
   })
 
-  it('sends no client secret to another issuer than the one that it is registered with', async () => {
+  it('a client secret is sent to no other issuer than its own', async () => {
     const server = await protectedServer()
     const failure = await failureOf(bridge(server, { issuer: 'https://auth.example' }))
     expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     expect(server.counts.client).toBe(0)
   })
 
-  it('a server with client credentials whose authorization server is not there says so', async () => {
+  it('a server with client credentials whose authorization server is unreachable is reported as such', async () => {
     const server = await protectedServer()
     server.twist.authorizationServer = 'http://127.0.0.1:1'
     const failure = await failureOf(bridge(server, { issuer: 'http://127.0.0.1:1' }))
@@ -120,7 +120,7 @@ describe('a server with client credentials', () => {
   })
 })
 
-it('the secret is redacted in every form in which it is sent', () => {
+it('the secret of client credentials is redacted in every form in which it is sent', () => {
   const redact = createRedactor({ type: 'http', url: 'https://s.example/', headers: {}, oauth: CLIENT })
   const basic = Buffer.from(`${CLIENT.clientId}:${CLIENT.clientSecret}`).toString('base64')
   expect(redact(`${CLIENT.clientSecret} ${basic}`)).toBe('[redacted] [redacted]')

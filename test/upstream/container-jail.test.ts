@@ -70,7 +70,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
       })
       .join('\n')
 
-  it('gets its secrets, and no command line has them', async () => {
+  it(`a server in a container of ${engine} gets its secrets, and no command line has them`, async () => {
     const env = { TOKEN: `token-${engine}-5fd1`, PATH: process.env['PATH']!, DOCKER_HOST: 'tcp://nowhere.invalid:1' }
     const { run } = start(intruder({}, env))
     expect(await run('return [process.env.TOKEN, process.env.DOCKER_HOST, process.env.HOME].join()')).toBe(
@@ -80,14 +80,14 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     expect(commandLines()).not.toContain(`token-${engine}`)
   })
 
-  it('gets no variable of the bridge that no definition hands on', async () => {
+  it(`a server in a container of ${engine} gets only the variables that its definition passes on`, async () => {
     process.env['BRIDGE_SECRET'] = 'of-the-bridge'
     onTestFinished(() => void delete process.env['BRIDGE_SECRET'])
     const { run } = start(intruder({}, { 'BRIDGE_*': 'x' }))
     expect(await run('return JSON.stringify(process.env)')).not.toContain('of-the-bridge')
   })
 
-  it('has no capabilities, no new privileges and a filter of system calls', async () => {
+  it(`a server in a container of ${engine} has no capabilities, no new privileges and a filter of system calls`, async () => {
     const { run } = start(intruder({}))
     const status = await run("return require('node:fs').readFileSync('/proc/self/status', 'utf8')")
     expect(status).toMatch(/^CapEff:\t0+$/m)
@@ -97,7 +97,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     expect(await run("return require('node:fs').readdirSync('/sys/class/net').join()")).toBe('lo')
   })
 
-  it('leaves nothing when it is stopped, when it crashes, and when it does not want to end', async () => {
+  it(`a server in a container of ${engine} leaves nothing when it is stopped, when it crashes, and when it does not want to end`, async () => {
     const temporary = path.join(home, 'tmp')
     mkdirSync(temporary)
     chmodSync(temporary, 0o777)
@@ -126,7 +126,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
   })
 
   it.skipIf(process.getuid?.() !== 0)(
-    'cannot write to a disk that is mounted inside a folder it may read',
+    `a server in a container of ${engine} cannot write to a disk that is mounted inside a folder it may read`,
     async () => {
       const inner = path.join(project, 'inner')
       mkdirSync(inner)
@@ -139,7 +139,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     },
   )
 
-  it('runs with the programs of an image when its definition names one', async () => {
+  it(`a server in a container of ${engine} runs with the programs of an image when its definition names one`, async () => {
     const file = path.join(project, 'stubborn.py')
     execFileSync('cp', [path.join(FIXTURES, 'stubborn.py'), file])
     chmodSync(file, 0o644)
@@ -156,7 +156,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     expect(existsSync('/usr/bin/node') || existsSync(process.execPath)).toBe(true)
   })
 
-  it('is not started when its image is not there, or its name is an option', async () => {
+  it(`a server in a container of ${engine} is not started when its image does not exist, or its name is an option`, async () => {
     await expect(start(intruder({ image: 'localhost/none:1' })).run('1')).rejects.toMatchObject({
       code: 'UPSTREAM_JAIL_UNAVAILABLE',
       message: expect.stringContaining(`${engine} has no image localhost/none:1`) as string,
@@ -164,7 +164,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     await expect(start(intruder({ image: '--privileged' })).run('1')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 
-  it('is not started with a path that would be read as an option of a mount', async () => {
+  it(`a server in a container of ${engine} is not started with a path that would be read as an option of a mount`, async () => {
     const odd = path.join(home, 'a,readonly=false')
     mkdirSync(odd, { recursive: true })
     await expect(start(intruder({ filesystem: { allowWrite: [odd] } })).run('1')).rejects.toMatchObject({

@@ -139,14 +139,14 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     ["a config file with other servers' secrets", config],
     ['a private key through a link in the project', path.join(project, 'link')],
     ['the environment of the bridge', `/proc/${process.pid}/environ`],
-  ])('cannot read %s', async (_, file) => {
+  ])('a jailed server cannot read %s', async (_, file) => {
     expect(await does(read(file))).not.toMatch(/^failed/)
     expect(await does(read(file), { filesystem: { allowRead: [project] } })).toMatch(
       /^(failed: ENOENT|failed: EACCES)?$/,
     )
   })
 
-  it('cannot read what its definition denies, in a folder that it may write to', async () => {
+  it('a jailed server cannot read what its definition denies, in a folder that it may write to', async () => {
     const file = path.join(project, '.env')
     const sandbox = { filesystem: { allowWrite: [project], denyRead: [file] } }
     expect(await does(read(file), { filesystem: { allowWrite: [project] } })).toBe(SECRET)
@@ -154,7 +154,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     expect(await does(write(file), sandbox)).toMatch(/^failed/)
   })
 
-  it('reads the folder that it works in, and does not write there unless it may', async () => {
+  it('a jailed server reads the folder that it works in, and does not write there unless it may', async () => {
     const file = path.join(project, 'new.txt')
     expect(await does(read(path.join(project, 'notes.txt')), {})).toBe('notes of the project')
     expect(await does(write(file), {})).toBe('failed: EROFS')
@@ -168,7 +168,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     ['a folder of temporary files', () => path.join(folder, 'planted')],
     ['hooks of a project that it may write to', () => path.join(project, '.git/hooks/pre-commit')],
     ['settings of the kernel', () => '/proc/sys/kernel/core_pattern'],
-  ])('cannot write to %s', async (what, file) => {
+  ])('a jailed server cannot write to %s', async (what, file) => {
     if (!what.startsWith('settings')) {
       expect(await does(write(file()))).toBe('written')
       rmSync(file())
@@ -178,7 +178,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     else expect(readFileSync(file(), 'utf8')).not.toBe('x')
   })
 
-  it('keeps what it writes to its own home folder, and sees none of another server', async () => {
+  it('a jailed server keeps what it writes to its own home folder, and sees none of another server', async () => {
     const note = path.join(home, 'note.txt')
     expect(await does(write(note), {})).toBe('written')
     expect(await does(read(note), {})).toBe('x')
@@ -197,14 +197,14 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
       () => `process.env.HTTPS_PROXY = 'http://127.0.0.1:${port}'; ${through('api.example.com', 443)}`,
       { network: { allowedDomains: ['*'] } },
     ],
-  ])('cannot connect elsewhere %s', async (_, code, sandbox) => {
+  ])('a jailed server cannot connect elsewhere %s', async (_, code, sandbox) => {
     await does(code())
     expect(visited()).toBe(true)
     expect(await does(code(), sandbox)).toMatch(/^failed/)
     expect(visited()).toBe(false)
   })
 
-  it('uses the network of the machine when its definition says so', async () => {
+  it('a jailed server uses the network of the machine when its definition says so', async () => {
     expect(await does(dial({ host: '127.0.0.1', port }), { network: true })).toContain('reached')
     expect(visited()).toBe(true)
   })
@@ -214,13 +214,13 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     ['localhost', 'a name that leads to this machine'],
     ['0x7f.1', 'an address in disguise'],
     ['[::ffff:127.0.0.1]', 'an address inside another one'],
-  ])('cannot reach %s through the proxy that lets it reach the internet: %s', async (host) => {
+  ])('a jailed server cannot reach %s through the proxy that lets it reach the internet: %s', async (host) => {
     const answer = await does(through(host, port), { network: { allowedDomains: ['*'] } })
     expect(answer).toMatch(/^HTTP\/1.1 (403|502)/)
     expect(visited()).toBe(false)
   })
 
-  it('reaches through the proxy what its definition names, and is told what else was refused', async () => {
+  it('a jailed server reaches through the proxy what its definition names, and is told what else was refused', async () => {
     const sandbox = { network: { allowedDomains: [`localhost:${port}`] } }
     expect(await does(through('localhost', port), sandbox)).toContain('reached')
     expect(visited()).toBe(true)
@@ -230,7 +230,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     expect(upstreams.logged.join('\n')).toMatch(/refused a connection.*evil\.example/)
   })
 
-  it('reaches an allowed host with plain HTTP through the proxy, and no other', async () => {
+  it('a jailed server reaches an allowed host with plain HTTP through the proxy, and no other', async () => {
     const page = createHttpServer((request, response) => response.end(`page of ${request.headers.host}`)).listen(0)
     await once(page, 'listening')
     const pagePort = (page.address() as AddressInfo).port
@@ -256,12 +256,12 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
       'see processes of the host',
       `return require('node:fs').readdirSync('/proc').includes('${process.pid}') ? 'seen' : Promise.reject(new Error('no'))`,
     ],
-  ])('cannot %s', async (_, code) => {
+  ])('a jailed server cannot %s', async (_, code) => {
     expect(await does(code)).toMatch(/made|seen/)
     expect(await does(code, {})).toMatch(/^failed/)
   })
 
-  it('ends with its connection, and with everything that it started', async () => {
+  it('a jailed server ends with its connection, and with everything that it started', async () => {
     const upstreams = open([jailed(intruder())], { jail: place, cwd: project })
     const code =
       "const child = require('node:child_process').spawn('sleep', ['1234567'], { detached: true, stdio: 'ignore' }); child.unref(); return child.pid"
@@ -275,7 +275,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     await until(() => !isAlive(pid))
   })
 
-  it('runs a published server, which sees its folder and nothing else', async () => {
+  it('a jailed server can be a published one, which sees its folder and nothing else', async () => {
     const sandbox = { filesystem: { allowWrite: [project] } }
     const upstreams = open([jailed(published('filesystem', project), sandbox)], { jail: place, cwd: project })
     const call = async (tool: string, args: Record<string, unknown>) =>
@@ -285,7 +285,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     expect(readFileSync(path.join(project, 'written.txt'), 'utf8')).toBe('by a jailed server')
   })
 
-  it('is not started when its definition opens the whole home folder, or the files of the bridge', async () => {
+  it('a jailed server is not started when its definition opens the whole home folder, or the files of the bridge', async () => {
     for (const opened of [home, '/', stateDir]) {
       await expect(does(read('/etc/hostname'), { filesystem: { allowWrite: [opened] } })).rejects.toMatchObject({
         code: 'CONFIG_INVALID',
@@ -294,14 +294,14 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     }
   })
 
-  it('is told that its command is missing as any other server is', async () => {
+  it('a jailed server whose command is missing is reported like any other', async () => {
     const transport: StdioServer = { type: 'stdio', command: 'uvx-that-is-not-there', args: [], env: {}, sandbox: {} }
     const upstreams = open([{ ...intruder(), transport }], { jail: place, cwd: project })
     await expect(upstreams.callTool('intruder', 'run', {})).rejects.toThrow('`uvx-that-is-not-there` was not found')
   })
 })
 
-it('does not start a server that is to be jailed where no jails are made', async () => {
+it('a server that is to be jailed is not started where no jails can be made', async () => {
   const upstreams = open([jailed(intruder())])
   await expect(upstreams.callTool('intruder', 'run', {})).rejects.toMatchObject({ code: 'UPSTREAM_JAIL_UNAVAILABLE' })
 })

@@ -65,7 +65,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     })
   const saved = async () => (await store().read(url)).byIssuer['i']?.tokens?.access_token
 
-  it('a sign-in is sealed in the file, and every bridge can open it', async () => {
+  it('a sign-in is encrypted in the file with a key from the keychain, and every bridge can decrypt it', async () => {
     const server = await protectedServer()
     const { tokens } = await signIn(server.url)
     expect(await echo(server.url)).toBe('hi')
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     return textOf(await upstreams.callTool('r', 'echo', { text: 'hi' }))
   }
 
-  it('no secret is in a command line, or in the log', async () => {
+  it('the keychain is used without a secret in a command line, or in the log', async () => {
     await save('my-token')
     expect(await saved()).toBe('my-token')
     const secret = readFileSync(path.join(folder, 'secret'), 'utf8')
@@ -103,7 +103,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     }
   })
 
-  it('a keychain that fails costs nothing: the file is used, and the log says so once', async () => {
+  it('a failing keychain is reported in the log once, and the file is used', async () => {
     writeFileSync(path.join(folder, 'broken'), '')
     const tokens = createTokenStore(file, vault())
     for (let i = 0; i < 3; i += 1) {
@@ -117,7 +117,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     expect((await store().read(url)).byIssuer['i']).toEqual({ port: 2 })
   })
 
-  it('a sign-in that cannot be opened is as good as none, and is not lost', async () => {
+  it('a sign-in that cannot be decrypted counts as missing, and is kept', async () => {
     await save('my-token')
     writeFileSync(path.join(folder, 'broken'), '')
     expect(await saved()).toBeUndefined()
@@ -130,7 +130,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     expect(await saved()).toBe('another')
   })
 
-  it('a sign-in cannot be opened as that of another server', async () => {
+  it('a sign-in cannot be decrypted as that of another server', async () => {
     await save('my-token')
     const other = createTokenStore(file, vault())
     await other.update('https://evil.example/mcp', () => {})
@@ -141,14 +141,14 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     expect(await saved()).toBe('my-token')
   })
 
-  it('something else under our name is left alone', async () => {
+  it('an unknown entry under our name in the keychain is left alone', async () => {
     writeFileSync(path.join(folder, 'secret'), 'a password')
     await save('my-token')
     expect(readFileSync(path.join(folder, 'secret'), 'utf8')).toBe('a password')
     expect(readFileSync(file, 'utf8')).toContain('my-token')
   })
 
-  it('without the program there is nothing to warn of', async () => {
+  it('a missing keychain program causes no warning', async () => {
     rmSync(path.join(folder, program))
     await save('my-token')
     expect(await saved()).toBe('my-token')
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
   })
 })
 
-it('there is none on Windows, or without a session bus', () => {
+it('no keychain is used on Windows, or without a session bus', () => {
   expect(systemKeychain({ platform: 'win32', env: {} })).toBeUndefined()
   expect(systemKeychain({ platform: 'linux', env: { XDG_RUNTIME_DIR: '/nowhere' } })).toBeUndefined()
 })

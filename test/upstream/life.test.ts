@@ -26,7 +26,7 @@ describe('idle servers', () => {
     expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
   })
 
-  it('servers with a call in flight are not idle', async () => {
+  it('servers with a call in flight do not count as idle', async () => {
     const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
     await upstreams.callTool('slow', 'progress', {})
     const abort = new AbortController()
@@ -39,21 +39,19 @@ describe('idle servers', () => {
   })
 })
 
-describe('another list of servers', () => {
-  it('leaves a server running that is the same, and starts one that is new', async () => {
-    const upstreams = open([named('a'), named('b')])
-    const first = textOf(await upstreams.callTool('a', 'pid', {}))
-    const gone = Number(textOf(await upstreams.callTool('b', 'pid', {})))
-    upstreams.redefine([named('a'), named('c')])
-    expect(textOf(await upstreams.callTool('a', 'pid', {}))).toBe(first)
-    expect(textOf(await upstreams.callTool('c', 'pid', {}))).not.toBe(first)
-    expect(() => upstreams.state('b')).toThrow("Unknown server 'b'")
-    await until(() => !isAlive(gone))
-  })
+it('another list of servers leaves a server running that is the same, and starts one that is new', async () => {
+  const upstreams = open([named('a'), named('b')])
+  const first = textOf(await upstreams.callTool('a', 'pid', {}))
+  const gone = Number(textOf(await upstreams.callTool('b', 'pid', {})))
+  upstreams.redefine([named('a'), named('c')])
+  expect(textOf(await upstreams.callTool('a', 'pid', {}))).toBe(first)
+  expect(textOf(await upstreams.callTool('c', 'pid', {}))).not.toBe(first)
+  expect(() => upstreams.state('b')).toThrow("Unknown server 'b'")
+  await until(() => !isAlive(gone))
 })
 
 describe('the bound on processes', () => {
-  it('stops the one used longest ago', async () => {
+  it('the limit on server processes stops the server that was used longest ago', async () => {
     const upstreams = open(['a', 'b', 'c'].map(named), { maxProcesses: 2 })
     await upstreams.listTools('a')
     await upstreams.listTools('b')
@@ -62,7 +60,7 @@ describe('the bound on processes', () => {
     expect(['a', 'b', 'c'].map((name) => upstreams.state(name))).toEqual(['running', 'not-started', 'running'])
   })
 
-  it('refuses a start when all are in use, and does not hold it against the server', async () => {
+  it('the limit on server processes refuses a start when all are in use, and does not count it as a failure of the server', async () => {
     const upstreams = open([raw('slow', await temporaryFile()), named('b')], { maxProcesses: 1 })
     const abort = new AbortController()
     await upstreams.listTools('slow')
@@ -77,7 +75,7 @@ describe('the bound on processes', () => {
 })
 
 describe('limits of a definition', () => {
-  it('a call that takes longer than its server may is a timeout', async () => {
+  it("a call that exceeds the timeout of its server's definition is a timeout", async () => {
     const upstreams = open([{ ...raw('slow', await temporaryFile()), callTimeoutMs: 200 }])
     await expect(upstreams.callTool('slow', 'slow', {})).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
@@ -86,14 +84,14 @@ describe('limits of a definition', () => {
     expect(upstreams.state('slow')).toBe('running')
   })
 
-  it('a server that nobody trusted is never started', async () => {
+  it('a server that is not trusted is never started', async () => {
     const file = await temporaryFile()
     const upstreams = open([{ ...raw('grandchild', file), trusted: false }])
     await expect(upstreams.listTools('grandchild')).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
     await expect(readFile(file)).rejects.toThrow('ENOENT')
   })
 
-  it('placeholders are filled in at the start, and what they stood for is redacted', async () => {
+  it('placeholders are expanded when a server starts, and their values are redacted', async () => {
     const definition = raw('exit', '${SECRET}')
     const upstreams = open([definition], {
       resolveTransport: (one) =>
@@ -117,7 +115,7 @@ describe('what a server may ask for', () => {
     ['roots/list', { roots: [{ uri: 'file:///asks' }] }],
     ['elicitation/create', { action: 'accept', content: { answer: 'asks: Which one?' } }],
     ['sampling/createMessage', { role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } }],
-  ])('%s is answered by whoever opened the upstreams', async (method, expected) => {
+  ])("a server's request %s is answered by the client of the cell", async (method, expected) => {
     const upstreams = open([raw('asks', method)], { requests: () => requests })
     expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual(expected)
     expect(JSON.parse(upstreams.instructions('asks')!)).toEqual({
@@ -128,7 +126,7 @@ describe('what a server may ask for', () => {
   })
 
   it.each(['roots/list', 'elicitation/create', 'sampling/createMessage'])(
-    '%s is declined at once, with a reason, when nobody answers',
+    "a server's request %s is declined at once, with a reason, when no client can answer",
     async (method) => {
       const upstreams = open([raw('asks', method)])
       const answer = JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))
@@ -166,7 +164,7 @@ describe('what a server may ask for', () => {
     expect(shown).toEqual([url])
   })
 
-  it('an answer that fails is the server’s to deal with', async () => {
+  it("a failing answer to a server's request is passed to the server", async () => {
     const upstreams = open([raw('asks', 'elicitation/create')], {
       requests: () => ({ elicit: () => Promise.reject(new Error('the user has gone home')) }),
     })
@@ -174,31 +172,29 @@ describe('what a server may ask for', () => {
   })
 })
 
-describe('tools that run as tasks', () => {
-  it('tools that run as tasks are started, waited for and fetched, whether their list was read or not', async () => {
-    const upstreams = open([raw('tasks', await temporaryFile())])
-    expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
-    expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
-  })
+it('tools that run as tasks are started, awaited and fetched, whether their list was read or not', async () => {
+  const upstreams = open([raw('tasks', await temporaryFile())])
+  expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
+  expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
+})
 
-  it('fail with their own words', async () => {
-    const upstreams = open([raw('tasks', await temporaryFile())])
-    await expect(upstreams.callTool('tasks', 'broken', {})).rejects.toMatchObject({
-      code: 'TOOL_FAILED',
-      message: expect.stringContaining('the task broke'),
-    })
+it('tools that run as tasks fail with their own messages', async () => {
+  const upstreams = open([raw('tasks', await temporaryFile())])
+  await expect(upstreams.callTool('tasks', 'broken', {})).rejects.toMatchObject({
+    code: 'TOOL_FAILED',
+    message: expect.stringContaining('the task broke'),
   })
+})
 
-  it('tools that run as tasks are cancelled at the server when the call is', async () => {
-    const file = await temporaryFile()
-    const upstreams = open([raw('tasks', file)])
-    await upstreams.listTools('tasks')
-    const abort = new AbortController()
-    const call = upstreams.callTool('tasks', 'endless', {}, { signal: abort.signal })
-    setTimeout(() => abort.abort(), 100)
-    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    await until(async () => (await readFile(file, 'utf8').catch(() => '')) === 'cancelled endless\n')
-  })
+it('tools that run as tasks are cancelled at the server when the call is', async () => {
+  const file = await temporaryFile()
+  const upstreams = open([raw('tasks', file)])
+  await upstreams.listTools('tasks')
+  const abort = new AbortController()
+  const call = upstreams.callTool('tasks', 'endless', {}, { signal: abort.signal })
+  setTimeout(() => abort.abort(), 100)
+  await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+  await until(async () => (await readFile(file, 'utf8').catch(() => '')) === 'cancelled endless\n')
 })
 
 describe('what a server logs', () => {
@@ -211,7 +207,7 @@ describe('what a server logs', () => {
     'It logged: [error] {"i":3,"token":"[redacted]"}; [error] db: {"i":4,"token":"[redacted]"}; ' +
     '[error] db: {"i":5,"token":"[redacted]"}'
 
-  it('is asked for from warnings on, in both eras', async () => {
+  it('log messages of a server are requested from warnings on, in both eras', async () => {
     const upstreams = open([chatty(), raw('modern')])
     expect(textOf(await upstreams.callTool('chatty', 'level', {}))).toBe('warning')
     expect(JSON.parse(textOf(await upstreams.callTool('modern', 'meta', {})))).toMatchObject({
@@ -219,7 +215,7 @@ describe('what a server logs', () => {
     })
   })
 
-  it('is told with the end of a server, without its secrets', async () => {
+  it('log messages of a server are quoted when it ends, without its secrets', async () => {
     const upstreams = open([chatty()])
     await expect(upstreams.callTool('chatty', 'die', {})).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
@@ -228,7 +224,7 @@ describe('what a server logs', () => {
     expect(upstreams.logged.join('')).not.toContain('hunter22')
   })
 
-  it('is told with a call that took too long', async () => {
+  it('log messages of a server are quoted with a call that took too long', async () => {
     const upstreams = open([{ ...chatty(), callTimeoutMs: 300 }])
     const text = "Server 'chatty' did not answer the call of 'hang' within 0.3 s"
     await expect(upstreams.callTool('chatty', 'hang', {})).rejects.toThrow(`${text}. ${last}`)
@@ -237,7 +233,7 @@ describe('what a server logs', () => {
 })
 
 describe('how a server wants to be spoken to', () => {
-  it('is remembered between runs, in a file that holds no secret', async () => {
+  it('the negotiated transport of a server is remembered between runs, in a file without secrets', async () => {
     const file = await temporaryFile()
     const server = await rawRemote()
     const definition = remote('r', server.url, { 'X-Key': 'abracadabra' })
@@ -249,7 +245,7 @@ describe('how a server wants to be spoken to', () => {
     expect(server.received[0]!.rpc).toBe('initialize')
   })
 
-  it('is found out again when the file is damaged or out of date', async () => {
+  it('the negotiated transport of a server is found again when the file is damaged or out of date', async () => {
     for (const text of ['nonsense', '{"a":1}', 'null']) {
       const file = await temporaryFile()
       await writeFile(file, text)
@@ -260,7 +256,7 @@ describe('how a server wants to be spoken to', () => {
     }
   })
 
-  it('is tried anew when a remembered way no longer works', async () => {
+  it('the negotiated transport of a server is tried anew when the remembered one no longer works', async () => {
     const file = await temporaryFile()
     await open([raw('modern')], { negotiatedTransportsFile: file }).listTools('modern')
     await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('"modern"'))

@@ -20,7 +20,7 @@ describe('a client that was registered by hand', () => {
   }
 
   it.each([true, 'not offered'] as const)(
-    'is needed where nobody else is taken (%s), and the error says how',
+    'a client that was registered by hand is needed where no other is accepted (%s), and the error says how',
     async (how) => {
       const { server, file } = await registered({}, how)
       await expect(logIn(server, file)).rejects.toMatchObject({
@@ -31,7 +31,7 @@ describe('a client that was registered by hand', () => {
     },
   )
 
-  it('signs in and refreshes, and is registered nowhere; its secret is not stored', async () => {
+  it('a client that was registered by hand signs in and refreshes, and is registered nowhere; its secret is not stored', async () => {
     const { server, file, connect, logIn: signIn } = await registered()
     expect(await signIn()).toEqual({ wasNeeded: true })
     expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
@@ -43,13 +43,13 @@ describe('a client that was registered by hand', () => {
     expect(await readFile(file, 'utf8')).not.toContain(REGISTERED.clientSecret)
   })
 
-  it('wins over a document that describes us', async () => {
+  it('a client that was registered by hand takes precedence over a client metadata document', async () => {
     const { server, logIn: signIn } = await registered()
     await signIn({ clientMetadataUrl: 'https://us.example/client.json' })
     expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
   })
 
-  it('is awaited at the address it is registered with, to the letter', async () => {
+  it('a client that was registered by hand is redirected to exactly its registered address', async () => {
     const port = await freePort()
     const redirectUri = `http://localhost:${port}/oauth/callback`
     const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
@@ -57,7 +57,7 @@ describe('a client that was registered by hand', () => {
     expect(server.asked).toMatchObject([{ redirectUri }])
   })
 
-  it('a client that was registered by hand with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
+  it('a client that was registered by hand accepts any port for an address without one, and uses our own address for one elsewhere', async () => {
     for (const [redirectUri, seen] of [
       ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
       ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
@@ -68,7 +68,7 @@ describe('a client that was registered by hand', () => {
     }
   })
 
-  it('says so when its port is in use', async () => {
+  it('a client that was registered by hand reports that its port is in use', async () => {
     const port = Number(new URL(await listen(() => {})).port)
     const { logIn: signIn } = await registered({ ...REGISTERED, redirectUri: `http://127.0.0.1:${port}/callback` })
     await expect(signIn()).rejects.toMatchObject({
@@ -77,13 +77,13 @@ describe('a client that was registered by hand', () => {
     })
   })
 
-  it('asks for the scopes of its definition', async () => {
+  it('a client that was registered by hand requests the scopes of its definition', async () => {
     const { server, logIn: signIn } = await registered({ ...REGISTERED, scope: 'read write' })
     await signIn()
     expect(server.asked).toMatchObject([{ scope: 'read write' }])
   })
 
-  it('sends its secret to no authorization server that it was not registered with', async () => {
+  it('a client that was registered by hand sends its secret to no authorization server that it was not registered with', async () => {
     const evil = await protectedServer()
     const elsewhere = new URL(evil.url).origin
     for (const issuer of [undefined, 'https://auth.example']) {
@@ -103,7 +103,7 @@ describe('a client that was registered by hand', () => {
     expect(evil.counts).toMatchObject({ register: 0, authorize: 1, code: 1 })
   })
 
-  it('an unknown client that was registered by hand is refused, and its secret is in nothing that is said', async () => {
+  it('an unknown client that was registered by hand is refused, and no message has its secret', async () => {
     const wrong = 'wrong-secret-of-the-client'
     const said: unknown[] = []
     const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))
@@ -124,7 +124,7 @@ describe('a client that was registered by hand', () => {
 describe('a document that describes us', () => {
   const clientMetadataUrl = 'https://us.example/client.json'
 
-  it('is used where the authorization server takes one, for the sign-in and for refreshing it', async () => {
+  it('a client metadata document is used where the authorization server accepts one, for the sign-in and for refreshing it', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     expect(await logIn(server, file, { clientMetadataUrl })).toEqual({ wasNeeded: true })
@@ -138,7 +138,7 @@ describe('a document that describes us', () => {
     expect(server.counts).toMatchObject({ register: 0, refresh: 1 })
   })
 
-  it('is used in a sign-in that a call began', async () => {
+  it('a client metadata document is used in a sign-in that a call began', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     const upstreams = open([remote('r', server.url)], { tokenStore: createTokenStore(file), clientMetadataUrl })
@@ -147,14 +147,14 @@ describe('a document that describes us', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  it('is passed over where the authorization server does not say that it takes one', async () => {
+  it('a client metadata document is not used where the authorization server does not say that it accepts one', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file, { clientMetadataUrl })
     expect(server.asked).toMatchObject([{ clientId: 'client-1' }])
     expect(server.counts).toMatchObject({ register: 1 })
   })
 
-  it('a document that describes us and has another address by now, or none, is no client any more', async () => {
+  it('a client metadata document whose address has changed, or that is gone, no longer counts as a client', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     for (const url of [clientMetadataUrl, 'https://us.example/new.json', undefined]) {
@@ -169,7 +169,7 @@ describe('a document that describes us', () => {
     ])
   })
 
-  it('is awaited at the port that the definition names', async () => {
+  it('a client metadata document redirects to the port that the definition names', async () => {
     const [server, file, port] = [await protectedServer(), await tokenFile(), await freePort()]
     server.twist.documents = true
     const made = toServerBody({ url: server.url, oauth: { callbackPort: port } })

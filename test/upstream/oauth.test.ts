@@ -8,200 +8,195 @@ import { bodyOf, listen, passOn, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
 
-describe('a server that wants OAuth', () => {
-  it('a server that wants OAuth without a login, says what to run, and registers nothing', async () => {
-    const server = await protectedServer()
-    const failure = await echo(bridge(server, await tokenFile())).catch((reason: unknown) => reason)
-    expect(failure).toMatchObject({
-      code: 'UPSTREAM_AUTH_REQUIRED',
-      hint: expect.stringContaining('sandbridge login r'),
+it('a server that wants OAuth without a login says what to run, and registers nothing', async () => {
+  const server = await protectedServer()
+  const failure = await echo(bridge(server, await tokenFile())).catch((reason: unknown) => reason)
+  expect(failure).toMatchObject({
+    code: 'UPSTREAM_AUTH_REQUIRED',
+    hint: expect.stringContaining('sandbridge login r'),
+  })
+  expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 })
+})
+
+it('a server that wants OAuth works after a login, in this bridge and the next, and only the owner can read its tokens', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  expect(await logIn(server, file)).toEqual({ wasNeeded: true })
+  for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await logIn(server, file)).toEqual({ wasNeeded: false })
+  expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
+})
+
+it('a server that wants OAuth gets a fresh token when the old one has expired, once for all who need it', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const bridges = [bridge(server, file), bridge(server, file)]
+  await Promise.all(bridges.map(echo))
+  server.valid.clear()
+  const results = await Promise.all(bridges.flatMap((upstreams) => Array.from({ length: 10 }, () => echo(upstreams))))
+  expect(results.map(textOf)).toEqual(Array.from({ length: 20 }, () => 'hi'))
+  expect(server.counts).toMatchObject({ authorize: 1, refresh: 1 })
+})
+
+it('a server that wants OAuth wants a login again when the refresh is refused, and uses one made meanwhile', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const upstreams = bridge(server, file)
+  await echo(upstreams)
+  server.valid.clear()
+  server.refreshTokens.clear()
+  for (let i = 0; i < 3; i += 1) await expect(echo(upstreams)).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+  expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1, client: 0, refused: 0 })
+  await logIn(server, file)
+  expect(textOf(await echo(upstreams))).toBe('hi')
+})
+
+it('a server that wants OAuth is not reported as wanting a login while its authorization server fails', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const upstreams = bridge(server, file)
+  await echo(upstreams)
+  server.valid.clear()
+  server.twist.tokenStatus = 503
+  // In a call, and in the start of another bridge.
+  for (const one of [upstreams, bridge(server, file)]) {
+    await expect(echo(one)).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: expect.stringContaining('its authorization server: it answered with HTTP 503'),
     })
-    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 })
-  })
+  }
+  delete server.twist.tokenStatus
+  expect(textOf(await echo(upstreams))).toBe('hi')
+})
 
-  it('is usable after a login, by this bridge and the next, and the tokens are for their owner’s eyes only', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    expect(await logIn(server, file)).toEqual({ wasNeeded: true })
-    for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
-    expect((await stat(file)).mode & 0o777).toBe(0o600)
-    expect(await logIn(server, file)).toEqual({ wasNeeded: false })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
-  })
+it('a server that wants OAuth and honours no token is not refreshed for ever', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const upstreams = bridge(server, file)
+  await echo(upstreams)
+  server.valid.clear()
+  server.twist.keepInvalid = true
+  for (let i = 0; i < 10; i += 1)
+    await expect(echo(upstreams)).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+  expect(server.counts.refresh).toBeLessThanOrEqual(3)
+})
 
-  it('gets a fresh token when the old one has expired, once for all who need it', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    await logIn(server, file)
-    const bridges = [bridge(server, file), bridge(server, file)]
-    await Promise.all(bridges.map(echo))
-    server.valid.clear()
-    const results = await Promise.all(bridges.flatMap((upstreams) => Array.from({ length: 10 }, () => echo(upstreams))))
-    expect(results.map(textOf)).toEqual(Array.from({ length: 20 }, () => 'hi'))
-    expect(server.counts).toMatchObject({ authorize: 1, refresh: 1 })
+it('a login accepts the address that a browser elsewhere was sent to', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  let paste: (address: string) => void
+  const pasted = new Promise<string>((resolve) => (paste = resolve))
+  await logIn(server, file, {
+    showPage: async (page) => paste((await fetch(page, { redirect: 'manual' })).headers.get('location')!),
+    pastedAddress: () => pasted,
   })
+  expect(textOf(await echo(bridge(server, file)))).toBe('hi')
+})
 
-  it('wants a login again when the refresh is refused, and takes one made meanwhile', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    await logIn(server, file)
-    const upstreams = bridge(server, file)
-    await echo(upstreams)
-    server.valid.clear()
-    server.refreshTokens.clear()
-    for (let i = 0; i < 3; i += 1)
-      await expect(echo(upstreams)).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1, client: 0, refused: 0 })
-    await logIn(server, file)
-    expect(textOf(await echo(upstreams))).toBe('hi')
+it.each<[string, Protected['twist'], string]>([
+  ['from another issuer', { iss: 'https://evil.example' }, 'failed'],
+  ['that the user refused', { error: 'access_denied' }, 'failed'],
+])('a login refuses an answer %s', async (_what, twist, text) => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  Object.assign(server.twist, twist)
+  await expect(logIn(server, file)).rejects.toMatchObject({
+    code: 'UPSTREAM_AUTH_REQUIRED',
+    message: expect.stringContaining(text),
   })
+  expect(server.counts.code).toBe(0)
+})
 
-  it('is not said to want a login while its authorization server fails', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    await logIn(server, file)
-    const upstreams = bridge(server, file)
-    await echo(upstreams)
-    server.valid.clear()
-    server.twist.tokenStatus = 503
-    // In a call, and in the start of another bridge.
-    for (const one of [upstreams, bridge(server, file)]) {
-      await expect(echo(one)).rejects.toMatchObject({
-        code: 'UPSTREAM_UNREACHABLE',
-        message: expect.stringContaining('its authorization server: it answered with HTTP 503'),
-      })
-    }
-    delete server.twist.tokenStatus
-    expect(textOf(await echo(upstreams))).toBe('hi')
+it('a login continues to wait when it gets something else than the answer, and then accepts the answer', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  const statuses: number[] = []
+  await logIn(server, file, {
+    showPage: async (page) => {
+      const back = page.searchParams.get('redirect_uri')!
+      for (const query of ['', '?code=forged&state=forged', '?error=access_denied']) {
+        statuses.push((await fetch(`${back}${query}`)).status)
+      }
+      await browse(page)
+    },
   })
+  expect(statuses).toEqual([400, 400, 400])
+  expect(server.counts.code).toBe(1)
+  expect(textOf(await echo(bridge(server, file)))).toBe('hi')
+})
 
-  it('is not refreshed for ever when it honours no token', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    await logIn(server, file)
-    const upstreams = bridge(server, file)
-    await echo(upstreams)
-    server.valid.clear()
-    server.twist.keepInvalid = true
-    for (let i = 0; i < 10; i += 1)
-      await expect(echo(upstreams)).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
-    expect(server.counts.refresh).toBeLessThanOrEqual(3)
+it('a login refuses an answer with another state, even if it is the only one', async () => {
+  const [server, file, abort] = [await protectedServer(), await tokenFile(), new AbortController()]
+  server.twist.state = 'forged'
+  const outcome = logIn(server, file, {
+    signal: abort.signal,
+    showPage: (page) => browse(page).then(() => abort.abort()),
+  })
+  await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
+  expect(server.counts).toMatchObject({ authorize: 1, code: 0 })
+})
+
+it('a login that was refused is reported on the page in the browser', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  server.twist.error = 'access_denied'
+  let page = ''
+  const showPage = async (url: URL): Promise<void> => void (page = await (await fetch(url)).text())
+  await expect(logIn(server, file, { showPage })).rejects.toMatchObject({
+    hint: expect.stringContaining('sandbridge login r'),
+  })
+  expect(page).toContain('refused')
+})
+
+it('a login with a wrong address pasted names the command to run again', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  const outcome = logIn(server, file, {
+    showPage: () => {},
+    pastedAddress: () => Promise.resolve('http://127.0.0.1/callback?code=x&state=forged'),
+  })
+  await expect(outcome).rejects.toMatchObject({
+    message: expect.stringContaining('belongs to another login'),
+    hint: expect.stringContaining('sandbridge login r'),
   })
 })
 
-describe('a login', () => {
-  it('accepts the address that a browser elsewhere ended up at', async () => {
+it.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(
+  'a login does not send the browser to %s',
+  async (page) => {
     const [server, file] = [await protectedServer(), await tokenFile()]
-    let paste: (address: string) => void
-    const pasted = new Promise<string>((resolve) => (paste = resolve))
-    await logIn(server, file, {
-      showPage: async (page) => paste((await fetch(page, { redirect: 'manual' })).headers.get('location')!),
-      pastedAddress: () => pasted,
-    })
-    expect(textOf(await echo(bridge(server, file)))).toBe('hi')
-  })
+    server.twist.page = page
+    const shown: string[] = []
+    const outcome = logIn(server, file, { showPage: (url) => void shown.push(url.href) })
+    await expect(outcome).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+    expect(shown).toEqual([])
+  },
+)
 
-  it.each<[string, Protected['twist'], string]>([
-    ['from another issuer', { iss: 'https://evil.example' }, 'failed'],
-    ['that the user refused', { error: 'access_denied' }, 'failed'],
-  ])('refuses an answer %s', async (_what, twist, text) => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    Object.assign(server.twist, twist)
-    await expect(logIn(server, file)).rejects.toMatchObject({
-      code: 'UPSTREAM_AUTH_REQUIRED',
-      message: expect.stringContaining(text),
-    })
-    expect(server.counts.code).toBe(0)
+it('a login sends the browser to a page over https, with all its parameters', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  server.twist.page = 'https://login.example/authorize'
+  const [shown, abort] = [[] as URL[], new AbortController()]
+  const showPage = (url: URL): void => {
+    shown.push(url)
+    abort.abort()
+  }
+  const outcome = logIn(server, file, { showPage, signal: abort.signal, scope: 'read write' })
+  await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
+  expect(shown[0]!.href).toMatch(/^https:\/\/login\.example\/authorize\?/)
+  expect(Object.fromEntries(shown[0]!.searchParams)).toMatchObject({
+    scope: 'read write',
+    code_challenge_method: 'S256',
+    resource: server.url,
+    redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
   })
+})
 
-  it('goes on waiting when something else than the answer comes, and takes the answer', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    const statuses: number[] = []
-    await logIn(server, file, {
-      showPage: async (page) => {
-        const back = page.searchParams.get('redirect_uri')!
-        for (const query of ['', '?code=forged&state=forged', '?error=access_denied']) {
-          statuses.push((await fetch(`${back}${query}`)).status)
-        }
-        await browse(page)
-      },
-    })
-    expect(statuses).toEqual([400, 400, 400])
-    expect(server.counts.code).toBe(1)
-    expect(textOf(await echo(bridge(server, file)))).toBe('hi')
-  })
+it('a login can be cancelled while the user thinks', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  const abort = new AbortController()
+  const outcome = logIn(server, file, { showPage: () => abort.abort(), signal: abort.signal })
+  await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
+})
 
-  it('takes no answer with another state, though it is the only one', async () => {
-    const [server, file, abort] = [await protectedServer(), await tokenFile(), new AbortController()]
-    server.twist.state = 'forged'
-    const outcome = logIn(server, file, {
-      signal: abort.signal,
-      showPage: (page) => browse(page).then(() => abort.abort()),
-    })
-    await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
-    expect(server.counts).toMatchObject({ authorize: 1, code: 0 })
-  })
-
-  it('tells whoever looks at the page that the sign-in was refused', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    server.twist.error = 'access_denied'
-    let page = ''
-    const showPage = async (url: URL): Promise<void> => void (page = await (await fetch(url)).text())
-    await expect(logIn(server, file, { showPage })).rejects.toMatchObject({
-      hint: expect.stringContaining('sandbridge login r'),
-    })
-    expect(page).toContain('refused')
-  })
-
-  it('a login with an address pasted that is not the answer names the command to run again', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    const outcome = logIn(server, file, {
-      showPage: () => {},
-      pastedAddress: () => Promise.resolve('http://127.0.0.1/callback?code=x&state=forged'),
-    })
-    await expect(outcome).rejects.toMatchObject({
-      message: expect.stringContaining('belongs to another login'),
-      hint: expect.stringContaining('sandbridge login r'),
-    })
-  })
-
-  it.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(
-    'does not send the browser to %s',
-    async (page) => {
-      const [server, file] = [await protectedServer(), await tokenFile()]
-      server.twist.page = page
-      const shown: string[] = []
-      const outcome = logIn(server, file, { showPage: (url) => void shown.push(url.href) })
-      await expect(outcome).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
-      expect(shown).toEqual([])
-    },
-  )
-
-  it('sends the browser to a page over https, and takes what it is asked for along', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    server.twist.page = 'https://login.example/authorize'
-    const [shown, abort] = [[] as URL[], new AbortController()]
-    const showPage = (url: URL): void => {
-      shown.push(url)
-      abort.abort()
-    }
-    const outcome = logIn(server, file, { showPage, signal: abort.signal, scope: 'read write' })
-    await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
-    expect(shown[0]!.href).toMatch(/^https:\/\/login\.example\/authorize\?/)
-    expect(Object.fromEntries(shown[0]!.searchParams)).toMatchObject({
-      scope: 'read write',
-      code_challenge_method: 'S256',
-      resource: server.url,
-      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
-    })
-  })
-
-  it('can be cancelled while the user thinks', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    const abort = new AbortController()
-    const outcome = logIn(server, file, { showPage: () => abort.abort(), signal: abort.signal })
-    await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
-  })
-
-  it('a login at a server that is not there says so', async () => {
-    const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
-    await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
-  })
+it('a login at a server that is not there reports that', async () => {
+  const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
+  await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
 })
 
 describe('a call for which the login lacks a scope', () => {
@@ -213,7 +208,7 @@ describe('a call for which the login lacks a scope', () => {
   }
 
   it.each([false, true])(
-    'says what to run, and that login asks for the old and the new (silent: %s)',
+    'a call for which the login lacks a scope says what to run, and that login asks for the old and the new (silent: %s)',
     async (silentScope) => {
       const [server, file] = [await protectedServer(), await tokenFile()]
       server.twist.silentScope = silentScope
@@ -231,7 +226,7 @@ describe('a call for which the login lacks a scope', () => {
     },
   )
 
-  it('is refused once for each time it is made, and starts no sign-in by itself', async () => {
+  it('a call for which the login lacks a scope is refused each time it is made, and starts no sign-in by itself', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     server.twist.neededScope = needed
@@ -241,7 +236,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(server.counts).toMatchObject({ authorize: 1, refresh: 0, refused: 10 })
   })
 
-  it('a scope that different tools lack is asked for in one login, whatever is in it', async () => {
+  it('the scopes that several tools lack are requested in one login, whatever is in them', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -250,7 +245,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(server.asked.at(-1)).toMatchObject({ scope: 'a $(b) c' })
   })
 
-  it('is offered to the user three times at most, when signing in does not help', async () => {
+  it('a scope that a call lacks is offered to the user three times at most, when signing in does not help', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     Object.assign(server.twist, { neededScope: needed, grantedScope: 'profile' })
     await logIn(server, file)
@@ -267,7 +262,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(upstreams.canSignIn('r')).toBe(true)
   })
 
-  it('over the older transport is told in the same way', async () => {
+  it('a scope that a call lacks over the older transport is reported in the same way', async () => {
     let events: ServerResponse
     const server = await listen(async (request, response) => {
       if (request.method === 'GET') {
@@ -299,91 +294,82 @@ describe('a server that knows the older transport only', () => {
     ['sse', 401],
     ['http', 405],
     ['http', 404],
-  ] as const)('is signed in to: as %s, with %i for a POST', async (type, postStatus) => {
-    const [inner, file] = [await protectedServer(), await tokenFile()]
-    const base = await listen(async (request, response) => {
-      const body = await bodyOf(request)
-      if (request.url !== '/sse') return passOn(request, response, new URL(request.url!, inner.url).href, body)
-      const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
-      if (request.method === 'POST' && postStatus !== 401) response.writeHead(postStatus).end()
-      else if (!inner.valid.has(token)) {
-        const challenge = `Bearer resource_metadata="${base}/metadata"`
-        response.writeHead(401, { 'www-authenticate': challenge }).end()
-      } else response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /post\n\n')
-      return undefined
-    })
-    inner.twist.resource = `${base}/sse`
-    const outcome = await logIn(inner, file, { server: { type, url: `${base}/sse`, headers: {} } })
-    expect(outcome).toEqual({ wasNeeded: true })
-    expect(inner.counts).toMatchObject({ code: 1 })
-  })
+  ] as const)(
+    'a server with the older transport only can be signed in to: as %s, with %i for a POST',
+    async (type, postStatus) => {
+      const [inner, file] = [await protectedServer(), await tokenFile()]
+      const base = await listen(async (request, response) => {
+        const body = await bodyOf(request)
+        if (request.url !== '/sse') return passOn(request, response, new URL(request.url!, inner.url).href, body)
+        const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
+        if (request.method === 'POST' && postStatus !== 401) response.writeHead(postStatus).end()
+        else if (!inner.valid.has(token)) {
+          const challenge = `Bearer resource_metadata="${base}/metadata"`
+          response.writeHead(401, { 'www-authenticate': challenge }).end()
+        } else
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /post\n\n')
+        return undefined
+      })
+      inner.twist.resource = `${base}/sse`
+      const outcome = await logIn(inner, file, { server: { type, url: `${base}/sse`, headers: {} } })
+      expect(outcome).toEqual({ wasNeeded: true })
+      expect(inner.counts).toMatchObject({ code: 1 })
+    },
+  )
 })
 
-describe('the token file', () => {
-  it.each(['null', '5', '[]', '"x"'])(
-    'the token file that holds %s is damaged, which is said, and stays as it is',
-    async (text) => {
-      const file = await tokenFile()
-      const store = createTokenStore(file)
-      await store.update('https://s.example/mcp', () => {})
-      await writeFile(file, text)
-      const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
-      await expect(store.read('https://s.example/mcp')).rejects.toMatchObject(damaged)
-      await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject(damaged)
-      expect(await readFile(file, 'utf8')).toBe(text)
-    },
-  )
+it.each(['null', '5', '[]', '"x"'])('the token file that holds %s is reported as damaged and kept', async (text) => {
+  const file = await tokenFile()
+  const store = createTokenStore(file)
+  await store.update('https://s.example/mcp', () => {})
+  await writeFile(file, text)
+  const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
+  await expect(store.read('https://s.example/mcp')).rejects.toMatchObject(damaged)
+  await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject(damaged)
+  expect(await readFile(file, 'utf8')).toBe(text)
+})
 
-  it.each([
-    null,
-    5,
-    {},
-    { byIssuer: null },
-    { byIssuer: { a: 5 } },
-    { byIssuer: { a: { tokens: {} } } },
-    { sealed: 5 },
-  ])(
-    'the token file with %j for one server has no sign-in there, says so once, and keeps those of others',
-    async (entry) => {
-      const file = await tokenFile()
-      const [url, other] = ['https://s.example/mcp', 'https://other.example/mcp']
-      const lines: string[] = []
-      const store = createTokenStore(
-        file,
-        undefined,
-        createLog('info', (line) => void lines.push(line)),
-      )
-      await store.update(url, () => {})
-      const [key] = Object.keys(JSON.parse(await readFile(file, 'utf8')))
-      await store.update(other, (grants) => (grants.missingScope = 'kept'))
-      await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), [key!]: entry }))
-      for (let i = 0; i < 2; i += 1) expect(await store.read(url)).toEqual({ byIssuer: {} })
-      expect(lines).toEqual([expect.stringContaining('sign in to the server again')])
-      await store.update(url, (grants) => (grants.byIssuer['https://a.example'] = { port: 1 }))
-      expect((await store.read(url)).byIssuer).toEqual({ 'https://a.example': { port: 1 } })
-      expect(await store.read(other)).toMatchObject({ missingScope: 'kept' })
-    },
-  )
-
-  it('survives many writers at once', async () => {
+it.each([null, 5, {}, { byIssuer: null }, { byIssuer: { a: 5 } }, { byIssuer: { a: { tokens: {} } } }, { sealed: 5 }])(
+  'the token file with %j for one server has no sign-in there, reports it once, and keeps those of others',
+  async (entry) => {
     const file = await tokenFile()
-    const stores = [createTokenStore(file), createTokenStore(file)]
-    await Promise.all(
-      Array.from({ length: 40 }, (_, i) =>
-        stores[i % 2]!.update('https://s.example/mcp', (grants) => {
-          grants.byIssuer[`https://${i}.example`] = { port: i }
-        }),
-      ),
+    const [url, other] = ['https://s.example/mcp', 'https://other.example/mcp']
+    const lines: string[] = []
+    const store = createTokenStore(
+      file,
+      undefined,
+      createLog('info', (line) => void lines.push(line)),
     )
-    expect(Object.keys((await stores[0]!.read('https://s.example/mcp')).byIssuer)).toHaveLength(40)
-  })
+    await store.update(url, () => {})
+    const [key] = Object.keys(JSON.parse(await readFile(file, 'utf8')))
+    await store.update(other, (grants) => (grants.missingScope = 'kept'))
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), [key!]: entry }))
+    for (let i = 0; i < 2; i += 1) expect(await store.read(url)).toEqual({ byIssuer: {} })
+    expect(lines).toEqual([expect.stringContaining('sign in to the server again')])
+    await store.update(url, (grants) => (grants.byIssuer['https://a.example'] = { port: 1 }))
+    expect((await store.read(url)).byIssuer).toEqual({ 'https://a.example': { port: 1 } })
+    expect(await store.read(other)).toMatchObject({ missingScope: 'kept' })
+  },
+)
 
-  it('is left as it is when it is damaged', async () => {
-    const file = await tokenFile()
-    const store = createTokenStore(file)
-    await store.update('https://s.example/mcp', () => {})
-    await writeFile(file, '{"a":')
-    await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-    expect(await readFile(file, 'utf8')).toBe('{"a":')
-  })
+it('the token file survives many writers at once', async () => {
+  const file = await tokenFile()
+  const stores = [createTokenStore(file), createTokenStore(file)]
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      stores[i % 2]!.update('https://s.example/mcp', (grants) => {
+        grants.byIssuer[`https://${i}.example`] = { port: i }
+      }),
+    ),
+  )
+  expect(Object.keys((await stores[0]!.read('https://s.example/mcp')).byIssuer)).toHaveLength(40)
+})
+
+it('the token file is left as it is when it is damaged', async () => {
+  const file = await tokenFile()
+  const store = createTokenStore(file)
+  await store.update('https://s.example/mcp', () => {})
+  await writeFile(file, '{"a":')
+  await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  expect(await readFile(file, 'utf8')).toBe('{"a":')
 })

@@ -7,7 +7,7 @@ const FILE = join(import.meta.dirname, '../fixtures/servers/resources.mjs')
 const server = (mode: string) => program('docs', FILE, mode)
 
 describe.each(['good', 'modern'])('a %s server', (mode) => {
-  it('lists what is usable, and answers as it is', async () => {
+  it(`a ${mode} server lists usable resources and prompts, and its answers are passed on`, async () => {
     const upstreams = open([server(mode)])
     expect(await upstreams.listResources('docs')).toEqual([{ uri: 'own://many', name: 'many' }])
     expect(await upstreams.listPrompts('docs')).toEqual([{ name: 'echo', arguments: [{ name: 'what' }, null] }])
@@ -21,7 +21,7 @@ describe.each(['good', 'modern'])('a %s server', (mode) => {
   })
 })
 
-it('a server without the capability is not asked, and has none', async () => {
+it('a server without the capability is not asked for resources, and has none', async () => {
   const upstreams = open([server('none')])
   expect(await upstreams.listResources('docs')).toEqual([])
   expect(await upstreams.listPrompts('docs')).toEqual([])
@@ -32,7 +32,7 @@ it('a server without the capability is not asked, and has none', async () => {
   await expect(upstreams.getPrompt('docs', { name: 'echo', arguments: {} })).rejects.toThrow(/has no prompts/)
 })
 
-it('skills of a server that says so are among its resources, each once, and their list is no reason to fail', async () => {
+it('skills that a server announces are among its resources, each once, and a failing list of them is ignored', async () => {
   const mimeType = 'text/markdown'
   expect(await open([server('skills')]).listResources('docs')).toEqual([
     {
@@ -48,7 +48,7 @@ it('skills of a server that says so are among its resources, each once, and thei
   expect(await open([server('noskills')]).listResources('docs')).toEqual([{ uri: 'own://many', name: 'many' }])
 })
 
-it('a list that fails says so, and one without an end is cut', async () => {
+it('a list of resources that fails is reported, and one without an end is cut', async () => {
   await expect(open([server('broken')]).listResources('docs')).rejects.toMatchObject({
     code: 'TOOL_FAILED',
     message: expect.stringContaining('refused the listing of its resources') as string,
@@ -56,7 +56,7 @@ it('a list that fails says so, and one without an end is cut', async () => {
   expect(await open([server('endless')]).listResources('docs')).toHaveLength(50)
 })
 
-it('a server that says that they changed is heard, a few times at most', async () => {
+it('a server that announces changed resources is asked again, a few times at most', async () => {
   const upstreams = open([server('grows')])
   const heard: string[] = []
   upstreams.onOfferings((name) => heard.push(name))
@@ -68,7 +68,7 @@ it('a server that says that they changed is heard, a few times at most', async (
   expect(await upstreams.listResources('docs')).toContainEqual({ uri: 'own://new', name: 'new' })
 })
 
-it('a list that is not answered can be given up', async () => {
+it('a list of resources that is not answered can be cancelled', async () => {
   const upstreams = open([server('silent')])
   await upstreams.listTools('docs')
   const abort = new AbortController()
@@ -78,7 +78,7 @@ it('a list that is not answered can be given up', async () => {
   expect(upstreams.state('docs')).toBe('running')
 })
 
-it('everything: resources, templates and prompts', async () => {
+it('the published server "everything" lists resources, templates and prompts', async () => {
   const upstreams = open([published('everything')])
   const resources = await upstreams.listResources('everything')
   expect(resources.filter(({ uri }) => uri !== undefined).length).toBeGreaterThan(5)

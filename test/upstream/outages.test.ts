@@ -11,7 +11,7 @@ const outcome = (upstreams: TestUpstreams, tool?: string): Promise<string> =>
 
 const ok = ({ id, response }: Call): void => json(response, result(id, 'ok'))
 
-it('one failure now and then costs one call each time, however long the connection lives', async () => {
+it('occasional failures cost one call each, however long the connection lives', async () => {
   let count = 0
   const server = await rawRemote((made) => {
     count += 1
@@ -46,7 +46,7 @@ it('calls that fail together are one failure', async () => {
   expect(await outcome(upstreams)).toBe('ok')
 })
 
-it('after a wait one call is let through, and the others hear what came of it', async () => {
+it('after the wait of an outage one call is let through, and the others get its outcome', async () => {
   let now = 0
   let isWell = false
   let requestCount = 0
@@ -69,7 +69,7 @@ it('after a wait one call is let through, and the others hear what came of it', 
   expect(new Set(await together())).toEqual(new Set(['ok']))
 })
 
-it('what a server refuses is no outage, and the hint is not that of a program', async () => {
+it('an error that a server returns does not count as an outage, and its hint is not that of a local program', async () => {
   const server = await rawRemote((made) => {
     if (made.name === 'echo') ok(made)
     else made.response.writeHead(Number(made.name)).end()
@@ -87,7 +87,7 @@ it('what a server refuses is no outage, and the hint is not that of a program', 
   expect(await outcome(upstreams)).toContain('is paused for')
 })
 
-it('a tool list is in memory: it tells nothing of an outage, and needs no server', async () => {
+it('a tool list is read from memory: it needs no server, and says nothing of an outage', async () => {
   const server = await rawRemote(({ response }) => void response.writeHead(500).end())
   const upstreams = open([remote('r', server.url)], { now: () => 0 })
   await upstreams.listTools('r')
@@ -111,14 +111,14 @@ async function payingWhenForgotten() {
   return { upstreams, pay, payments, payment: payments[0]! }
 }
 
-it('a call under way when the server forgets the session is neither cut off nor made again', async () => {
+it('a call in flight when the server forgets the session is neither cut off nor repeated', async () => {
   const { pay, payments, payment } = await payingWhenForgotten()
   json(payment.response, result(payment.id, 'paid'))
   expect(await pay).toBe('paid')
   expect(payments).toHaveLength(1)
 })
 
-it('a call under way that breaks off after the server has forgotten the session fails once', async () => {
+it('a call in flight that breaks off after the server has forgotten the session fails once', async () => {
   const { upstreams, pay, payments, payment } = await payingWhenForgotten()
   payment.response.destroy()
   expect(await pay).toContain("failed during the call of 'pay', which may or may not have taken effect")
@@ -126,7 +126,7 @@ it('a call under way that breaks off after the server has forgotten the session 
   expect(payments).toHaveLength(1)
 })
 
-it('calls that hear of a forgotten session one after the other share the next one', async () => {
+it('calls that find the session forgotten one after the other share the next session', async () => {
   const waits: (() => void)[] = []
   const server = await rawRemote(ok, (request, response) => {
     const session = request.headers['mcp-session-id'] as string | undefined
@@ -162,7 +162,7 @@ it('a bridge that ends does not wait for the calls of a forgotten session', asyn
   expect(await pay).toContain("failed during the call of 'pay', which may or may not have taken effect")
 })
 
-it('what the server logged last is told with the failure', async () => {
+it('the last log messages of a server are quoted with its failure', async () => {
   const params = { level: 'error', data: 'the database is gone' }
   const message = { jsonrpc: '2.0', method: 'notifications/message', params }
   const server = await rawRemote(({ response }) => {

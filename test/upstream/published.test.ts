@@ -11,7 +11,7 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-it('everything: tools, structured results, images, progress and cancellation', async () => {
+it('the published server "everything" has tools, structured results, images, progress and cancellation', async () => {
   const upstreams = open([published('everything')])
   const names = (await upstreams.listTools('everything')).map((tool) => tool.name)
   expect(names).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-structured-content']))
@@ -40,13 +40,13 @@ it('everything: tools, structured results, images, progress and cancellation', a
   expect(progress).toEqual([1, 2, 3])
 })
 
-it('a result with isError is a result', async () => {
+it('a result with isError is returned as a result', async () => {
   const upstreams = open([published('everything')])
   const result = await upstreams.callTool('everything', 'get-sum', { a: 'not a number' })
   expect(result.isError).toBe(true)
 })
 
-it('filesystem: reads a file below its folder and refuses one elsewhere', async () => {
+it('the published server "filesystem" reads a file below its folder and refuses one elsewhere', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'note.txt'), 'hello')
   const upstreams = open([published('filesystem', folder)])
@@ -55,7 +55,7 @@ it('filesystem: reads a file below its folder and refuses one elsewhere', async 
   expect(await read('/etc/hostname')).toMatchObject({ isError: true })
 })
 
-it('memory: keeps its state between calls, since one process serves them all', async () => {
+it('the published server "memory" keeps its state between calls, since one process serves them all', async () => {
   const folder = await temporaryFolder()
   const definition = published('memory')
   Object.assign(definition.transport, { env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } })

@@ -61,24 +61,27 @@ describe('transports and eras', () => {
     ['sse', '/sse', 'sse'],
     ['sse', '/sse', 'http'],
     ['streamableHttp', '/mcp', 'sse'],
-  ] as const)('everything over %s is reached at %s when the definition says %s', async (mode, path, type) => {
-    const url = await everythingOver(mode)
-    const upstreams = open([remote('r', url + path, {}, type)])
-    const progress: number[] = []
-    expect(textOf(await upstreams.callTool('r', 'get-sum', { a: 2, b: 3 }))).toContain('5')
-    await upstreams.callTool(
-      'r',
-      'trigger-long-running-operation',
-      { duration: 0.2, steps: 4 },
-      { onProgress: (step) => progress.push(step.progress) },
-    )
-    expect(progress).toEqual([1, 2, 3, 4])
-    expect((await upstreams.listTools('r')).length).toBeGreaterThan(10)
-    expect(upstreams.logged.join('')).toContain('era="legacy"')
-  })
+  ] as const)(
+    'the published server "everything" over %s is reached at %s when the definition says %s',
+    async (mode, path, type) => {
+      const url = await everythingOver(mode)
+      const upstreams = open([remote('r', url + path, {}, type)])
+      const progress: number[] = []
+      expect(textOf(await upstreams.callTool('r', 'get-sum', { a: 2, b: 3 }))).toContain('5')
+      await upstreams.callTool(
+        'r',
+        'trigger-long-running-operation',
+        { duration: 0.2, steps: 4 },
+        { onProgress: (step) => progress.push(step.progress) },
+      )
+      expect(progress).toEqual([1, 2, 3, 4])
+      expect((await upstreams.listTools('r')).length).toBeGreaterThan(10)
+      expect(upstreams.logged.join('')).toContain('era="legacy"')
+    },
+  )
 
   it.each(['stateless', 'reject'] as const)(
-    'a server that speaks 2026-07-28 is spoken to in it (legacy: %s)',
+    'a server that supports 2026-07-28 is used in that revision (legacy: %s)',
     async (legacy) => {
       const upstreams = open([remote('r', (await bothEras(legacy)).url)])
       expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
@@ -100,7 +103,7 @@ describe('transports and eras', () => {
     await until(() => aborted > before)
   })
 
-  it('a 2026-07-28 server’s announcement of other tools, resources and prompts is heard', async () => {
+  it('a 2026-07-28 server’s notification of changed tools, resources and prompts is received', async () => {
     const { url, changed } = await bothEras('reject')
     const upstreams = open([remote('r', url)])
     let count = 0
@@ -119,7 +122,7 @@ describe('transports and eras', () => {
     })
   })
 
-  it('what was found out is remembered: the second connection asks for nothing twice', async () => {
+  it('the negotiated revision of a remote server is remembered: the second connection requests nothing twice', async () => {
     const server = await rawRemote()
     const upstreams = open([remote('r', server.url)])
     await echo(upstreams, 'a')
@@ -133,7 +136,7 @@ describe('transports and eras', () => {
 })
 
 describe('requests', () => {
-  it('carry the headers of the definition, and redirects are followed within the origin only', async () => {
+  it('requests carry the headers of the definition, and follow redirects within the origin only', async () => {
     const server = await rawRemote()
     const elsewhere = await rawRemote()
     const front = await listen((request, response) => {
@@ -177,7 +180,7 @@ describe('requests', () => {
     for (const host of ['127.0.0.1', '10.0.0.1', '[::1]', 'example.com', '169.253.1.1']) assertHostAllowed(host)
   })
 
-  it('a name that leads to such an address is not dialled either, and is when that is allowed', async () => {
+  it('a name that resolves to a link-local or metadata address is not dialled, except when that is allowed', async () => {
     const { guardedLookup } = await import('../../src/upstream/remote/address-guard.ts')
     const resolve = (host: string) =>
       new Promise((done) => guardedLookup(host, { all: true }, (failure, addresses) => done(failure ?? addresses)))
@@ -207,73 +210,67 @@ describe('requests', () => {
   })
 })
 
-describe('a silent connection', () => {
-  it('is asked after five minutes whether it is still there, and given up when it is not', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
-    let isGone = false
-    const server = await rawRemote(undefined, (_request, response) => {
-      if (isGone) response.destroy()
-      return isGone
-    })
-    const upstreams = open([remote('r', server.url)])
-    const heard = async (condition: () => boolean): Promise<void> => {
-      while (!condition()) await new Promise((resolve) => setImmediate(resolve))
-    }
-    const pings = () => server.received.filter(({ rpc }) => rpc === 'ping').length
-    await echo(upstreams, 'x')
-    vi.advanceTimersByTime(5 * 60_000)
-    await heard(() => pings() === 1)
-    await echo(upstreams, 'y')
-    expect(upstreams.state('r')).toBe('running')
-    isGone = true
-    vi.advanceTimersByTime(5 * 60_000)
-    await heard(() => upstreams.state('r') === 'not-started')
-    expect(pings()).toBe(2)
+it('a silent connection is pinged after five minutes, and given up when it is dead', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let isGone = false
+  const server = await rawRemote(undefined, (_request, response) => {
+    if (isGone) response.destroy()
+    return isGone
   })
+  const upstreams = open([remote('r', server.url)])
+  const heard = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const pings = () => server.received.filter(({ rpc }) => rpc === 'ping').length
+  await echo(upstreams, 'x')
+  vi.advanceTimersByTime(5 * 60_000)
+  await heard(() => pings() === 1)
+  await echo(upstreams, 'y')
+  expect(upstreams.state('r')).toBe('running')
+  isGone = true
+  vi.advanceTimersByTime(5 * 60_000)
+  await heard(() => upstreams.state('r') === 'not-started')
+  expect(pings()).toBe(2)
 })
 
-describe('a dead server', () => {
-  it('is asked at most 30 times in an hour, however often it is used, and again once it is back', async () => {
-    let requestCount = 0
-    let isBack = false
-    const server = await rawRemote(undefined, (_request, response) => {
-      requestCount += 1
-      if (!isBack) response.writeHead(502).end()
-      return !isBack
-    })
-    let now = 0
-    const upstreams = open([remote('r', server.url)], { now: () => now, random: () => 0 })
-    const errors = new Set<string>()
-    for (; now < 3_600_000; now += 5_000) {
-      const failure = await echo(upstreams, 'x').catch((reason: { code: string }) => reason)
-      errors.add((failure as { code: string }).code)
-    }
-    expect(errors).toEqual(new Set(['UPSTREAM_UNREACHABLE']))
-    expect(requestCount).toBeGreaterThan(5)
-    expect(requestCount).toBeLessThanOrEqual(30)
-    isBack = true
-    now += 3_600_000
-    expect(textOf(await echo(upstreams, 'back'))).toBe('back')
-  }, 60_000)
-
-  it('a dead server that asks for time is left alone for that time, and says so', async () => {
-    let busy = true
-    const server = await rawRemote(({ id, response }) => {
-      if (busy) response.writeHead(429, { 'retry-after': '30' }).end()
-      else json(response, result(id, 'ok'))
-    })
-    let now = 0
-    const upstreams = open([remote('r', server.url)], { now: () => now })
-    await expect(echo(upstreams, 'x')).rejects.toThrow('HTTP 429')
-    const before = server.received.length
-    busy = false
-    now = 29_000
-    await expect(echo(upstreams, 'x')).rejects.toThrow(
-      "Server 'r' is paused for 1 s after repeated failures. Last one:",
-    )
-    expect(server.received).toHaveLength(before)
-    now = 30_001
-    expect(textOf(await echo(upstreams, 'x'))).toBe('ok')
+it('a dead server is tried at most 30 times in an hour, however often it is used, and again once it is back', async () => {
+  let requestCount = 0
+  let isBack = false
+  const server = await rawRemote(undefined, (_request, response) => {
+    requestCount += 1
+    if (!isBack) response.writeHead(502).end()
+    return !isBack
   })
+  let now = 0
+  const upstreams = open([remote('r', server.url)], { now: () => now, random: () => 0 })
+  const errors = new Set<string>()
+  for (; now < 3_600_000; now += 5_000) {
+    const failure = await echo(upstreams, 'x').catch((reason: { code: string }) => reason)
+    errors.add((failure as { code: string }).code)
+  }
+  expect(errors).toEqual(new Set(['UPSTREAM_UNREACHABLE']))
+  expect(requestCount).toBeGreaterThan(5)
+  expect(requestCount).toBeLessThanOrEqual(30)
+  isBack = true
+  now += 3_600_000
+  expect(textOf(await echo(upstreams, 'back'))).toBe('back')
+}, 60_000)
+
+it('a dead server that sends Retry-After is left alone for that time, and the error says so', async () => {
+  let busy = true
+  const server = await rawRemote(({ id, response }) => {
+    if (busy) response.writeHead(429, { 'retry-after': '30' }).end()
+    else json(response, result(id, 'ok'))
+  })
+  let now = 0
+  const upstreams = open([remote('r', server.url)], { now: () => now })
+  await expect(echo(upstreams, 'x')).rejects.toThrow('HTTP 429')
+  const before = server.received.length
+  busy = false
+  now = 29_000
+  await expect(echo(upstreams, 'x')).rejects.toThrow("Server 'r' is paused for 1 s after repeated failures. Last one:")
+  expect(server.received).toHaveLength(before)
+  now = 30_001
+  expect(textOf(await echo(upstreams, 'x'))).toBe('ok')
 })

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { open, raw, textOf } from './support.ts'
 
 describe('what servers write', () => {
-  it('lines that are no messages are ignored', async () => {
+  it('lines of a server that are not messages are ignored', async () => {
     const upstreams = open([raw('garbage')])
     expect(await upstreams.listTools('garbage')).toHaveLength(2)
     const text = 'line\u2028separator, \u0000, \uD800 and 💡'
@@ -16,7 +16,7 @@ describe('what servers write', () => {
     expect(upstreams.logged.join('')).toContain('skippedCount=4')
   })
 
-  it('instructions are cut to what may be kept, and results are not', async () => {
+  it('instructions of a server are cut to their limit, and results are not', async () => {
     const upstreams = open([raw('long-winded')])
     const result = await upstreams.callTool('long-winded', 'x', {})
     expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
@@ -26,13 +26,13 @@ describe('what servers write', () => {
     )
   })
 
-  it('instructions of a server of the modern era are cut, too', async () => {
+  it('instructions of a server of the modern era are cut as well', async () => {
     const upstreams = open([raw('modern', 'long-winded')])
     await upstreams.listTools('modern')
     expect(upstreams.instructions('modern')).toBe('i'.repeat(8192))
   })
 
-  it('a result is passed on as it is, whatever its tool promised', async () => {
+  it('a result is passed on unchanged, whatever output schema its tool declared', async () => {
     const upstreams = open([raw('broken-promises')])
     await upstreams.listTools('broken-promises')
     for (const value of [{ b: 1 }, [1, 2], 'text', null]) {
@@ -41,32 +41,35 @@ describe('what servers write', () => {
     }
   })
 
-  it('every page of a tool list is read', async () => {
+  it("every page of a stdio server's tool list is read", async () => {
     const tools = await open([raw('pages')]).listTools('pages')
     expect(tools.map((tool) => tool.name)).toEqual(['tool-0', 'tool-1', 'tool-2', 'tool-3', 'tool-4'])
   })
 
-  it.each(['endless-pages', 'same-page', 'no-list'])('%s is an error and not a hang', async (mode) => {
-    await expect(open([raw(mode)]).listTools(mode)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
-  })
+  it.each(['endless-pages', 'same-page', 'no-list'])(
+    'a tool list with %s is an error and does not hang',
+    async (mode) => {
+      await expect(open([raw(mode)]).listTools(mode)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
+    },
+  )
 
-  it('answers to nothing, to null and twice over are ignored', async () => {
+  it('answers of a server to unknown ids, to null and twice over are ignored', async () => {
     const upstreams = open([raw('wrong-ids')])
     for (const text of ['a', 'b', 'c']) {
       expect(textOf(await upstreams.callTool('wrong-ids', 'echo', { text }))).toBe(text)
     }
   })
 
-  it('requests before the handshake is over are answered, and unknown ones refused', async () => {
+  it('requests of a server before its handshake is over are answered, and unknown ones refused', async () => {
     const [tool] = await open([raw('early')]).listTools('early')
     expect(tool?.name).toBe('answers-3')
   })
 
-  it('answers in a batch are read', async () => {
+  it('answers of a server in a batch are read', async () => {
     expect(textOf(await open([raw('batches')]).callTool('batches', 'echo', { text: 'x' }))).toBe('x')
   })
 
-  it('an error of the server is the tool’s failure, in its words', async () => {
+  it('an error of a stdio server is the tool’s failure, in its words', async () => {
     await expect(open([raw('good')]).callTool('good', 'nope', {})).rejects.toMatchObject({
       code: 'TOOL_FAILED',
       message: "Server 'good' refused the call of 'nope': there is no tool nope (-32602)",
@@ -74,20 +77,20 @@ describe('what servers write', () => {
     })
   })
 
-  it('50 MB on stderr block nothing', async () => {
+  it('50 MB of a server on stderr block nothing', async () => {
     const upstreams = open([raw('noisy-stderr', '50')])
     expect(textOf(await upstreams.callTool('noisy-stderr', 'echo', { text: 'x' }))).toBe('x')
   })
 })
 
 describe('large results', () => {
-  it('60 MB come through whole', async () => {
+  it('a result of 60 MB arrives whole', async () => {
     const upstreams = open([raw('big')])
     const bytes = 60 * 1000 * 1000
     expect(textOf(await upstreams.callTool('big', 'big', { bytes }))).toHaveLength(bytes)
   })
 
-  it('what is above the limit fails its own call and no other', async () => {
+  it('a result above the limit fails its own call and no other', async () => {
     const upstreams = open([raw('big')])
     const huge = upstreams.callTool('big', 'big', { bytes: 65 * 1024 * 1024 })
     const small = upstreams.callTool('big', 'big', { bytes: 3 })
@@ -95,19 +98,22 @@ describe('large results', () => {
     expect(textOf(await small)).toBe('xxx')
   })
 
-  it.each(['id-first', 'id-last'])('it does so with white space and its id anywhere (%s)', async (order) => {
-    const upstreams = open([raw('big-spaced', order)])
-    const pid = textOf(await upstreams.callTool('big-spaced', 'pid', {}))
-    await expect(upstreams.callTool('big-spaced', 'big', { bytes: 65 * 1024 * 1024 })).rejects.toMatchObject({
-      code: 'FRAME_TOO_LARGE',
-      message: expect.stringMatching(
-        /^Server 'big-spaced' answered the call of 'big' with a message of 6815\d{4} bytes/,
-      ),
-    })
-    expect(textOf(await upstreams.callTool('big-spaced', 'pid', {}))).toBe(pid)
-  })
+  it.each(['id-first', 'id-last'])(
+    'a result above the limit fails its own call with white space and its id anywhere (%s)',
+    async (order) => {
+      const upstreams = open([raw('big-spaced', order)])
+      const pid = textOf(await upstreams.callTool('big-spaced', 'pid', {}))
+      await expect(upstreams.callTool('big-spaced', 'big', { bytes: 65 * 1024 * 1024 })).rejects.toMatchObject({
+        code: 'FRAME_TOO_LARGE',
+        message: expect.stringMatching(
+          /^Server 'big-spaced' answered the call of 'big' with a message of 6815\d{4} bytes/,
+        ),
+      })
+      expect(textOf(await upstreams.callTool('big-spaced', 'pid', {}))).toBe(pid)
+    },
+  )
 
-  it.each(['id-first', 'id-last'])('60 MB of brackets fail their own call, unparsed (%s)', async (order) => {
+  it.each(['id-first', 'id-last'])('a result of 60 MB of brackets fails its own call, unparsed (%s)', async (order) => {
     const upstreams = open([raw('brackets', order)])
     const pid = textOf(await upstreams.callTool('brackets', 'pid', {}))
     const parse = vi.spyOn(JSON, 'parse')
@@ -127,7 +133,7 @@ describe('large results', () => {
     expect(longest()).toBeLessThan(1_000)
   })
 
-  it('a line above the limit that answers no one ends the connection, since someone would wait for ever', async () => {
+  it('a line above the limit that has no id of a call ends the connection, since a call would wait for ever', async () => {
     const upstreams = open([raw('big-without-id')])
     await expect(upstreams.callTool('big-without-id', 'x', {})).rejects.toMatchObject({
       code: 'FRAME_TOO_LARGE',

@@ -18,7 +18,7 @@ const lines = async (file: string): Promise<string[]> =>
   (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
 
 describe('starting', () => {
-  it('nothing runs before it is needed, and concurrent first uses start one process', async () => {
+  it('a server is not started before it is needed, and concurrent first uses start one process', async () => {
     const upstreams = open([raw('good')])
     expect(upstreams.state('good')).toBe('not-started')
     const calls = Array.from({ length: 20 }, () => upstreams.callTool('good', 'pid', {}))
@@ -31,7 +31,7 @@ describe('starting', () => {
     expect(upstreams.instructions('good')).toBe('mode good')
   })
 
-  it('a server gets its own environment and a few harmless variables, and not ours', async () => {
+  it("a server gets its own environment and a few harmless variables, and not the bridge's", async () => {
     vi.stubEnv('SANDBRIDGE_TEST_SECRET', 'hunter2')
     onTestFinished(() => void vi.unstubAllEnvs())
     const definition = raw('good')
@@ -42,7 +42,7 @@ describe('starting', () => {
     expect(env).not.toHaveProperty('SANDBRIDGE_TEST_SECRET')
   })
 
-  it('a server runs where its definition says, and else where the bridge says', async () => {
+  it('a server runs in the folder of its definition, and otherwise in that of the bridge', async () => {
     const [own, common] = [await realpath(tmpdir()), await realpath(import.meta.dirname)]
     const definition = { ...raw('good'), name: 'own' }
     definition.transport = { ...definition.transport, cwd: own } as typeof definition.transport
@@ -51,7 +51,7 @@ describe('starting', () => {
     expect(textOf(await upstreams.callTool('good', 'cwd', {}))).toBe(common)
   })
 
-  it('reports a server that exits with its last stderr output, without its secrets', async () => {
+  it('a server that exits is reported with its last stderr output, without its secrets', async () => {
     const definition = raw('exit', '--password=s3cr3t')
     Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
     const upstreams = open([definition])
@@ -68,18 +68,18 @@ describe('starting', () => {
     expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t/)
   })
 
-  it('a server that closes its input before it exits is reported in the same way', async () => {
+  it('a server that closes its input before it exits is reported like one that exits', async () => {
     await expect(open([raw('deaf-then-exit')]).listTools('deaf-then-exit')).rejects.toThrow(
       'deaf-then-exit` exited with code 5. Last output: cannot hear',
     )
   })
 
-  it('words on stdout serve when stderr is empty', async () => {
+  it('the stdout of a server that exits is quoted when its stderr is empty', async () => {
     const upstreams = open([raw('exit-words-on-stdout')])
     await expect(upstreams.callTool('exit-words-on-stdout', 'x', {})).rejects.toThrow('Last output: Error: no license')
   })
 
-  it('a server that never answers is given up on, and its process ended', async () => {
+  it('a server that never answers is given up on, and its process is ended', async () => {
     const upstreams = open([raw('hang')], { startTimeoutMs: 3_000 })
     await expect(upstreams.listTools('hang')).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
@@ -105,7 +105,7 @@ describe('starting', () => {
       { args: ['a\0b'] },
       'its definition has a character that is not allowed in a command',
     ],
-  ])('%s is named, and where to correct it', async (_what, change, reason) => {
+  ])('a start that fails because of %s names it, and where to correct it', async (_what, change, reason) => {
     const definition = raw('good')
     Object.assign(definition.transport, change)
     const error = await open([definition])
@@ -118,13 +118,13 @@ describe('starting', () => {
     })
   })
 
-  it('a program that is no MCP server at all is given up on', async () => {
+  it('a program that is not an MCP server is given up on', async () => {
     const definition = program('cat', '-e', 'process.stdin.pipe(process.stdout)')
     const upstreams = open([definition], { startTimeoutMs: 700 })
     await expect(upstreams.listTools('cat')).rejects.toMatchObject({ code: expect.stringMatching(/^UPSTREAM_/) })
   })
 
-  it('giving up the wait does not end a start that others wait for', async () => {
+  it('a cancelled wait does not end a start that others wait for', async () => {
     const upstreams = open([raw('good')])
     const abort = new AbortController()
     const impatient = upstreams.callTool('good', 'pid', {}, { signal: abort.signal })
@@ -134,13 +134,13 @@ describe('starting', () => {
     await expect(patient).resolves.toBeDefined()
   })
 
-  it('a name that is not configured is refused', async () => {
+  it('a server name that is not configured is refused', async () => {
     await expect(open([]).callTool('nobody', 'x', {})).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
   })
 })
 
 describe('calls', () => {
-  it('500 at once are all answered', async () => {
+  it('500 calls at once are all answered', async () => {
     const upstreams = open([raw('good')])
     const warned = vi.fn<(warning: Error) => void>()
     process.on('warning', warned)
@@ -167,7 +167,7 @@ describe('calls', () => {
     expect(upstreams.state('slow')).toBe('running')
   })
 
-  it('progress is passed on in order', async () => {
+  it('progress of a call is passed on in order', async () => {
     const upstreams = open([raw('slow', await temporaryFile())])
     const seen: unknown[] = []
     await upstreams.callTool('slow', 'progress', {}, { onProgress: (progress) => seen.push(progress) })
@@ -205,7 +205,7 @@ describe('calls', () => {
 })
 
 describe('a server that lives on without', () => {
-  it('its output is ended, and started again on the next use', async () => {
+  it('a server that closes its output is ended, and started again on the next use', async () => {
     const upstreams = open([raw('closes-pipes')])
     const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
     await expect(upstreams.callTool('closes-pipes', 'stdout', {})).rejects.toMatchObject({
@@ -217,7 +217,7 @@ describe('a server that lives on without', () => {
     await until(() => !isAlive(Number(first)))
   })
 
-  it('its input, too', async () => {
+  it('a server that closes its input is ended, and started again on the next use', async () => {
     const upstreams = open([raw('closes-pipes')])
     const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
     await upstreams.callTool('closes-pipes', 'stdin', {})
@@ -228,7 +228,7 @@ describe('a server that lives on without', () => {
 })
 
 describe('changed tool lists', () => {
-  it('a burst of announcements leads to one new list', async () => {
+  it('a burst of list_changed notifications leads to one new list', async () => {
     const upstreams = open([raw('changes')])
     const heard: string[][] = []
     upstreams.onTools((_server, tools) => heard.push(tools.map((tool) => tool.name)))
@@ -254,7 +254,7 @@ describe('ending', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('what a server started ends with it, also when it exits by itself', async () => {
+  it('processes that a server started end with it, also when it exits by itself', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('grandchild', file)])
     await upstreams.listTools('grandchild')
@@ -277,7 +277,7 @@ describe('ending', () => {
     await until(() => !isAlive(Number(stdout)))
   })
 
-  it('calls in flight fail, a start under way is ended, and nothing starts afterwards', async () => {
+  it('a bridge that ends fails the calls in flight and a start under way, and starts nothing afterwards', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('slow', file), raw('hang')])
     const call = upstreams.callTool('slow', 'slow', {})
@@ -294,16 +294,14 @@ describe('ending', () => {
   })
 })
 
-describe('the 2026-07-28 revision', () => {
-  it('is spoken to a server that knows nothing else, and as loosely as any other', async () => {
-    const upstreams = open([raw('modern')])
-    const tools = await upstreams.listTools('modern')
-    expect(tools.map((tool) => tool.name)).toEqual(['echo', 'no-type'])
-    expect(await upstreams.callTool('modern', 'echo', { text: 7 })).toEqual({
-      content: [{ type: 'odd' }],
-      structuredContent: 7,
-    })
-    expect(upstreams.instructions('modern')).toBe('mode modern')
-    expect(upstreams.logged.join('')).toContain('era="modern"')
+it('the 2026-07-28 revision is used with a server that knows no other, and as tolerantly as any other', async () => {
+  const upstreams = open([raw('modern')])
+  const tools = await upstreams.listTools('modern')
+  expect(tools.map((tool) => tool.name)).toEqual(['echo', 'no-type'])
+  expect(await upstreams.callTool('modern', 'echo', { text: 7 })).toEqual({
+    content: [{ type: 'odd' }],
+    structuredContent: 7,
   })
+  expect(upstreams.instructions('modern')).toBe('mode modern')
+  expect(upstreams.logged.join('')).toContain('era="modern"')
 })

@@ -1,5 +1,5 @@
 // Calls that a server of the 2026-07-28 revision answers with a task, against one in raw HTTP that does what the specification of the extension says.
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { bodyOf, json, listen, remote } from './remote-server.ts'
 import { open, textOf, until } from './support.ts'
@@ -50,97 +50,95 @@ async function taskServer(states: (update: Record<string, unknown>) => Record<st
 const working = { status: 'working' }
 const done = (said: string) => ({ status: 'completed', result: text(said) })
 
-describe('a call that becomes a task', () => {
-  it('is waited for, and what is said of it meanwhile is its progress', async () => {
-    const server = await taskServer(() => [
-      working,
-      { ...working, statusMessage: 'halfway' },
-      { ...working, statusMessage: 'halfway' },
-      done('slowly'),
-    ])
-    const upstreams = server.connect()
-    const told: (string | undefined)[] = []
-    const onProgress = ({ message }: { message?: string }): void => void told.push(message)
-    expect(textOf(await upstreams.callTool('t', 'slow', {}, { onProgress }))).toBe('slowly')
-    expect(told).toEqual(['begun', 'halfway'])
-    expect(server.methods()).toEqual(['tools/call', 'tasks/get', 'tasks/get', 'tasks/get', 'tasks/get'])
-    // Intermediaries find the one that runs the task by this.
-    expect(server.seen.at(-1)).toMatchObject({ name: 'task-1', params: { taskId: 'task-1' } })
-    expect(textOf(await upstreams.callTool('t', 'quick', {}))).toBe('at once')
+it('a call that becomes a task is waited for, and its status messages become progress', async () => {
+  const server = await taskServer(() => [
+    working,
+    { ...working, statusMessage: 'halfway' },
+    { ...working, statusMessage: 'halfway' },
+    done('slowly'),
+  ])
+  const upstreams = server.connect()
+  const told: (string | undefined)[] = []
+  const onProgress = ({ message }: { message?: string }): void => void told.push(message)
+  expect(textOf(await upstreams.callTool('t', 'slow', {}, { onProgress }))).toBe('slowly')
+  expect(told).toEqual(['begun', 'halfway'])
+  expect(server.methods()).toEqual(['tools/call', 'tasks/get', 'tasks/get', 'tasks/get', 'tasks/get'])
+  // Intermediaries find the one that runs the task by this.
+  expect(server.seen.at(-1)).toMatchObject({ name: 'task-1', params: { taskId: 'task-1' } })
+  expect(textOf(await upstreams.callTool('t', 'quick', {}))).toBe('at once')
+})
+
+it('a call that becomes a task returns the tool’s own error', async () => {
+  const server = await taskServer(() => [{ status: 'completed', result: { ...text('no such city'), isError: true } }])
+  expect(await server.connect().callTool('t', 'slow', {})).toMatchObject({ isError: true, ...text('no such city') })
+})
+
+it.each([
+  [
+    'fails',
+    { status: 'failed', error: { code: -32_603, message: 'rate limit exceeded' } },
+    /rate limit exceeded \(-32603\)/,
+  ],
+  ['fails without a word', { status: 'failed' }, /the task has failed/],
+  [
+    'is cancelled by the server',
+    { status: 'cancelled', statusMessage: 'shut down' },
+    /the task was cancelled: shut down/,
+  ],
+])('a call that becomes a task that %s reports why', async (_what, state, message) => {
+  const server = await taskServer(() => [working, state])
+  await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({
+    code: 'TOOL_FAILED',
+    message: expect.stringMatching(message),
   })
+})
 
-  it('gives the tool’s own error as such', async () => {
-    const server = await taskServer(() => [{ status: 'completed', result: { ...text('no such city'), isError: true } }])
-    expect(await server.connect().callTool('t', 'slow', {})).toMatchObject({ isError: true, ...text('no such city') })
-  })
-
-  it.each([
-    [
-      'fails',
-      { status: 'failed', error: { code: -32_603, message: 'rate limit exceeded' } },
-      /rate limit exceeded \(-32603\)/,
-    ],
-    ['fails without a word', { status: 'failed' }, /the task has failed/],
-    [
-      'is cancelled by the server',
-      { status: 'cancelled', statusMessage: 'shut down' },
-      /the task was cancelled: shut down/,
-    ],
-  ])('a call that becomes a task that %s says why', async (_what, state, message) => {
-    const server = await taskServer(() => [working, state])
-    await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({
-      code: 'TOOL_FAILED',
-      message: expect.stringMatching(message),
-    })
-  })
-
-  it.each([[{ status: 'completed' }], [{ status: 7 }], [{ status: 'completed', result: 'text' }]])(
-    'a call that becomes a task and then %j is an error of the server, which is told to stop',
-    async (state) => {
-      const server = await taskServer(() => [state])
-      await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
-      expect(server.methods().at(-1)).toBe('tasks/cancel')
-    },
-  )
-
-  it('is cancelled at the server when the call is', async () => {
-    const server = await taskServer(() => [working])
-    const abort = new AbortController()
-    const call = server.connect().callTool('t', 'slow', {}, { signal: abort.signal })
-    call.catch(() => {})
-    await until(() => server.methods().includes('tasks/get'))
-    abort.abort()
-    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    await until(() => server.methods().at(-1) === 'tasks/cancel')
-  })
-
-  it('asks the user what it needs, each thing once', async () => {
-    const ask = (message: string) => ({ method: 'elicitation/create', params: { mode: 'form', message } })
-    // It takes the answers in one poll late.
-    let late = 0
-    const server = await taskServer(({ a, b }) => {
-      const waiting = { status: 'input_required', inputRequests: { a: ask('Who?'), b: ask('Where?') } }
-      if (!a || !b || late++ < 1) return [waiting]
-      return [done(`${(a as any).content.is} in ${(b as any).content.is}`)]
-    })
-    const asked: unknown[] = []
-    const upstreams = server.connect({
-      elicit: async (_server, { message }) => {
-        asked.push(message)
-        return { action: 'accept', content: { is: message === 'Who?' ? 'Ann' : 'Rome' } }
-      },
-    })
-    expect(textOf(await upstreams.callTool('t', 'slow', {}))).toBe('Ann in Rome')
-    expect(asked).toEqual(['Who?', 'Where?'])
-  })
-
-  it('a call that becomes a task that asks for what nobody answers ends', async () => {
-    const inputRequests = { a: { method: 'sampling/createMessage', params: {} } }
-    const server = await taskServer(() => [{ status: 'input_required', inputRequests }])
-    await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({
-      code: 'UPSTREAM_PROTOCOL',
-      message: expect.stringContaining('that no client supports'),
-    })
+it.each([[{ status: 'completed' }], [{ status: 7 }], [{ status: 'completed', result: 'text' }]])(
+  'a call that becomes a task and then returns %j is an error of the server, which is told to stop',
+  async (state) => {
+    const server = await taskServer(() => [state])
+    await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
     expect(server.methods().at(-1)).toBe('tasks/cancel')
+  },
+)
+
+it('a call that becomes a task is cancelled at the server when the call is', async () => {
+  const server = await taskServer(() => [working])
+  const abort = new AbortController()
+  const call = server.connect().callTool('t', 'slow', {}, { signal: abort.signal })
+  call.catch(() => {})
+  await until(() => server.methods().includes('tasks/get'))
+  abort.abort()
+  await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+  await until(() => server.methods().at(-1) === 'tasks/cancel')
+})
+
+it('a call that becomes a task asks the user what it needs, each thing once', async () => {
+  const ask = (message: string) => ({ method: 'elicitation/create', params: { mode: 'form', message } })
+  // It takes the answers in one poll late.
+  let late = 0
+  const server = await taskServer(({ a, b }) => {
+    const waiting = { status: 'input_required', inputRequests: { a: ask('Who?'), b: ask('Where?') } }
+    if (!a || !b || late++ < 1) return [waiting]
+    return [done(`${(a as any).content.is} in ${(b as any).content.is}`)]
   })
+  const asked: unknown[] = []
+  const upstreams = server.connect({
+    elicit: async (_server, { message }) => {
+      asked.push(message)
+      return { action: 'accept', content: { is: message === 'Who?' ? 'Ann' : 'Rome' } }
+    },
+  })
+  expect(textOf(await upstreams.callTool('t', 'slow', {}))).toBe('Ann in Rome')
+  expect(asked).toEqual(['Who?', 'Where?'])
+})
+
+it('a call that becomes a task and asks for input that no client can give ends', async () => {
+  const inputRequests = { a: { method: 'sampling/createMessage', params: {} } }
+  const server = await taskServer(() => [{ status: 'input_required', inputRequests }])
+  await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({
+    code: 'UPSTREAM_PROTOCOL',
+    message: expect.stringContaining('that no client supports'),
+  })
+  expect(server.methods().at(-1)).toBe('tasks/cancel')
 })

@@ -1,8 +1,9 @@
 // The runs of the record that a filter lets through: the newest first, older ones as they are asked for. What happens meanwhile is added in front.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { wordsOf } from '../../src/text/search-words.ts'
+import type { RunFilter } from '../../src/audit/recorded-run.ts'
 import type { CellView } from '../../src/ui/page-state.ts'
-import type { RecordView, RunRow } from '../../src/ui/record.ts'
+import type { RecordView } from '../../src/ui/record.ts'
+import { isWanted, newestFirst, rowOf, type RunRow } from '../../src/ui/run-row.ts'
 import { ask } from './api.ts'
 import { useStore } from './store.ts'
 
@@ -71,17 +72,20 @@ export function useRecord(filter: Filter): Runs {
   return { rows, isLoading, hasMore, isOff: loaded?.isOff ?? false, error, more }
 }
 
-function paramsOf(filter: Filter, before: RecordView['next']): Record<string, string> {
-  const { text, server, session, status, denied, backMs } = filter
+function askedFor({ text, server, session, status, denied, backMs }: Filter): RunFilter {
   return {
     ...(text.trim() !== '' && { text }),
     ...(server !== '' && { server }),
     ...(session !== '' && { session }),
     ...(status !== '' && { status }),
-    ...(denied && { denied: 'true' }),
-    ...(backMs > 0 && { since: String(Date.now() - backMs) }),
-    ...(before && { beforeAt: String(before.at), beforeId: before.id }),
+    ...(denied && { denied }),
+    ...(backMs > 0 && { since: Date.now() - backMs }),
   }
+}
+
+function paramsOf(filter: Filter, before: RecordView['next']): Record<string, string> {
+  const all = { ...askedFor(filter), ...(before && { beforeAt: before.at, beforeId: before.id }) }
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)]))
 }
 
 type LiveCell = CellView & { source: string }
@@ -95,38 +99,9 @@ function withNew(old: readonly RunRow[], cells: readonly LiveCell[], filter: Fil
     if (known.has(row.id)) continue
     known.add(row.id)
     const cell = newer.get(row.id)
-    updated.push(cell ? { ...row, ...rowOf(cell) } : row)
+    updated.push(cell ? { ...row, ...rowOf(cell, cell.source) } : row)
   }
-  const added = cells.filter((cell) => !known.has(cell.id) && isWanted(cell, filter)).map(rowOf)
-  return [...added, ...updated].toSorted((a, b) => b.at - a.at || (b.id < a.id ? -1 : 1))
-}
-
-function rowOf(cell: LiveCell): RunRow {
-  const { id, at, session, client, number, status, durationMs, callCount, calls, source, code } = cell
-  return {
-    id,
-    kind: 'run',
-    at,
-    session,
-    client,
-    number,
-    status,
-    ...(durationMs !== undefined && { durationMs }),
-    callCount,
-    deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
-    servers: [...new Set(calls.map(({ server }) => server))],
-    source,
-    title: code.trim().split('\n', 1)[0]!,
-  }
-}
-
-function isWanted(cell: LiveCell, { text, server, session, status, denied, backMs }: Filter): boolean {
-  if (session !== '' && !cell.session.startsWith(session)) return false
-  if (status !== '' && cell.status !== status) return false
-  if (server !== '' && !cell.calls.some((call) => call.server === server)) return false
-  if (denied && !cell.calls.some(({ outcome }) => outcome === 'denied')) return false
-  if (backMs > 0 && cell.at < Date.now() - backMs) return false
-  const called = cell.calls.map((call) => `${call.server} ${call.name}`).join('\n')
-  const whole = `${cell.code}\n${cell.client}\n${cell.status}\n${called}`.toLowerCase()
-  return wordsOf(text).every((word) => whole.includes(word))
+  const asked = askedFor(filter)
+  const added = cells.filter((cell) => !known.has(cell.id) && isWanted(cell, asked))
+  return [...added.map((cell) => rowOf(cell, cell.source)), ...updated].toSorted(newestFirst)
 }

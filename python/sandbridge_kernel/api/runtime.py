@@ -188,12 +188,10 @@ def query_tool_docs_sync(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    """The docs of a server's tools, or of those named in `tool` or `tools`.
-
-    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
-    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
-    """
     return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
+
+
+query_tool_docs_sync.__doc__ = query_tool_docs.__doc__
 
 
 async def search_tool_docs(
@@ -219,15 +217,12 @@ def search_tool_docs_sync(
     detail: Literal["summary", "full"] = "summary",
     servers: str | list[str] | None = None,
 ) -> ToolDocs | GroupedDocs:
-    """Find tools by a few words, best first. A list of queries gives a dict of tools by query.
-
-    limit: at most so many for each query, up to 100. servers: search only these.
-    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
-    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
-    """
     query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
     return _found(query, bridge.ask_sync("search_tool_docs", **params))
+
+
+search_tool_docs_sync.__doc__ = search_tool_docs.__doc__
 
 
 async def call_tool(

@@ -1,18 +1,18 @@
-"""The JavaScript cells of a session. One Node runs them all, one after the other, and keeps their variables."""
+"""The JavaScript cells of a session. One program runs them all, one after the other, and keeps their variables."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import time
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import hints
-from ..api import bridge
 from ..api.servers import registry, server_alias, server_name
 from ..languages import unavailable
 from . import calls, checks
-from .node import OLDEST, Node, NodeEnded, write_program
+from .program import CannotStart, ProgramEnded
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,12 +20,30 @@ if TYPE_CHECKING:
     from ..display import Display
     from ..frame_types import CellError, Outcome
     from ..interrupts import Interrupts
+    from .program import Program
 
-# Of an interrupt, in seconds since it came; the session waits a little longer for what it cancels.
-_RING_AFTER = 0.1
-_END_AFTER = 0.6
-_BREATH = 0.02
-_PING_EVERY = 0.05
+_EMBEDDED = sys.platform == "emscripten"
+_ELSEWHERE = "The user can have Node with MCP_BRIDGE_RUNTIME=podman, docker or bubblewrap."
+_MODULES = (
+    f"QuickJS runs JavaScript in the embedded sandbox: it has fs, path, buffer, util and timers/promises, no others and no network. {_ELSEWHERE}"
+    if _EMBEDDED
+    else "Only Node's own modules are here, and no network to install others."
+)
+_OF_NODE = frozenset(
+    (
+        "URL",
+        "URLSearchParams",
+        "Intl",
+        "WebAssembly",
+        "Atomics",
+        "crypto",
+        "AbortController",
+        "Headers",
+        "Request",
+        "Response",
+        "Blob",
+    )
+)
 _MAX_OPEN = 2_000
 _MAX_TEXT = 8_000_000
 
@@ -33,8 +51,7 @@ _MAX_TEXT = 8_000_000
 class JavaScriptCells:
     def __init__(self, interrupts: Interrupts, display: Display) -> None:
         self._interrupts, self._display = interrupts, display
-        self._node: Node | None = None
-        self._program: str | None = None
+        self._program: Program | None = None
         self._servers: object = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._notes: list[str] = []
@@ -42,52 +59,30 @@ class JavaScriptCells:
     async def run(self, number: int, source: str) -> Outcome:
         """Run a cell. Raises FileNotFoundError where there is no Node."""
         try:
-            if self._node is None or self._node.loop is not asyncio.get_running_loop():
-                self._node = None
-                too_old = await self._start()
-                if too_old:
-                    return too_old
-            return await self._run(self._node, number, source)  # type: ignore[arg-type]
-        except NodeEnded as ended:
+            if self._program is None or self._program.loop is not asyncio.get_running_loop():
+                self._lose()
+                self._program = await self._start()
+            return await self._run(self._program, number, source)
+        except CannotStart as problem:
+            return unavailable(str(problem), problem.hint)
+        except ProgramEnded as ended:
             self._lose()
-            return _failed(
-                "NodeEnded",
-                f"Node ended ({ended}), and with it the variables of JavaScript cells",
-                "The reason may be that its memory was used up: work on less at a time." if "SIG" in str(ended) else "",
-            )
+            return _lost(str(ended))
         finally:
             for task in self._tasks:
                 task.cancel()
 
-    async def _start(self) -> Outcome | None:
-        """How a cell ends whose Node is too old."""
-        if self._program is None or not os.path.exists(os.path.join(self._program, "runner.cjs")):
-            self._program = write_program(await bridge.ask("language_files", language="javascript"))
-        node = self._node = Node(self._program, self._interrupts)
+    async def _start(self) -> Program:
         self._servers = None
-        try:
-            await node.connect()
-            ready = await node.receive()
-        except NodeEnded as ended:
-            self._lose()
-            needed = ".".join(map(str, OLDEST))
-            return unavailable(
-                f"Node does not start here ({ended})", f"JavaScript cells need Node {needed} or newer. Use run_python."
-            )
-        except BaseException:
-            self._lose()
-            raise
-        version = str(ready.get("node"))[:20]
-        if _is_old(version):
-            self._lose()
-            needed = ".".join(map(str, OLDEST))
-            return unavailable(
-                f"This sandbox has Node {version}, and JavaScript cells need {needed} or newer",
-                "Use run_python. The user can build an image with a newer one: `sandbridge image build node`.",
-            )
-        return None
+        if _EMBEDDED:
+            from . import quickjs
 
-    async def _run(self, node: Node, number: int, source: str) -> Outcome:
+            return await quickjs.start()
+        from . import node
+
+        return await node.start(self._interrupts)
+
+    async def _run(self, node: Program, number: int, source: str) -> Outcome:
         message: dict[str, Any] = {"type": "run", "cell": number, "code": source, "cwd": os.getcwd()}
         if self._display.with_json:
             message["json"] = True
@@ -108,15 +103,21 @@ class JavaScriptCells:
                     self._show(message.get("data"), message.get("media"))
                 elif kind in ("call", "runtime", "check"):
                     self._answer(node, message, checked, source, number)
-        except NodeEnded:
+        except ProgramEnded:
             raise
         except BaseException:
-            await self._interrupt(node, number)
+            if not await node.interrupt(number):
+                self._lose()
+                self._notes.append(
+                    f"{node.NAME} did not stop when interrupted and was ended: variables of JavaScript cells are gone."
+                )
             raise
 
     # ---- what it asks for
 
-    def _answer(self, node: Node, message: dict[str, Any], checked: list[CellError], source: str, number: int) -> None:
+    def _answer(
+        self, node: Program, message: dict[str, Any], checked: list[CellError], source: str, number: int
+    ) -> None:
         async def answer() -> None:
             if message["type"] == "check":
                 error = await checks.problem(message, source, number)
@@ -152,56 +153,15 @@ class JavaScriptCells:
             if isinstance(one, list) and len(one) == 2 and all(isinstance(text, str) for text in one):
                 self._display.show({"text/plain": "", one[0]: one[1]})
 
-    async def _interrupt(self, node: Node, number: int) -> None:
-        """Stop the cell: what waits is told, what is busy is broken off, and what does not even heed that is ended."""
-        start = time.monotonic()
-        try:
-            node.send({"type": "interrupt"})
-            if await _comes(node, start + _RING_AFTER, lambda one: one.get("cell") == number):
-                return
-            # What comes after that may be busy as well.
-            while time.monotonic() < start + _END_AFTER:
-                node.ring()
-                await asyncio.sleep(_BREATH)
-                node.send({"type": "interrupt"})
-                node.send({"type": "ping"})
-                if await _comes(node, time.monotonic() + _PING_EVERY, lambda one: one.get("type") == "pong"):
-                    return
-        except NodeEnded:
-            pass
-        self._lose()
-        self._notes.append("Node did not stop when interrupted and was ended: variables of JavaScript cells are gone.")
-
     def _lose(self) -> None:
-        if self._node:
-            self._node.end()
-        self._node = None
+        if self._program:
+            with suppress(RuntimeError):  # its loop was closed by a cell
+                self._program.end()
+        self._program = None
 
     def take_notes(self) -> list[str]:
         notes, self._notes = self._notes, []
         return notes
-
-
-async def _comes(node: Node, end: float, is_meant: Any) -> bool:
-    """Whether such a message comes in time. All others are dropped."""
-    pending = asyncio.ensure_future(_next(node, is_meant))
-    await asyncio.wait((pending,), timeout=max(0.0, end - time.monotonic()))
-    if not pending.done():
-        pending.cancel()
-        return False
-    pending.result()
-    return True
-
-
-async def _next(node: Node, is_meant: Any) -> None:
-    while not is_meant(await node.receive()):
-        pass
-
-
-def _is_old(version: str) -> bool:
-    major, _, rest = version.partition(".")
-    minor = rest.partition(".")[0]
-    return not (major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= OLDEST)
 
 
 def _bundle(data: object) -> dict[str, Any] | None:
@@ -224,16 +184,21 @@ def _hint(name: str, message: str) -> str:
     if name == "ReferenceError" and message.endswith(" is not defined"):
         if hints.lost:
             return f"If an earlier cell has defined it: {hints.lost} Define it again."
+        missing = message.removesuffix(" is not defined")
+        if _EMBEDDED and missing in _OF_NODE:
+            return f"QuickJS runs JavaScript in the embedded sandbox, and has no {missing}. {_ELSEWHERE}"
         return f"Servers: {', '.join(list(registry.by_alias)[:20])}." if registry.by_alias else ""
     if name == "Error" and message.startswith(("Cannot find module", "Cannot find package")):
-        return "Only Node's own modules are here, and no network to install others. await tools.search('…') finds tools of servers."
+        return f"{_MODULES} await tools.search('…') finds tools of servers."
     if name == "TypeError" and message == "fetch failed":
         return "The sandbox has no network. await tools.search('…') finds tools of servers."
     return ""
 
 
-def _failed(name: str, message: str, hint: str) -> Outcome:
-    error: CellError = {"name": name, "message": message, "traceback": f"{message}\n"}
-    if hint:
-        error["hint"] = hint
+def _lost(how: str) -> Outcome:
+    name = "QuickJS" if _EMBEDDED else "Node"
+    message = f"{name} ended ({how}), and with it the variables of JavaScript cells"
+    error: CellError = {"name": f"{name}Ended", "message": message, "traceback": f"{message}\n"}
+    if "SIG" in how or "memory" in how:
+        error["hint"] = "The reason may be that its memory was used up: work on less at a time."
     return {"status": "error", "error": error}

@@ -14,26 +14,33 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from typing import TYPE_CHECKING
 
+from ..api import bridge
 from ..programs import held_back, signal_all
+from .program import CannotStart, ProgramEnded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..interrupts import Interrupts
 
 PROGRAM = "node"
-OLDEST = (20, 12)
+_OLDEST = (20, 12)
 _MAX_LINE = 64 << 20
+# Of an interrupt, in seconds since it came; the session waits a little longer for what it cancels.
+_RING_AFTER = 0.1
+_END_AFTER = 0.6
+_BREATH = 0.02
+_PING_EVERY = 0.05
 _HEAP_SHARE = 0.6  # of what a process of the sandbox may have: Node then ends itself before the sandbox is
 
 
-class NodeEnded(Exception):
-    """It has ended, or says what it should not. The text tells how, where that is known."""
-
-
 class Node:
+    NAME = "Node"
+
     def __init__(self, folder: str, interrupts: Interrupts) -> None:
         """Starts it. Raises FileNotFoundError where there is none."""
         ours, channel = socket.socketpair()
@@ -61,14 +68,13 @@ class Node:
         self._reader, self._writer = await asyncio.open_connection(sock=self._socket, limit=_MAX_LINE)
 
     async def receive(self) -> dict[str, Any]:
-        """The next message. Raises NodeEnded."""
         try:
             line = await self._reader.readline()
             message = json.loads(line) if line.endswith(b"\n") else None
         except (ValueError, RecursionError, OSError):
             message = None
         if not isinstance(message, dict):
-            raise NodeEnded(self._how_it_ended())
+            raise ProgramEnded(self._how_it_ended())
         return message
 
     def send(self, message: dict[str, Any]) -> None:
@@ -77,7 +83,41 @@ class Node:
     def send_line(self, line: bytes) -> None:
         self._writer.write(line + b"\n")
 
-    def ring(self) -> None:
+    async def interrupt(self, number: int) -> bool:
+        """What waits is told, what is busy is broken off, and what does not even heed that is to be ended."""
+        start = time.monotonic()
+        try:
+            self.send({"type": "interrupt"})
+            if await self._comes(start + _RING_AFTER, lambda one: one.get("cell") == number):
+                return True
+            # What comes after that may be busy as well.
+            while time.monotonic() < start + _END_AFTER:
+                self._ring()
+                await asyncio.sleep(_BREATH)
+                self.send({"type": "interrupt"})
+                self.send({"type": "ping"})
+                if await self._comes(time.monotonic() + _PING_EVERY, lambda one: one.get("type") == "pong"):
+                    return True
+        except ProgramEnded:
+            pass
+        return False
+
+    async def _comes(self, end: float, is_meant: Callable[[dict[str, Any]], bool]) -> bool:
+        """Whether such a message comes in time. All others are dropped."""
+
+        async def find() -> None:
+            while not is_meant(await self.receive()):
+                pass
+
+        pending = asyncio.ensure_future(find())
+        await asyncio.wait((pending,), timeout=max(0.0, end - time.monotonic()))
+        if not pending.done():
+            pending.cancel()
+            return False
+        pending.result()
+        return True
+
+    def _ring(self) -> None:
         """End the code that runs in it now, wherever that is, and interrupt the programs that cells have started."""
         signal_all(self._process.pid, signal.SIGINT)
         try:
@@ -101,7 +141,43 @@ class Node:
         return f"exit status {status}" if status >= 0 else signal.Signals(-status).name
 
 
-def write_program(files: dict[str, str]) -> str:
+_folder: str | None = None
+
+
+async def start(interrupts: Interrupts) -> Node:
+    """Start it. Raises FileNotFoundError where there is none, CannotStart, ProgramEnded."""
+    global _folder
+    if _folder is None or not os.path.exists(os.path.join(_folder, "runner.cjs")):
+        _folder = _write_program(await bridge.ask("language_files", language="javascript"))
+    node = Node(_folder, interrupts)
+    needed = ".".join(map(str, _OLDEST))
+    try:
+        await node.connect()
+        version = str((await node.receive()).get("node"))[:20]
+        if not _is_old(version):
+            return node
+    except ProgramEnded as ended:
+        node.end()
+        raise CannotStart(
+            f"Node does not start here ({ended})", f"JavaScript cells need Node {needed} or newer. Use run_python."
+        ) from None
+    except BaseException:
+        node.end()
+        raise
+    node.end()
+    raise CannotStart(
+        f"This sandbox has Node {version}, and JavaScript cells need {needed} or newer",
+        "Use run_python. The user can build an image with a newer one: `sandbridge image build node`.",
+    )
+
+
+def _is_old(version: str) -> bool:
+    major, _, rest = version.partition(".")
+    minor = rest.partition(".")[0]
+    return not (major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= _OLDEST)
+
+
+def _write_program(files: dict[str, str]) -> str:
     """The folder with the files that Node runs."""
     folder = tempfile.mkdtemp(prefix="javascript-")
     for name, text in files.items():

@@ -44,22 +44,22 @@ describe('what is sent', () => {
     [[], { title: 't', from: 'f' }, { title: 't', from: 'f' }],
     [[], { title: 't', dry_run: false }, { title: 't', dryRun: false }],
     [[], { title: 't', limit: null }, { title: 't' }],
-  ])('%j %j', (args, kwargs, expected) => {
+  ])('the arguments %j %j are bound to the parameters of the schema', (args, kwargs, expected) => {
     expect(bindArguments(tool(issue), args, kwargs)).toEqual(expected)
   })
 
-  it('a required parameter with a default is filled in', () => {
+  it('a required parameter with a default gets the default when it is missing', () => {
     const schema = { type: 'object', properties: { page: { type: 'integer', default: 3 } }, required: ['page'] }
     expect(bindArguments(tool(schema), [], {})).toEqual({ page: 3 })
     expect(bindArguments(tool(schema), [], { page: null })).toEqual({ page: 3 })
   })
 
-  it('None stays where null is allowed', () => {
+  it('None is sent where the schema allows null', () => {
     const schema = { type: 'object', properties: { a: { type: ['string', 'null'] } } }
     expect(bindArguments(tool(schema), [], { a: null })).toEqual({ a: null })
   })
 
-  it('an argument called __proto__ is only an argument', () => {
+  it('an argument called __proto__ is an ordinary argument', () => {
     const kwargs = JSON.parse('{"__proto__": {"polluted": 1}}') as Record<string, unknown>
     const bound = bindArguments(tool({ type: 'object', additionalProperties: true }), [], kwargs)
     expect(Object.keys(bound)).toEqual(['__proto__'])
@@ -68,7 +68,7 @@ describe('what is sent', () => {
   })
 
   it.each([[{}], [true], [undefined], [{ type: 'object', properties: { a: {} }, additionalProperties: true }]])(
-    'an open schema takes anything: %j',
+    'an open schema accepts any argument: %j',
     (schema) => {
       expect(bindArguments(tool(schema), [], { anything: 1 })).toEqual({ anything: 1 })
     },
@@ -92,17 +92,17 @@ describe('what is refused', () => {
       ["state must be Literal['open', 'closed'], not 'opened' — Did you mean open?"],
     ],
     [[1, 2, 3, 4, 5, 6, 7], {}, ['it takes at most 6 arguments, but 7 were passed by position']],
-  ])('%j %j', (args, kwargs, expected) => {
+  ])('the arguments %j %j are refused', (args, kwargs, expected) => {
     expect(problemsOf(issue, args, kwargs)).toEqual(expect.arrayContaining(expected))
   })
 
-  it('the message holds the signature', () => {
+  it('an argument error holds the signature', () => {
     expect(() => bindArguments(tool(issue), [], {})).toThrow(
       /Signature: mcp_github\.create_issue\(\*, title: str, state: Literal\['open', 'closed'\] = None, from_: str = /,
     )
   })
 
-  it('inside objects: a missing key, an unknown key, a wrong type', () => {
+  it('an argument error names a missing key, an unknown key or a wrong type inside an object', () => {
     const point = {
       type: 'object',
       properties: { x: { type: 'number' } },
@@ -117,14 +117,14 @@ describe('what is refused', () => {
 })
 
 describe('what the sandbox sends without end', () => {
-  it('a hundred thousand unknown names are a short error', () => {
+  it('a hundred thousand unknown argument names make a short error', () => {
     const kwargs = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`name_${index}`, index]))
     const names = Array.from({ length: 2000 }, (_, index) => [`parameter_${index}`, { type: 'string' }] as const)
     const problems = problemsOf({ type: 'object', properties: Object.fromEntries(names) }, [], kwargs)
     expect(problems.length).toBeLessThan(20)
   })
 
-  it('a long list is looked at only so far', () => {
+  it('a long list is checked only up to a limit', () => {
     const item = {
       anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { enum: ['x'] }, { type: 'integer' }],
     }
@@ -135,7 +135,7 @@ describe('what the sandbox sends without end', () => {
     )
   })
 
-  it('says of a union what is wrong in the branch of the right type', () => {
+  it('an error about a union says what is wrong in the branch of the right type', () => {
     const union = { anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'integer' }] }
     expect(violation({ a: 1 }, union, {}, 'v')).toBe("v['a'] must be str, not 1")
   })
@@ -154,17 +154,17 @@ describe('what cannot be told is allowed', () => {
     [{ enum: [{ a: 1, b: [2] }] }, { b: [2], a: 1 }],
     [{ $ref: '#/$defs/closed', properties: { extra: {} } }, { a: 1 }],
     [{ type: 'object', properties: {}, patternProperties: { '^x-': {} }, additionalProperties: false }, { 'x-a': 1 }],
-  ])('%j allows %j', (schema, value) => {
+  ])('the schema %j allows %j, since it cannot be judged', (schema, value) => {
     const root = { $defs: { closed: { type: 'object', properties: { a: {} }, additionalProperties: false } } }
     expect(violation(value, schema, root, 'value')).toBeUndefined()
   })
 
-  it('a schema in a circle, and one that doubles at every step', () => {
+  it('a circular schema, and one that doubles at every step, allow what cannot be judged', () => {
     const root = { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } } }
     expect(violation(1, { $ref: '#/$defs/a' }, root, 'value')).toBeUndefined()
   })
 
-  it('a value made for a schema always passes', () => {
+  it('a value made for a schema always passes its check', () => {
     fc.assert(
       fc.property(schemaWithValue, ({ schema, value }) => {
         expect(violation(value, schema, schema, 'v')).toBeUndefined()
@@ -172,7 +172,7 @@ describe('what cannot be told is allowed', () => {
     )
   })
 
-  it('control: a value of another type never passes', () => {
+  it('control: a value of another type never passes the check', () => {
     const other: Record<string, unknown> = {
       string: 1,
       integer: 'x',
@@ -217,7 +217,7 @@ const { schemaWithValue } = fc.letrec<{ schemaWithValue: { schema: unknown; valu
   ),
 }))
 
-it('an object of very many keys is not looked at by every branch of a schema', () => {
+it('an object of very many keys is not checked against every branch of a schema', () => {
   const large = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
   const reads = (schema: unknown): number => {
     let count = 0

@@ -28,7 +28,7 @@ it.each<[string, Partial<SeenCall>]>([
   ['nothing but more', { isPartial: true }],
   ['None for what may be left out', { args: ['x', 1], kwargs: { mode: null } }],
   ['raw, which is ours', { args: ['x', 1], kwargs: { raw: true } }],
-])('%s is fine', (_, call) => {
+])('the arguments of %s are accepted', (_, call) => {
   expect(check(TOOL, call)).toBeUndefined()
 })
 
@@ -40,11 +40,11 @@ it.each<[string, Partial<SeenCall>, RegExp]>([
   ['one too many', { args: ['x', 1, 'a', UNKNOWN] }, /at most 3 arguments/],
   ['one that is given twice', { args: ['x'], kwargs: { to: UNKNOWN, count: 1 } }, /to was passed twice/],
   ['a literal beside an unknown value', { args: [UNKNOWN, 'x'] }, /count must be int, not 'x'/],
-])('%s is wrong', (_, call, expected) => {
+])('the arguments of %s are refused', (_, call, expected) => {
   expect(check(TOOL, call)).toMatch(expected)
 })
 
-it('raw is an argument where the tool has one of that name', () => {
+it('raw is an argument where the tool has a parameter of that name', () => {
   const tool = new CatalogTool('s', 's', 't', {
     name: 't',
     inputSchema: { type: 'object', properties: { raw: { type: 'string' } } },
@@ -52,7 +52,7 @@ it('raw is an argument where the tool has one of that name', () => {
   expect(check(tool, { kwargs: { raw: true } })).toMatch(/raw must be str/)
 })
 
-it('a prompt is judged by the arguments it is known to have', () => {
+it('the arguments of a prompt are judged by those it is known to have', () => {
   const method = serverMethod('s', 's', 'get_prompt')!
   expect(check(method, { args: ['greet'], kwargs: { name: 'Ann' } })).toBeUndefined()
   expect(check(method, { args: ['greet'], kwargs: { name: 1, tone: true } })).toBeUndefined()

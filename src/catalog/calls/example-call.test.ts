@@ -38,11 +38,11 @@ it.each([
     "await mcp_x.do(items=[{'name': 'name', 'tags': ['tags']}])",
   ],
   [{ properties: { one: { anyOf: [{ type: 'integer' }, text] } }, required: ['one'] }, 'await mcp_x.do(one=1)'],
-])('%j is called as %s', (schema, expected) => {
+])('a tool with the schema %j has the example %s', (schema, expected) => {
   expect(example(schema)).toBe(expected)
 })
 
-it('is left out rather than wrong, long, or endless', () => {
+it('an example call is left out when it would be wrong, long or endless', () => {
   expect(example({ properties: { a: false }, required: ['a'] }) ?? '').not.toContain('a=')
   expect(
     example({

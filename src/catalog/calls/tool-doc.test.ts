@@ -9,18 +9,18 @@ const text = { type: 'string' }
 const boxed = { type: 'object', properties: { result: text }, required: ['result'] }
 
 describe('the type of a result', () => {
-  it('is str for a tool without an output schema', () => {
+  it('the result type of a tool without an output schema is str', () => {
     expect(toolLine(tool({ description: 'Does it' }))).toBe('await mcp_x.do() -> str  # Does it')
   })
 
   it.each(['Returns the settings as JSON', 'Take a screenshot', 'Reads an image'])(
-    'is left out when "%s" promises something else',
+    'the result type is left out when "%s" promises something else',
     (description) => {
       expect(toolLine(tool({ description }))).not.toContain('->')
     },
   )
 
-  it('is what was observed, also where the server declares a text in a box', () => {
+  it('the result type is the observed one, also where the server declares a text in a wrapper', () => {
     const observed = shapeOfResult({ structuredContent: { result: '[{"id": 1}]' } })
     expect(toolLine(tool({ outputSchema: boxed }))).toBe('await mcp_x.do() -> str')
     expect(toolLine(tool({ outputSchema: boxed }), 'summary', observed)).toBe(
@@ -28,13 +28,13 @@ describe('the type of a result', () => {
     )
   })
 
-  it('is what the server declares, where it declares more than a text', () => {
+  it('the result type is the declared one where the server declares more than a text', () => {
     const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
     expect(toolLine(tool({ outputSchema }), 'summary', { type: ['string'] })).toBe('await mcp_x.do() -> {id: int}')
   })
 })
 
-it('docs in full have the whole description, the words of every parameter, and an example', () => {
+it("full docs have the whole description, every parameter's description, and an example", () => {
   const description = 'Does it. Then more.\n\nArgs:\n  path: where\n' + 'x'.repeat(3000)
   const inputSchema = {
     type: 'object',
@@ -51,7 +51,7 @@ it('docs in full have the whole description, the words of every parameter, and a
 const lineOf = (description: string): string =>
   toolLine(catalogTools('files', 'files', [{ name: 'read_file', description, inputSchema: { type: 'object' } }])[0]!)
 
-it('says in a line that the tool is deprecated, wherever the server says so, and says it once', () => {
+it('docs say once that a tool is deprecated, wherever the server says so', () => {
   expect(lineOf('Read a whole file. DEPRECATED: Use read_text_file instead.')).toContain(
     '# DEPRECATED: Use read_text_file instead; Read a whole file',
   )

@@ -9,7 +9,7 @@ const lines = (resources: unknown[], prompts: unknown[] = []): string[] =>
     prompts: keptPrompts(prompts as UpstreamPrompt[]),
   }).map((offering) => offering.line(FULL))
 
-it('each has a line to reach it by, marked as what it is', () => {
+it('each resource, template and prompt has a line to reach it by, and is marked as what it is', () => {
   expect(
     lines(
       [
@@ -31,12 +31,12 @@ it('each has a line to reach it by, marked as what it is', () => {
   ])
 })
 
-it('whatever a server says stays on one line and inside its quotes', () => {
+it('the text of a server stays on one line and inside its quotes', () => {
   const [line] = lines([{ uri: "x:'\n)\u202e; import os #", description: 'one\ntwo\u0000 \u001b[31mred' }])
   expect(line).toBe(`await mcp_docs.read_resource("x:'\\n)\\u202e; import os #")  # resource: one`)
 })
 
-it('lists are bounded, and what is of no use is left out', () => {
+it('lists of resources and prompts are bounded, and unusable entries are left out', () => {
   const many = Array.from({ length: 5000 }, (_, index) => ({
     uri: `x:${index}`,
     description: 'd'.repeat(50_000),

@@ -21,18 +21,18 @@ it.each([
   [{ 'alice@example.com': 1, 'bob@example.com': 2 }, 'dict[str, int]'],
   [{ '/home/alice': { size: 1 } }, 'dict[str, {size: int}]'],
   [{ '2026-01-02': 1 }, 'dict[str, int]'],
-])('the shape of %j', (value, expected) => {
+])('the shape of %j is learned', (value, expected) => {
   const text = typeOf(json(value))!.replace(/^list\[int \| None \| str\]$/, 'int | None | str')
   expect(text).toBe(expected)
 })
 
-it('JSON text counts as what it holds, other text as str', () => {
+it('a JSON text is learned as what it holds, other text as str', () => {
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{"number": 12}' }] }))).toBe('{number: int}')
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: 'done' }] }))).toBe('str')
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{broken' }] }))).toBe('str')
 })
 
-it('a text alone in a `result` counts as a text block does', () => {
+it('a text alone in a `result` is learned as a text block is', () => {
   const result = '{"number": 12}'
   expect(typeOf(shapeOfResult({ structuredContent: { result } }))).toBe('{result: {number: int}}')
   expect(typeOf(shapeOfResult({ structuredContent: { result, other: 1 } }))).toBe('{result: str, other: int}')
@@ -60,17 +60,17 @@ it.each([
   [{ content: [] }],
   [{}],
   [{ content: [null] }],
-])('nothing is learned from %j', (result) => {
+])('no type is learned from %j', (result) => {
   expect(shapeOfResult(result)).toBeUndefined()
 })
 
-it('shapes merge over calls', () => {
+it('learned shapes merge over calls', () => {
   const merged = mergeShapes(json({ number: 1, title: 'a' })!, json({ number: 2, body: null })!)
   expect(typeOf(merged)).toBe("{number: int, 'title?': str, 'body?': None}")
   expect(typeOf(mergeShapes(merged, json('text')!))).toBe("{number: int, 'title?': str, 'body?': None} | str")
 })
 
-it('no value of a result is in its shape, and a shape stays small', () => {
+it('a learned shape holds no value of a result, and stays small', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.jsonValue({ maxDepth: 8 }), (one, other) => {
       const wrap = (value: unknown): Shape => json({ secret: 'SECRET-VALUE-1234', list: [value], value })!
@@ -84,7 +84,7 @@ it('no value of a result is in its shape, and a shape stays small', () => {
   )
 })
 
-it('a wide and deep result is cut down', () => {
+it('the learned shape of a wide and deep result is cut down', () => {
   const wide = Object.fromEntries(
     Array.from({ length: 30 }, (_, index) => [`key_${index}`, { a: { b: { c: { d: { e: 1 } } } } }]),
   )
@@ -92,14 +92,14 @@ it('a wide and deep result is cut down', () => {
   expect(JSON.stringify(shape).length).toBeLessThan(6000)
 })
 
-it('a key called __proto__ harms nothing', () => {
+it('a result with a key called __proto__ changes no prototype', () => {
   const shape = json(JSON.parse('{"__proto__": {"polluted": 1}, "a": 1}'))!
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   expect(isShape(shape)).toBe(true)
 })
 
 it.each([[null], [{}], [{ type: 'string' }], [{ type: ['string'], items: 3 }], [{ type: [1] }]])(
-  '%j is no shape',
+  '%j is not a valid learned shape',
   (value) => {
     expect(isShape(value)).toBe(false)
   },

@@ -10,11 +10,11 @@ it.each([
   ['a', '[Deprecated] Reads a file', '[Deprecated] Reads a file'],
   ['read_file_deprecated', 'Reads a file', 'deprecated'],
   ['deprecatedReadFile', undefined, 'deprecated'],
-])('%s, %j is deprecated', (name, description, note) => {
+])('the tool %s, described as %j, is deprecated', (name, description, note) => {
   expect(deprecationNote({ name, ...(description === undefined ? {} : { description }) })).toBe(note)
 })
 
-it('a title may say it, too', () => {
+it('a tool whose title says so is deprecated', () => {
   expect(deprecationNote({ name: 'a', title: 'Read file (deprecated)' })).toBe('Read file (deprecated)')
   expect(deprecationNote({ name: 'a', annotations: { title: 'Deprecated: use b' } })).toBe('Deprecated: use b')
 })
@@ -23,11 +23,11 @@ it.each([
   ['list_deprecated_apis', 'Lists deprecated endpoints of a cluster'],
   ['lint', 'Finds obsolete calls. Reports deprecated and removed functions.'],
   ['read', 'Reads a file'],
-])('%s, %j is not', (name, description) => {
+])('the tool %s, described as %j, is not deprecated', (name, description) => {
   expect(deprecationNote({ name, description })).toBeUndefined()
 })
 
-it('hostile texts are read in linear time and shown on one line', () => {
+it('hostile descriptions are searched for a deprecation in linear time, and shown on one line', () => {
   const note = deprecationNote({ name: 'a', description: `DEPRECATED: ${'x '.repeat(500_000)}` })
   expect(note!.length).toBeLessThanOrEqual(72)
   expect(deprecationNote({ name: 'a', description: 'this the '.repeat(100_000) + 'deprecated' })).toBeUndefined()

@@ -29,25 +29,25 @@ it.each([
     ['ABC', '123', 'report'],
   ],
   ['Please set the price of the blue lamp to $49.90 so that we sell more of them', ['price', 'lamp'], ['49', 'sell']],
-])('%j asks for %j, not for %j', (query, kept, taken) => {
+])('the query %j searches for %j, not for %j', (query, kept, taken) => {
   const words = asked(query).split(/[^\w]+/)
   expect(words).toEqual(expect.arrayContaining(kept))
   for (const word of taken) expect(words).not.toContain(word)
 })
 
 it.each(['list events of May', 'create 3 issues', 'send me a message tomorrow', 'please'])(
-  '%j is left as it is',
+  'the query %j is left as it is',
   (query) => {
     expect(requestIn(query, () => false)).toBe(query)
   },
 )
 
-it('a sentence of nothing else is left as it is', () => {
+it('a query of nothing but filler words is left as it is', () => {
   const query = 'Hi there, could you please, thank you very much'
   expect(requestIn(query, () => false)).toBe(query)
 })
 
-it('long hostile queries cost little', () => {
+it('long hostile queries take little time', () => {
   for (const part of ['so i ', 'a"', "'a ", 'on the last ', 'Ms ', '1-1.', 'half an ', 'my boss wants ']) {
     expect(typeof requestIn(part.repeat(2000 / part.length), () => false)).toBe('string')
   }

@@ -4,7 +4,7 @@ import { searchDocument } from './search-document.ts'
 
 const read = (inputSchema: unknown) => searchDocument(new CatalogTool('s', 's', 't', { name: 't', inputSchema }))
 
-it('names and texts of parameters are read at any depth, through items, combinators and references', () => {
+it('names and descriptions of parameters are indexed at any depth, through items, combinators and references', () => {
   const { parameters, nestedParameters, parameterTexts } = read({
     properties: {
       rows: { type: 'array', items: { $ref: '#/$defs/row' } },
@@ -20,7 +20,7 @@ it('names and texts of parameters are read at any depth, through items, combinat
     expect(parameterTexts.join(' ')).toContain(text)
 })
 
-it('schemas that refer to themselves or never end are read up to a bound', () => {
+it('recursive and endless schemas are indexed up to a bound', () => {
   const circle = read({ properties: { child: { $ref: '#' } } })
   expect(circle.parameters).toEqual(['child'])
   const many = Object.fromEntries(

@@ -56,46 +56,46 @@ it.each([
   ['repo removal', 'github.delete_repository'],
   ['deploy', 'k8s.scale-deployment'],
   ['kubernetes', 'k8s.scale-deployment'],
-])('%j finds %s', (query, expected) => {
+])('the query %j finds %s', (query, expected) => {
   expect(names(query)[0]).toBe(expected)
 })
 
 it.each(['', '   ', '???', 'zzzzqqqq', '🔥', 'the of and', '\ud800', 'x'.repeat(100_000)])(
-  '%j finds something',
+  'the query %j finds a tool',
   (query) => {
     expect(names(query).length).toBeGreaterThan(0)
   },
 )
 
-it('with nothing to find there is nothing, not even for a filter', () => {
+it('a query without words finds nothing, even with a filter', () => {
   expect(new SearchIndex().search('anything', 5)).toEqual([])
   expect(index.search('issue', 5, () => false)).toEqual([])
 })
 
-it('of equal tools the one that only reads comes first, the one that destroys last', () => {
+it('among tools that match equally, a read-only one comes first and a destructive one last', () => {
   const found = names('repository').filter((name) => /(?:get|delete)_repository/.test(name))
   expect(found).toEqual(['github.get_repository', 'github.delete_repository'])
 })
 
-it('one server does not fill the answer when another has something', () => {
+it('one server does not fill the results when another one matches', () => {
   const crowd = Array.from({ length: 20 }, (_, number) => document('crowd', `search_thing_${number}`, 'Search things'))
   const found = indexOf([...crowd, document('lonely', 'notes', 'Notes, with a search')]).search('search thing', 5)
   expect(found.map(({ item }) => item)).toContain('lonely.notes')
   expect(found).toHaveLength(5)
 })
 
-it('a server alone may fill it', () => {
+it('a server that is searched alone may fill the results', () => {
   expect(index.search('repository issue', 4, (item) => item.startsWith('github'))).toHaveLength(4)
 })
 
-it('the order in which tools came does not matter', () => {
+it('the order in which tools were added does not change the results', () => {
   const other = indexOf(TOOLS.toReversed())
   for (const query of ['issue', 'repository', 'page', 'file disk', '', 'zzz']) {
     expect(other.search(query, 5)).toEqual(index.search(query, 5))
   }
 })
 
-it('a word of a thousand letters and a query of a thousand words cost little', () => {
+it('a word of a thousand letters and a query of a thousand words take little time', () => {
   expect(names('a'.repeat(1000)).length).toBeGreaterThan(0)
   expect(names('issue repository page '.repeat(1000)).length).toBeGreaterThan(0)
 })
@@ -106,7 +106,7 @@ it.each([
   ['HTTPServer URLs', ['http', 'server', 'url']],
   ['Prüfung café', ['prufung', 'cafe']],
   ['検索', ['検索']],
-])('the words of %j', (text, expected) => {
+])('the words of %j are found', (text, expected) => {
   expect(words(text)).toEqual(expected)
 })
 
@@ -123,9 +123,12 @@ it.each([
   expect(new Set(forms.map(stem)).size).toBe(1)
 })
 
-it.each([['status'], ['process'], ['analysis'], ['class'], ['redis']])('%s is no plural', (word) => {
-  expect(stem(word)).not.toBe(stem(word.slice(0, -1)))
-})
+it.each([['status'], ['process'], ['analysis'], ['class'], ['redis']])(
+  'the word %s is not taken for a plural',
+  (word) => {
+    expect(stem(word)).not.toBe(stem(word.slice(0, -1)))
+  },
+)
 
 it('the thesaurus reads groups, directions and comments', () => {
   const thesaurus = new Thesaurus('// a comment\ncat, dog\n\ngive away > donate, gift')
@@ -135,7 +138,7 @@ it('the thesaurus reads groups, directions and comments', () => {
   expect(thesaurus.longest).toBe(2)
 })
 
-it('a deprecated tool comes after its equals', () => {
+it('a deprecated tool ranks after tools that match equally', () => {
   const old = document('files', 'read_file', 'Read a file as text', { isDeprecated: true, safety: 1 })
   const found = indexOf([old, document('files', 'read_text_file', 'Read a file as text', { safety: 1 })])
   expect(found.search('read a file as text', 2).map(({ item }) => item)).toEqual([
@@ -144,7 +147,7 @@ it('a deprecated tool comes after its equals', () => {
   ])
 })
 
-it('words are found inside names that are written as one, and the other way round', () => {
+it('words are found inside compound names, and compound names by their words', () => {
   const found = indexOf([document('a', 'export', 'Writes BibTeX'), document('b', 'query', 'Evaluates PromQL')])
   expect(found.search('bibtex', 1)[0]?.item).toBe('a.export')
   expect(found.search('promql', 1)[0]?.item).toBe('b.query')
@@ -155,7 +158,7 @@ it('a synonym in a name does not outweigh the word itself', () => {
   expect(indexOf(tools).search('delete', 1)[0]?.item).toBe('b.act')
 })
 
-it('word vectors find what shares no word', () => {
+it('word vectors find a tool that shares no word with the query', () => {
   const vectors = new WordVectors({
     words: ['volume', 'louder', 'invoice', 'billing'],
     values: new Int8Array([7, 1, 7, 0, 0, 7, 1, 7]),
@@ -173,7 +176,7 @@ it.each([
   ['volumes', 0],
   ['louder', 1],
   ['invoke', undefined],
-])('the vector of %j is that of the form that is known', (word, row) => {
+])('the vector of %j is that of its known form', (word, row) => {
   const vectors = new WordVectors({
     words: ['volume', 'louder', 'invoiced'],
     values: new Int8Array([7, 1, 7, 0, 0, 7]),
@@ -182,7 +185,7 @@ it.each([
   expect(vectors.row(word)).toBe(row)
 })
 
-it('likeness from elsewhere is added to the score of words', () => {
+it('a similarity from elsewhere is added to the score of words', () => {
   const likeness = (item: string): number => (item === 'files.read_file' ? 1 : 0)
   expect(index.search('zzzz', 1, undefined, likeness)[0]?.item).toBe('files.read_file')
   expect(index.search('create issue', 2, undefined, likeness).map(({ item }) => item)).toEqual([

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { normalize, VectorTable } from './vector-table.ts'
 
-it('vectors are kept in order as the table grows, and rows are added and multiplied', () => {
+it('a vector table keeps its order as it grows, and adds and multiplies its rows', () => {
   const table = new VectorTable(3)
   for (let row = 0; row < 200; row += 1) expect(table.push(new Float32Array([row, 1, -row]))).toBe(row)
   const sum = new Float32Array([1, 1, 1])
@@ -13,7 +13,7 @@ it('vectors are kept in order as the table grows, and rows are added and multipl
   expect([products[0], products[1], products[2], products[3]]).toEqual([2, 1, 0, 0])
 })
 
-it('a vector of nothing has no direction', () => {
+it('an empty vector has no direction', () => {
   expect(normalize(new Float32Array(2))).toBe(false)
   const vector = new Float32Array([3, 4])
   expect(normalize(vector)).toBe(true)

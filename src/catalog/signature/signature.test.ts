@@ -34,11 +34,11 @@ it.each([
   [{ $ref: '#/nowhere' }, 'Any'],
   [{ $ref: 'https://example.com/schema' }, 'Any'],
   [{ $ref: '#' }, 'Any'],
-])('the type of %j', (schema, expected) => {
+])('the Python type of %j is as expected', (schema, expected) => {
   expect(type(schema)).toBe(expected)
 })
 
-it('references are followed, through escapes too', () => {
+it('references in a schema are followed, also when they are escaped', () => {
   const root = {
     $defs: { 'a/b': { type: 'string' }, c: { $ref: '#/$defs/a~1b' } },
     items: { $ref: '#/$defs/c' },
@@ -47,7 +47,7 @@ it('references are followed, through escapes too', () => {
   expect(type(root)).toBe('list[str]')
 })
 
-it('a schema that contains itself ends', () => {
+it('a schema that contains itself has a finite type', () => {
   const root = {
     type: 'object',
     properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
@@ -57,7 +57,7 @@ it('a schema that contains itself ends', () => {
   expect(type(twins)).toBe('Any')
 })
 
-it('a schema that doubles at every step costs neither time nor text', () => {
+it('a schema that doubles at every step takes little time and gives a short type', () => {
   const $defs: Record<string, unknown> = { d0: { type: 'string' } }
   for (let level = 1; level <= 40; level += 1) {
     const next = { $ref: `#/$defs/d${level - 1}` }
@@ -126,7 +126,7 @@ it('a parameter with few values is shown, however many come before it', () => {
   )
 })
 
-it('parameters with few values do not make a line endless, and a long list of values is none', () => {
+it('parameters with few values do not make a signature endless, and a long list of values is left out', () => {
   const values = { enum: ['first', 'second', 'third'] }
   const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`choice_${index}`, values]))
   expect(short({ type: 'object', properties }).length).toBeLessThan(SHORT.totalWithLiterals + 20)
@@ -136,7 +136,7 @@ it('parameters with few values do not make a line endless, and a long list of va
   )
 })
 
-it('what a long list of objects holds is told by its keys', () => {
+it('the type of a long list of objects shows their keys', () => {
   const text = { type: 'string', description: 'x' }
   const fields = ['target', 'name', 'type', 'value', 'description', 'placeholder', 'format']
   const items = { type: 'object', properties: Object.fromEntries(fields.map((key) => [key, text])), required: fields }
@@ -153,11 +153,11 @@ it('when no parameter fits there is only `**more`, and one that does not fit hid
   expect(parametersText(both, limits)).toBe('*, z: str = None, **more')
 })
 
-it('a schema that takes more says so', () => {
+it('a schema that accepts additional properties has `**more`', () => {
   expect(short({ properties: { a: {} }, additionalProperties: true })).toBe('*, a: Any = None, **more')
 })
 
-it('names that Python does not take are replaced', () => {
+it('parameter names that are not valid in Python are replaced', () => {
   const schema = { type: 'object', properties: { from: {}, 'a-b': {}, a_b: {}, '': {} }, required: ['from'] }
   expect(short(schema)).toBe('*, from_: Any, a_b_2: Any = None, a_b: Any = None, arg: Any = None')
 })
@@ -174,7 +174,7 @@ it.each([
   [{ type: 'object', properties: 'nonsense', required: 'nonsense' }, ''],
   [{ type: 'object', required: ['ghost'] }, '*, ghost: Any'],
   [{ properties: { never: false, a: true } }, '*, a: Any = None'],
-])('the parameters of %j', (schema, expected) => {
+])('the parameters of %j are as expected', (schema, expected) => {
   expect(short(schema)).toBe(expected)
 })
 
@@ -184,7 +184,7 @@ it('the branches of a top-level anyOf are put together', () => {
   expect(short({ type: 'object', anyOf: [a, b] })).toBe('*, both: str, a: str = None, b: str = None')
 })
 
-it('the source of a signature', () => {
+it('a signature is written as Python source', () => {
   const signature = signatureOf({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] })
   expect(signatureSource('lambda', signature, 'dict')).toBe('async def lambda_(*, a: str) -> dict: ...')
 })

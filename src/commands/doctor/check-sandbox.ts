@@ -39,7 +39,7 @@ export async function checkSandbox(bridge: Bridge, session: Session, quiet: Prom
 function tryCellIn(session: Session, bridge: Bridge): TryCell {
   return async (code, timeoutMs = TIMEOUT_MS) => {
     const { status, stdout } = await bridge.cells.run(session, { code, timeoutMs })
-    const { provider } = await bridge.findProvider(() => {})
+    const { provider } = await bridge.findProvider()
     return { status, printed: stdout.trim(), provider: provider.name }
   }
 }

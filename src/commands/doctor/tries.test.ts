@@ -17,7 +17,7 @@ const ended =
     Promise.resolve({ status, printed: '', provider: 'docker' })
 
 describe.skipIf(whyNoPython() !== undefined)('without a sandbox', () => {
-  it('there is no filter of system calls', async () => {
+  it('doctor finds that there is no filter of system calls without a sandbox', async () => {
     expect(await tryFilter(bare)).toMatchObject({
       level: 'broken',
       message: expect.stringContaining('without our filter') as string,
@@ -25,31 +25,31 @@ describe.skipIf(whyNoPython() !== undefined)('without a sandbox', () => {
     })
   })
 
-  it('there is no limit of processes', async () => {
+  it('doctor finds that there is no process limit without a sandbox', async () => {
     expect(await tryProcesses(bare, { pidsCount: 16 })).toMatchObject({
       level: 'broken',
       message: 'A cell has started 80 threads: MCP_BRIDGE_PIDS=16 has no effect.',
     })
   })
 
-  it('there is no limit of CPUs', async () => {
+  it('doctor finds that there is no CPU limit without a sandbox', async () => {
     expect(await tryCpus(bare, { cpus: 0.1 })).toMatchObject([{ level: 'warning' }])
   })
 })
 
 describe('what doctor tries', () => {
-  it('says that a limit of CPUs cannot be tried on a machine with no more of them, and nothing without a limit', async () => {
+  it('doctor says that a CPU limit cannot be tried on a machine with no more CPUs, and says nothing without a limit', async () => {
     const [finding] = await tryCpus(bare, { cpus: cpus().length })
     expect(finding).toMatchObject({ level: 'ok', message: expect.stringContaining('cannot be tried') as string })
     expect(await tryCpus(bare, { cpus: undefined })).toEqual([])
   })
 
-  it('is broken where a cell without end goes on', async () => {
+  it('doctor reports a broken sandbox when an endless cell is not stopped', async () => {
     expect(await tryEndless(ended('timeout'))).toMatchObject({ level: 'ok' })
     expect(await tryEndless(ended('killed'))).toMatchObject({ level: 'broken' })
   })
 
-  it('says so where it could not be tried', async () => {
+  it('doctor says when the time limit could not be tried', async () => {
     expect(await tryFilter(ended('error'))).toMatchObject({ level: 'warning', check: 'seccomp' })
     expect(await tryProcesses(ended('timeout'), { pidsCount: 16 })).toMatchObject({ level: 'warning' })
   })
@@ -63,7 +63,7 @@ describe('checkNode', () => {
     ['v20.9.0', 1],
     ['v22.0.0', 0],
     ['v26.1.0', 0],
-  ])('warns of %s: %s', async (version, warnings) => {
+  ])('doctor gives for Node %s this number of warnings: %s', async (version, warnings) => {
     expect(await checkNode(version)).toHaveLength(warnings)
   })
 })

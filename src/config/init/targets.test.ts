@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
 import { bridgeCommand } from './targets.ts'
 
-it('is npx for what npx has installed', () => {
+it('the command that init writes is npx for a bridge that npx has installed', () => {
   expect(bridgeCommand('/home/ann/.npm/_npx/0123/node_modules/sandbridge', '/usr/bin/node')).toEqual({
     command: 'npx',
     args: ['-y', 'sandbridge'],
   })
 })
 
-it.each(['/usr/lib/node_modules/sandbridge', '/home/ann/src/bridge'])('is the built program itself in %s', (root) => {
-  expect(bridgeCommand(root, '/usr/bin/node')).toEqual({ command: '/usr/bin/node', args: [`${root}/dist/cli.js`] })
-})
+it.each(['/usr/lib/node_modules/sandbridge', '/home/ann/src/bridge'])(
+  'the command that init writes is the built program itself in %s',
+  (root) => {
+    expect(bridgeCommand(root, '/usr/bin/node')).toEqual({ command: '/usr/bin/node', args: [`${root}/dist/cli.js`] })
+  },
+)

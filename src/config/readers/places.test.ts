@@ -131,11 +131,11 @@ describe('places', () => {
       .filter(({ scope }) => scope === 'user')
       .map(({ path }) => path)
 
-  it.each(Object.entries(USER))('reads the places of the user for %s', (client, expected) => {
+  it.each(Object.entries(USER))('config readers read the user files of %s', (client, expected) => {
     expect([linux, mac, windows].map((place) => userFiles(client, place))).toEqual(expected)
   })
 
-  it('reads the places of the user for cline', () => {
+  it('config readers read the user files of cline', () => {
     const tail = 'User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json'
     expect(userFiles('cline', linux)).toContain(`/home/ann/.config/Code/${tail}`)
     expect(userFiles('cline', mac)).toContain(`/Users/ann/Library/Application Support/Cursor/${tail}`)
@@ -154,11 +154,11 @@ describe('places', () => {
     ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'gemini-cli', '/x'],
     ['XDG_CONFIG_HOME', 'zed', '/x/zed/settings.json'],
     ['XDG_CONFIG_HOME', 'claude-desktop', '/x/Claude/claude_desktop_config.json'],
-  ])('reads the place that %s names, for %s', (variable, client, expected) => {
+  ])('config readers read the file that %s names, for %s', (variable, client, expected) => {
     expect(userFiles(client, { ...linux, env: { [variable]: '/x' } })).toContain(expected)
   })
 
-  it('looks for places of a project in the current directory only', () => {
+  it('config readers look for files of a project in the current directory only', () => {
     const files = READERS.flatMap((reader) => reader.locations(linux)).filter(({ scope }) => scope === 'project')
     expect(files.map(({ path }) => path.slice('/home/ann/app/'.length))).toEqual([
       '.mcp.json',

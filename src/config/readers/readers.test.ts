@@ -294,17 +294,17 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
 ]
 
 describe('readers', () => {
-  it.each(CASES)('%s reads %s', async (client, fixture, expected) => {
+  it.each(CASES)('the config reader %s reads %s', async (client, fixture, expected) => {
     const found = await read(client, fixture)
     expect(found).toEqual(expected)
     expect(Object.keys(found)).toEqual(Object.keys(expected))
   })
 
-  it('readers are all tested on a file', () => {
+  it('every config reader is tested on a real file', () => {
     expect(new Set(CASES.map(([client]) => client))).toEqual(new Set(SOURCE_NAMES))
   })
 
-  it('readers find the local scope of Claude Code on Windows, whichever slash is written', async () => {
+  it('config readers find the local scope of Claude Code on Windows, with either slash', async () => {
     expect(Object.keys(await read('claude-code', 'claude.json', windows))).toEqual([
       'win',
       'sentry',
@@ -319,7 +319,7 @@ describe('readers', () => {
     ])
   })
 
-  it('readers find a server called "servers" in the older shape of OpenCode', () => {
+  it('config readers find a server called "servers" in the older format of OpenCode', () => {
     const document = { mcp: { servers: { type: 'local', command: ['x'] } } }
     expect(
       readerOf('opencode')
@@ -328,7 +328,7 @@ describe('readers', () => {
     ).toEqual(['servers'])
   })
 
-  it('readers find the servers of early versions of VS Code', () => {
+  it('config readers find the servers of early versions of VS Code', () => {
     const document = { 'editor.fontSize': 12, mcp: { servers: { a: { command: 'x' } } } }
     expect(
       readerOf('vscode')
@@ -337,7 +337,7 @@ describe('readers', () => {
     ).toEqual(['a'])
   })
 
-  it('readers leave out what Gemini CLI does not allow', () => {
+  it('config readers leave out what Gemini CLI does not allow', () => {
     const document = { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'x' }, b: { command: 'y' } } }
     const entries = readerOf('gemini-cli').entries(document, linux) ?? []
     expect(entries.map(({ name, entry }) => [name, entry?.disabled])).toEqual([
@@ -346,7 +346,7 @@ describe('readers', () => {
     ])
   })
 
-  it('readers take any document at all', () => {
+  it('config readers accept any document without an error', () => {
     const keys = ['mcpServers', 'mcp', 'servers', 'inputs', 'projects', 'command', 'url', 'type', 'oauth', '__proto__']
     const tables = ['context_servers', 'extensions', 'mcp_servers', 'amp.mcpServers']
     const { document } = fc.letrec<{ any: unknown; document: Record<string, unknown> }>((tie) => ({
@@ -372,16 +372,16 @@ describe('readers', () => {
 describe('chosenReaders', () => {
   const names = (...sources: string[]): string[] => chosenReaders(sources).map(({ client }) => client)
 
-  it('chooses all readers unless something is said', () => {
+  it('all config readers are used by default', () => {
     expect(names()).toEqual(SOURCE_NAMES)
     expect(names('all')).toEqual(SOURCE_NAMES)
   })
 
-  it('chooses the readers named, in order of precedence', () => {
+  it('MCP_BRIDGE_SOURCES chooses config readers, in order of precedence', () => {
     expect(names('cursor', 'mcps')).toEqual(['mcps', 'cursor'])
   })
 
-  it('chooses all readers but those left out', () => {
+  it('MCP_BRIDGE_SOURCES can leave out config readers', () => {
     expect(names('-cursor')).toEqual(SOURCE_NAMES.filter((name) => name !== 'cursor'))
     expect(names('mcps', 'all', '-zed')).toEqual(SOURCE_NAMES.filter((name) => name !== 'zed'))
     expect(names('mcps', 'cursor', '-cursor')).toEqual(['mcps'])

@@ -9,7 +9,7 @@ const clean = createListingCleaner({
   env: { SECRET: secret, LEVEL: 'info', PORT: '8080' },
 })
 
-it('a listing holds no value of its own definition, and keeps what a call needs', () => {
+it('a tool listing loses the secrets of its definition, and keeps what a call needs', () => {
   const tool = {
     name: `tool-${secret}`,
     description: `Sends ${secret} to\nport 8080 for /home/bob/files, logs at info`,
@@ -36,14 +36,14 @@ it('a listing holds no value of its own definition, and keeps what a call needs'
   })
 })
 
-it('words of a listing are cleaned', () => {
+it('the texts of a tool listing are cleaned', () => {
   expect(clean('\u001b[31mUse\u202e me\u200b')).toBe('Use me')
   expect(clean({ prompts: [{ description: 'a\0b', uri: 'x:a\0b' }] })).toEqual({
     prompts: [{ description: 'ab', uri: 'x:a\0b' }],
   })
 })
 
-it('a listing that is nested without end is cut', () => {
+it('a tool listing that is nested too deeply is cut', () => {
   const deep: Record<string, unknown> = {}
   let inner = deep
   for (let depth = 0; depth < 5_000; depth += 1) inner = inner['items'] = {} as Record<string, unknown>

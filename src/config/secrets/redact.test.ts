@@ -42,29 +42,29 @@ describe('redactor', () => {
     ['an environment variable inside JSON', JSON.stringify({ token: 'quote"and\\slash' })],
     ['an environment variable inside a URL', `GET /?t=${encodeURIComponent('quote"and\\slash')}`],
     ['one line of a key', 'near MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'],
-  ])('takes out %s', (_what, text) => {
+  ])('redaction removes %s', (_what, text) => {
     const shown = createRedactor(stdio.transport)(text)
     expect(shown).toContain('[redacted]')
     expect(shown).not.toMatch(/sk-1234|ssw0rd|abcdef|slash|MIIE/)
   })
 
-  it('takes out the parts of a header and of a URL', () => {
+  it('redaction removes the parts of a header and of a URL', () => {
     const shown = createRedactor(remote.transport)(
       '401 for eyJhbGciOi at https://example.com/mcp?api_key=q1w2e3r4, key q1w2e3r4',
     )
     expect(shown).toBe('401 for [redacted] at https://example.com/mcp?api_key=[redacted], key [redacted]')
   })
 
-  it('knows a secret that a cut goes through', () => {
+  it('redaction recognises a secret that a cut goes through', () => {
     const shown = redactStart(createRedactor(stdio.transport), `${'x'.repeat(95)}tok-aaaa-bbbb`, 100)
     expect(shown).toBe(`${'x'.repeat(95)}[reda`)
   })
 
-  it('takes out the longer of two secrets as a whole', () => {
+  it('redaction removes the longer of two secrets as a whole', () => {
     expect(createRedactor(stdio.transport)('tok-aaaa-bbbb')).toBe('[redacted]')
   })
 
-  it('leaves other text, and values too short to be secrets, as they are', () => {
+  it('redaction leaves other text, and values too short to be secrets, as they are', () => {
     const text = 'DEBUG is 1, -v was given, short'
     expect(createRedactor(stdio.transport)(text)).toBe(text)
   })
@@ -76,7 +76,7 @@ describe('redactor', () => {
     ['a path in a variable', 'ENOENT: /home/bob/data/notes.db'],
     ['an address without credentials', 'connect ECONNREFUSED https://api.example.com/v1'],
     ['the host of a remote server', 'getaddrinfo ENOTFOUND mcp.example.com'],
-  ])('leaves %s', (_what, text) => {
+  ])('redaction leaves %s', (_what, text) => {
     const local = createRedactor({
       type: 'stdio',
       command: '/opt/vendor/bin/serve',
@@ -88,14 +88,14 @@ describe('redactor', () => {
     expect(web(local(text))).toBe(text)
   })
 
-  it('takes out the credentials of a proxy that servers are given', () => {
+  it('redaction removes the credentials of a proxy that servers are given', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://alice:wonder-land@proxy.local:3128')
     const redact = createRedactor({ type: 'stdio', command: 'x', args: [], env: {} })
     expect(redact('via http://alice:wonder-land@proxy.local:3128')).toMatch(/^via http:\/\/\[redacted\]/)
     vi.unstubAllEnvs()
   })
 
-  it('takes out who asks and the token in the path of an address, as servers quote them', () => {
+  it('redaction removes the user name and the token in the path of a URL, as servers quote them', () => {
     const url = 'https://bob%40corp:p%2Fssword@example.com/s/tok%2Fen-0123456789/mcp'
     const redact = createRedactor({ type: 'http', url, headers: {} })
     const basic = Buffer.from('bob@corp:p/ssword').toString('base64')
@@ -107,24 +107,27 @@ describe('redactor', () => {
   const holder: StdioServer = { type: 'stdio', command: 'serve', args: [], env: { SECRET: secret } }
   const hidden = createRedactor(holder)
 
-  it.each([0, 1, 2, 3, 4])('knows a secret inside of base64, %i bytes into it, in both alphabets', (before) => {
-    for (const after of ['', 'z', '\n}', ' and more']) {
-      const bytes = Buffer.from('u:er?'.slice(0, before) + secret + after)
-      for (const alphabet of ['base64', 'base64url'] as const) {
-        const encoded = bytes.toString(alphabet)
-        const shown = hidden(`Basic ${encoded}.`)
-        expect(shown).toContain('[redacted]')
-        // What is left is of the neighbours, but for a few bits.
-        expect(shown.replace('[redacted]', '').length).toBeLessThan(
-          'Basic .'.length + ((before + after.length) / 3) * 4 + 8,
-        )
-        // The control: it is there to be read.
-        expect(Buffer.from(encoded, alphabet).toString()).toContain(secret)
+  it.each([0, 1, 2, 3, 4])(
+    'redaction recognises a base64-encoded secret, %i bytes into it, in both alphabets',
+    (before) => {
+      for (const after of ['', 'z', '\n}', ' and more']) {
+        const bytes = Buffer.from('u:er?'.slice(0, before) + secret + after)
+        for (const alphabet of ['base64', 'base64url'] as const) {
+          const encoded = bytes.toString(alphabet)
+          const shown = hidden(`Basic ${encoded}.`)
+          expect(shown).toContain('[redacted]')
+          // What is left is of the neighbours, but for a few bits.
+          expect(shown.replace('[redacted]', '').length).toBeLessThan(
+            'Basic .'.length + ((before + after.length) / 3) * 4 + 8,
+          )
+          // The control: it is there to be read.
+          expect(Buffer.from(encoded, alphabet).toString()).toContain(secret)
+        }
       }
-    }
-  })
+    },
+  )
 
-  it('knows the Basic credentials of a client, as a client package may encode them', () => {
+  it('redaction recognises the Basic credentials of a client, however a package encodes them', () => {
     const signIn = { clientId: 'id:1', clientSecret: secret }
     const redact = createRedactor({ type: 'http', url: 'https://s.example/mcp', headers: {}, signIn })
     const encoded = `${encodeURIComponent(signIn.clientId)}:${encodeURIComponent(secret)}`
@@ -141,24 +144,24 @@ describe('redactor', () => {
     ['in lower case', encodeURIComponent(secret).toLowerCase()],
     ['every byte', [...Buffer.from(secret)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')],
     ['one letter only', secret.replace('s', '%73')],
-  ])('knows a percent-encoded secret: %s', (_how, encoded) => {
+  ])('redaction recognises a percent-encoded secret: %s', (_how, encoded) => {
     expect(encoded).not.toContain(secret)
     expect(hidden(`GET /%zz?a=1&key=${encoded}&b=100%25 %ff failed`)).toBe(
       'GET /%zz?a=1&key=[redacted]&b=100%25 %ff failed',
     )
   })
 
-  it('takes out secrets that overlap once they are decoded', () => {
+  it('redaction removes secrets that overlap once they are decoded', () => {
     const env = { A: 'abcd/efgh', B: 'efgh/ijkl', C: 'd/ef' }
     expect(createRedactor({ ...holder, env })('x abcd%2Fefgh%2Fijkl y')).toBe('x [redacted] y')
   })
 
-  it('leaves ordinary text as it is, encoded or not', () => {
+  it('redaction leaves ordinary text as it is, encoded or not', () => {
     const text = 'Basic c29tZXRoaW5nIGVsc2U= at https://example.com/a%20b?c=%E2%82%AC%'
     expect(hidden(text)).toBe(text)
   })
 
-  it('knows what was asked for in the middle of any text', () => {
+  it('redaction recognises the answer to an input in the middle of any text', () => {
     const redact = createRedactor({ ...holder, args: ['TOKEN=typed-value;x'], secrets: ['typed-value'] })
     expect(redact('with typed-value')).toBe('with [redacted]')
   })
@@ -193,14 +196,14 @@ describe('a secret in pieces', () => {
     ['its middle', `(${secret.slice(6, 20)})`],
     ['colours', pieces.join('\u001b[0m\u001b[31m')],
     ['what cannot be seen', secret.split('').join('\u200b')],
-  ])('is found: %s', (_what, text) => {
+  ])('redaction finds a secret in pieces: %s', (_what, text) => {
     const shown = redact(`before ${text} after`)
     expect(shown).toContain('[redacted]')
     expect(shown).toMatch(/^before .* after$/s)
     expect(shownOf(shown)).toBeLessThan(8)
   })
 
-  it('is found wherever a text is cut', () => {
+  it('redaction finds a secret wherever a text is cut', () => {
     const text = `${'word '.repeat(50)}${secret} ${'word '.repeat(50)}`
     for (let length = 240; length < 300; length += 1) {
       expect(shownOf(redactStart(redact, text, length))).toBeLessThan(8)
@@ -210,7 +213,7 @@ describe('a secret in pieces', () => {
     expect(shownOf(text.slice(0, 270))).toBeGreaterThan(12)
   })
 
-  it('leaves ordinary text, also where a value reads like some', () => {
+  it('redaction in pieces leaves ordinary text, also where a value looks similar', () => {
     const env = { PLACE: '/home/bob/projects/data-2024', SENTENCE: 'the quick brown fox jumps over 13 dogs' }
     const text = 'cannot read /home/bob/projects/other; the quick brown cat jumps'
     expect(createRedactor({ type: 'stdio', command: 'serve', args: [], env })(text)).toBe(text)

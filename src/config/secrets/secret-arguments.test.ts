@@ -10,7 +10,7 @@ it.each([
   [['--header', 'X-Any: abcd1234']],
   [['ghp_abcd1234']],
   [['p9Kx2mQv7Zt4']],
-])('finds the secret in %j', (args) => {
+])('the command %j has a secret that is found', (args) => {
   const secrets = secretArguments(args)
   expect(secrets).toHaveLength(1)
   expect(args.join(' ')).toContain(secrets[0])
@@ -23,11 +23,11 @@ it.each([
   [['--port', '8080', '--transport', 'stdio', '--log-level=debug']],
   [['--token', '${GITHUB_TOKEN}']],
   [['mcp-remote', 'https://mcp.example.com/sse', 'modelContextProtocolServer']],
-])('finds none in %j', (args) => {
+])('the command %j has no secret', (args) => {
   expect(secretArguments(args)).toEqual([])
 })
 
-it('shows a command as it is written, without its secrets', () => {
+it('a command is shown as it is written, without its secrets', () => {
   const args = ['-y', 'some server', '--key=${KEY}', '--token', 'abcd1234', 'postgres://bob:hunter2@db/main']
   expect(commandLine({ type: 'stdio', command: 'npx', args, env: {} })).toBe(
     'npx -y "some server" --key=${KEY} --token [redacted] postgres://bob:[redacted]@db/main',

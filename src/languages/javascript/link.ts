@@ -1,5 +1,4 @@
-// The connection to the kernel: lines of JSON over a socket that this process inherits. docs/protocol.md describes what the kernel makes of them.
-import net from 'node:net'
+// The messages between the program that runs cells and the kernel: lines of JSON, and the calls that wait for an answer.
 import { errorFrom, type ErrorReply, MCPError } from './errors.ts'
 import { withMedia } from './media.ts'
 
@@ -36,31 +35,27 @@ interface Open {
 const MAX_CHARS = 60 << 20
 
 export class Link {
-  readonly #socket: net.Socket
+  readonly #write: (line: string) => void
   readonly #open = new Map<number, Open>()
-  #parts: string[] = []
   #count = 0
   #whenIdle: (() => void) | undefined
   /** May calls be made? */
   isOpen = false
 
-  constructor(fd: number, onMessage: (message: Told) => void) {
-    this.#socket = new net.Socket({ fd, readable: true, writable: true })
-    this.#socket.setEncoding('utf8')
-    this.#socket.on('data', (text: string) => {
-      for (const line of this.#lines(text)) {
-        const message = parsed(line)
-        if (message?.type === 'reply') this.#settle(message)
-        else if (message) onMessage(message)
-      }
-    })
-    // The kernel is gone, and with it all that this process is for.
-    const { reallyExit } = process as unknown as { reallyExit: (code: number) => never }
-    for (const event of ['close', 'error']) this.#socket.on(event, () => reallyExit(0))
+  constructor(write: (line: string) => void) {
+    this.#write = write
   }
 
   send(message: Record<string, unknown>): void {
-    this.#socket.write(`${JSON.stringify(message)}\n`)
+    this.#write(JSON.stringify(message))
+  }
+
+  /** Take in a line of the kernel. Undefined for a reply, which is settled here. */
+  receive(line: string): Told | undefined {
+    const message = parsed(line)
+    if (message?.type !== 'reply') return message
+    this.#settle(message)
+    return undefined
   }
 
   /** Ask the kernel for something. Rejects with an MCPError when it is refused. */
@@ -77,7 +72,7 @@ export class Link {
     const { stack = '' } = new Error('here')
     return new Promise((resolve, reject) => {
       this.#open.set(id, { resolve, reject, stack })
-      this.#socket.write(`${line}\n`)
+      this.#write(line)
     })
   }
 
@@ -94,15 +89,6 @@ export class Link {
   abandon(): void {
     this.isOpen = false
     this.#open.clear()
-  }
-
-  #lines(text: string): string[] {
-    const [first = '', ...rest] = text.split('\n')
-    this.#parts.push(first)
-    if (rest.length === 0) return []
-    const lines = [this.#parts.join(''), ...rest.slice(0, -1)]
-    this.#parts = [rest.at(-1)!]
-    return lines
   }
 
   #settle({ id, value, error, mark, media }: ReplyMessage): void {

@@ -54,87 +54,78 @@ const finds =
 const masker = (url: string, timeoutMs?: number) =>
   createMaskers(['email'], [], createNameFinder(url, timeoutMs))!.of({})
 
-describe('names', () => {
-  it('names become tokens that stay the same and are put back, behind characters of any size', async () => {
-    const { url, asked } = await endpoint(finds('Alice Smith', '𠮷田'))
-    const one = masker(url)
-    const texts = ['😀 by Alice Smith', '𝒳 and 𠮷田; Alice Smith <alice@x.example>']
-    expect(await one.masked((mask) => texts.map(mask))).toEqual([
-      '😀 by [PERSON_1]',
-      '𝒳 and [PERSON_2]; [PERSON_1] <[EMAIL_1]>',
-    ])
-    expect(one.unmask('[PERSON_2] [PERSON_1]')).toBe('𠮷田 Alice Smith')
-    expect(asked).toHaveLength(1)
-    expect(asked[0]).toMatchObject({ language: 'en', entities: ['PERSON', 'LOCATION'] })
-  })
+it('names become stable tokens that are put back, behind characters of any size', async () => {
+  const { url, asked } = await endpoint(finds('Alice Smith', '𠮷田'))
+  const one = masker(url)
+  const texts = ['😀 by Alice Smith', '𝒳 and 𠮷田; Alice Smith <alice@x.example>']
+  expect(await one.masked((mask) => texts.map(mask))).toEqual([
+    '😀 by [PERSON_1]',
+    '𝒳 and [PERSON_2]; [PERSON_1] <[EMAIL_1]>',
+  ])
+  expect(one.unmask('[PERSON_2] [PERSON_1]')).toBe('𠮷田 Alice Smith')
+  expect(asked).toHaveLength(1)
+  expect(asked[0]).toMatchObject({ language: 'en', entities: ['PERSON', 'LOCATION'] })
+})
 
-  it('names are looked for in texts without the values that are masked already, each text once, and in no others', async () => {
-    const { url, asked } = await endpoint(finds())
-    await masker(url).masked((mask) => [
-      mask('to alice@x.example'),
-      mask('to alice@x.example'),
-      mask('12, 13'),
-      mask(''),
-    ])
-    expect(asked.map(({ text }) => text)).toEqual(['to [EMAIL_1]'])
-    await masker(url).masked((mask) => mask('alice@x.example 42'))
-    expect(asked).toHaveLength(1)
-  })
+it('names are looked for in texts without already masked values, each text once, and in no others', async () => {
+  const { url, asked } = await endpoint(finds())
+  await masker(url).masked((mask) => [mask('to alice@x.example'), mask('to alice@x.example'), mask('12, 13'), mask('')])
+  expect(asked.map(({ text }) => text)).toEqual(['to [EMAIL_1]'])
+  await masker(url).masked((mask) => mask('alice@x.example 42'))
+  expect(asked).toHaveLength(1)
+})
 
-  it('names are looked for in another language, for other kinds and with credentials when the address says so', async () => {
-    const headers: unknown[] = []
-    const { url, asked } = await endpoint((response, { text }, { headers: { authorization }, url: path }) => {
-      headers.push([path, authorization])
-      json(response, [{ start: 0, end: text.length, entity_type: 'NRP', score: 1 }])
-    })
-    const address = `${url.replace('//', '//me:pw@')}/presidio/?language=de&entities=PERSON,NRP`
-    expect(await masker(address).masked((mask) => mask('Deutsche'))).toBe('[NRP_1]')
-    expect(asked).toEqual([{ text: 'Deutsche', language: 'de', entities: ['PERSON', 'NRP'] }])
-    expect(headers).toEqual([['/presidio/analyze', `Basic ${Buffer.from('me:pw').toString('base64')}`]])
+it('names are looked for in another language, of other kinds and with credentials when the address says so', async () => {
+  const headers: unknown[] = []
+  const { url, asked } = await endpoint((response, { text }, { headers: { authorization }, url: path }) => {
+    headers.push([path, authorization])
+    json(response, [{ start: 0, end: text.length, entity_type: 'NRP', score: 1 }])
   })
+  const address = `${url.replace('//', '//me:pw@')}/presidio/?language=de&entities=PERSON,NRP`
+  expect(await masker(address).masked((mask) => mask('Deutsche'))).toBe('[NRP_1]')
+  expect(asked).toEqual([{ text: 'Deutsche', language: 'de', entities: ['PERSON', 'NRP'] }])
+  expect(headers).toEqual([['/presidio/analyze', `Basic ${Buffer.from('me:pw').toString('base64')}`]])
+})
 
-  it('names are found in a text of many requests, none of which cuts a word', async () => {
-    const { url, asked } = await endpoint((response, { text }) => {
-      const places = [...text.matchAll(/Alice Smith/g)].map(({ index }) => index)
-      json(
-        response,
-        places.map((start) => ({ start, end: start + 11, entity_type: 'PERSON' })),
-      )
-    })
-    const text = 'by Alice Smith\n'.repeat(20_000)
-    expect(await masker(url).masked((mask) => mask(text))).toBe('by [PERSON_1]\n'.repeat(20_000))
-    expect(asked.length).toBeGreaterThan(2)
-  })
-
-  it('names are found in a text that holds another one, which is masked by itself', async () => {
-    const { url } = await endpoint(finds('Alice Smith'))
-    const nested = await masker(url).masked((mask) =>
-      mask(`Alice Smith as ${mask('x-Alice Smith').replace(' ', '%20')}`),
+it('names are found in a text of many requests, none of which cuts a word', async () => {
+  const { url, asked } = await endpoint((response, { text }) => {
+    const places = [...text.matchAll(/Alice Smith/g)].map(({ index }) => index)
+    json(
+      response,
+      places.map((start) => ({ start, end: start + 11, entity_type: 'PERSON' })),
     )
-    expect(nested).toBe('[PERSON_1] as x-[PERSON_1]')
   })
+  const text = 'by Alice Smith\n'.repeat(20_000)
+  expect(await masker(url).masked((mask) => mask(text))).toBe('by [PERSON_1]\n'.repeat(20_000))
+  expect(asked.length).toBeGreaterThan(2)
+})
 
-  it('names are not let through in a text that is another one each time', async () => {
-    const { url } = await endpoint(finds('Alice Smith'))
-    let count = 0
-    await expect(masker(url).masked((mask) => mask(`${(count += 1)} Alice Smith`))).rejects.toMatchObject({
-      code: 'MASK_UNAVAILABLE',
-    })
-  })
+it('names are found in a text that contains another one, which is masked by itself', async () => {
+  const { url } = await endpoint(finds('Alice Smith'))
+  const nested = await masker(url).masked((mask) => mask(`Alice Smith as ${mask('x-Alice Smith').replace(' ', '%20')}`))
+  expect(nested).toBe('[PERSON_1] as x-[PERSON_1]')
+})
 
-  it('may overlap each other, other texts and tokens: what is a token stays one', async () => {
-    const { url } = await endpoint((response, { text }) => {
-      json(response, [
-        { start: 0, end: text.length, entity_type: 'PERSON' },
-        { start: 0, end: 3, entity_type: 'LOCATION' },
-        { start: 2, end: 12, entity_type: 'PERSON' },
-      ])
-    })
-    const one = masker(url)
-    const masked = await one.masked((mask) => ['Al a@x.example Bo', 'Cy'].map(mask))
-    expect(masked.join()).not.toMatch(/Al|Bo|Cy/)
-    expect(masked.map((text) => one.unmask(text))).toEqual(['Al a@x.example Bo', 'Cy'])
+it('names are masked in a text that differs each time', async () => {
+  const { url } = await endpoint(finds('Alice Smith'))
+  let count = 0
+  await expect(masker(url).masked((mask) => mask(`${(count += 1)} Alice Smith`))).rejects.toMatchObject({
+    code: 'MASK_UNAVAILABLE',
   })
+})
+
+it('names that overlap each other, other texts or tokens leave tokens whole', async () => {
+  const { url } = await endpoint((response, { text }) => {
+    json(response, [
+      { start: 0, end: text.length, entity_type: 'PERSON' },
+      { start: 0, end: 3, entity_type: 'LOCATION' },
+      { start: 2, end: 12, entity_type: 'PERSON' },
+    ])
+  })
+  const one = masker(url)
+  const masked = await one.masked((mask) => ['Al a@x.example Bo', 'Cy'].map(mask))
+  expect(masked.join()).not.toMatch(/Al|Bo|Cy/)
+  expect(masked.map((text) => one.unmask(text))).toEqual(['Al a@x.example Bo', 'Cy'])
 })
 
 describe('a text leaves masked or not at all: the endpoint', () => {
@@ -213,7 +204,7 @@ describe('a text leaves masked or not at all: the endpoint', () => {
       },
       /more than 8 MB|0.3 s/,
     ],
-  ])('%s', async (_, answer, reason) => {
+  ])('a text is withheld when the endpoint for names %s', async (_, answer, reason) => {
     const { url } = await endpoint(answer)
     // Only an endpoint that does not end its answer is waited for.
     const masked = masker(url, reason.source.includes('0.3') ? 300 : 30_000).masked((mask) => mask('by Alice Smith'))
@@ -224,7 +215,7 @@ describe('a text leaves masked or not at all: the endpoint', () => {
     await expect(masked).rejects.not.toThrow(/Alice|127\.0\.0\.1/)
   })
 
-  it('sends it elsewhere, and the text does not go there', async () => {
+  it('a text is withheld, and sent nowhere else, when the endpoint for names redirects', async () => {
     const other = await elsewhere()
     const { url } = await endpoint(
       (response) => void response.writeHead(307, { location: `${other.url}/analyze` }).end(),
@@ -235,13 +226,13 @@ describe('a text leaves masked or not at all: the endpoint', () => {
     expect(other.asked).toEqual([])
   })
 
-  it('is gone', async () => {
+  it('a text is withheld when the endpoint for names cannot be reached', async () => {
     await expect(masker('http://127.0.0.1:9').masked((mask) => mask('by Alice Smith'))).rejects.toMatchObject({
       code: 'MASK_UNAVAILABLE',
     })
   })
 
-  it('is not asked for a text that is too long', async () => {
+  it('a text that is too long is withheld, and the endpoint for names is not asked', async () => {
     const { url, asked } = await endpoint(finds())
     await expect(masker(url).masked((mask) => mask('ab '.repeat(400_000)))).rejects.toThrow('1000000 at most')
     expect(asked).toEqual([])

@@ -44,7 +44,7 @@ function checked(value: unknown): unknown {
   }
 }
 
-it('agrees with the schema', () => {
+it('checkToolCall agrees with the zod schema', () => {
   let refused = 0
   fc.assert(
     fc.property(fc.oneof({ weight: 9, arbitrary: params }, { weight: 1, arbitrary: odd }), (value) => {
@@ -58,7 +58,7 @@ it('agrees with the schema', () => {
   expect(refused).toBeLessThan(2_700)
 })
 
-it('names all that is wrong', () => {
+it('checkToolCall names everything that is wrong', () => {
   expect(() => checkToolCall({ tool: '', args: many, kwargs: [] })).toThrow(
     /^server: .*; tool: .*; args: more than 1000 items; kwargs: not an object$/,
   )

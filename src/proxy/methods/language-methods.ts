@@ -4,5 +4,8 @@ import { languageFiles } from '../../languages/language-files.ts'
 import { method } from './method.ts'
 
 export const languageMethods = {
-  language_files: method(z.object({ language: z.literal('javascript') }), ({ language }) => languageFiles(language)),
+  language_files: method(
+    z.object({ language: z.literal('javascript'), embedded: z.boolean().optional() }),
+    ({ language, embedded }) => languageFiles(language, embedded ? 'embedded' : 'programs'),
+  ),
 }

@@ -63,7 +63,7 @@ async function open() {
 
 const outcomeOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'made', String)
 
-it('of clients that never answer, no more than fifty are open, and each ends with its call', async () => {
+it('at most fifty questions to clients that never answer are open, and each ends with its call', async () => {
   const { permissions, cellOf } = await open()
   let asked = 0
   const never: Asker = {
@@ -93,7 +93,7 @@ it('of clients that never answer, no more than fifty are open, and each ends wit
   expect(await outcomeOf(cellOf(yes).admit(TOOL, { id: 1 }, new AbortController()))).toBe('made')
 })
 
-it('of clients that cannot ask, no more than fifty are kept on disk, and none is left behind', async () => {
+it('at most fifty questions of clients that cannot ask are kept on disk, and none is left behind', async () => {
   const { questions, cellOf, files } = await open()
   const { signal } = new AbortController()
   const calls = Array.from({ length: COUNT }, () => outcomeOf(cellOf(undefined).admit(TOOL, { id: 1 }, { signal })))
@@ -105,19 +105,22 @@ it('of clients that cannot ask, no more than fifty are kept on disk, and none is
   expect(files()).toEqual([])
 })
 
-it.each(['before', 'after', 'never'])('a call that is given up %s the answer comes, in the same turn', async (when) => {
-  const { cellOf } = await open()
-  const controller = new AbortController()
-  const asker: Asker = {
-    canAnswer: () => true,
-    hold: (work) => work,
-    ask: async () => {
-      if (when === 'before') controller.abort()
-      const answer = { action: 'accept', content: { answer: 'yes, this once' } }
-      if (when === 'after') queueMicrotask(() => controller.abort())
-      return Promise.resolve(answer)
-    },
-  }
-  const outcome = await outcomeOf(cellOf(asker).admit(TOOL, { id: 1 }, controller))
-  expect(outcome).toMatch(when === 'never' ? /^made$/ : /given up/)
-})
+it.each(['before', 'after', 'never'])(
+  'a call that is cancelled %s the answer comes, in the same turn, is not made',
+  async (when) => {
+    const { cellOf } = await open()
+    const controller = new AbortController()
+    const asker: Asker = {
+      canAnswer: () => true,
+      hold: (work) => work,
+      ask: async () => {
+        if (when === 'before') controller.abort()
+        const answer = { action: 'accept', content: { answer: 'yes, this once' } }
+        if (when === 'after') queueMicrotask(() => controller.abort())
+        return Promise.resolve(answer)
+      },
+    }
+    const outcome = await outcomeOf(cellOf(asker).admit(TOOL, { id: 1 }, controller))
+    expect(outcome).toMatch(when === 'never' ? /^made$/ : /given up/)
+  },
+)

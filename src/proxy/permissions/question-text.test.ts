@@ -11,7 +11,7 @@ const shown = (args: Record<string, unknown>, isExact = true) => {
   return { call, decision, isExact }
 }
 
-it('lists two hundred calls by number, with their arguments', () => {
+it('a question lists two hundred calls by number, with their arguments', () => {
   const { text, shownCount } = callsText(
     Array.from({ length: 200 }, (_, id) => shown({ id })),
     'calls',
@@ -21,7 +21,7 @@ it('lists two hundred calls by number, with their arguments', () => {
   expect(text).toContain('\n  200. id: 199\n')
 })
 
-it('shows no more calls than fit, and says that others follow', () => {
+it('a question shows no more calls than fit, and says how many follow', () => {
   const { text, shownCount } = callsText(
     Array.from({ length: 1000 }, (_, id) => shown({ id, text: 'x'.repeat(300) })),
     'calls',
@@ -30,19 +30,19 @@ it('shows no more calls than fit, and says that others follow', () => {
   expect(text).toContain(`${1000 - shownCount} more calls follow`)
 })
 
-it('has recipients and amounts before the rest, also those deep inside', () => {
+it('a question shows recipients and amounts before the rest, also those deep inside', () => {
   const { text } = callsText([shown({ body: 'b', note: { to: ['a@x.org'] }, amount: 5 })], 'calls')
   expect(text).toMatch(/ {2}amount: 5\n {2}body: "b"\n|note\.to\[0\]: "a@x\.org"[^]*body/)
   expect(text.indexOf('amount')).toBeLessThan(text.indexOf('body'))
 })
 
-it('shows the ends of a long text, its length and its hash, and hidden characters as what they are', () => {
+it('a question shows the ends of a long text, its length and its hash, and makes hidden characters visible', () => {
   const { text } = callsText([shown({ body: `start${'x'.repeat(5_000)}end`, to: 'a\u202eb\nAsked' })], 'calls')
   expect(text).toMatch(/"startx+" … "x+end" \(5008 characters, SHA-256 [0-9a-f]{16}\)/)
   expect(text).toContain('to: "a\\u202eb\\nAsked"')
 })
 
-it('says of a call before its cell what is not known yet', () => {
+it('a question about a call before its cell runs says what is not known yet', () => {
   const { text } = callsText([shown({ id: 1 }), shown({}, false)], 'cell')
   expect(text).toContain('2. mail.send: (arguments that are not known yet')
 })

@@ -73,7 +73,7 @@ interface Who {
   session: object
 }
 
-it('the client whose cell calls the server is asked', async () => {
+it('a question of a server goes to the client whose cell calls it', async () => {
   const { questions } = logging()
   const asker = new FakeAsker()
   const other = new FakeAsker()
@@ -86,7 +86,7 @@ it('the client whose cell calls the server is asked', async () => {
   expect([asker.asked, other.asked]).toEqual([1, 0])
 })
 
-it('two calls of one session: the later one is asked', async () => {
+it('of two calls of one session, the client of the later one is asked', async () => {
   const { questions } = logging()
   const session = {}
   const [first, second] = [new FakeAsker(), new FakeAsker()]
@@ -96,7 +96,7 @@ it('two calls of one session: the later one is asked', async () => {
   expect([first.asked, second.asked]).toEqual([0, 1])
 })
 
-it('while two sessions call the server, neither client is asked what may be the other one’s', async () => {
+it('while two sessions call a server, neither client is asked what may be for the other', async () => {
   const { questions } = logging()
   const [first, second] = [new FakeAsker(), new FakeAsker()]
   await call(questions, 's', { asker: first, session: {} }, async () => {
@@ -109,7 +109,7 @@ it('while two sessions call the server, neither client is asked what may be the 
   expect([first.asked, second.asked]).toEqual([1, 0])
 })
 
-it('what a call of another session left behind is asked of that session, or of nobody, until the server starts anew', async () => {
+it('a question that a call of another session caused goes to that session or to no one, until the server restarts', async () => {
   const { questions } = logging()
   const [first, second] = [new FakeAsker(), new FakeAsker()]
   const [one, other] = [
@@ -130,7 +130,7 @@ it('what a call of another session left behind is asked of that session, or of n
   expect([first.asked, second.asked]).toEqual([1, 2])
 })
 
-it('a session whose client cannot be asked counts, too', async () => {
+it('a session whose client cannot be asked counts as one that calls the server', async () => {
   const { questions } = logging()
   const asker = new FakeAsker()
   await call(questions, 's', { asker: undefined, session: {} }, async () => {
@@ -139,7 +139,7 @@ it('a session whose client cannot be asked counts, too', async () => {
   expect(asker.asked).toBe(0)
 })
 
-it('servers that start later are told of what any client can answer', () => {
+it('servers that start later are told which questions any client can answer', () => {
   const { questions } = logging()
   expect(questions.requests(callersOf('s'))).toEqual({})
   questions.clientOffers(['roots/list'])
@@ -147,7 +147,7 @@ it('servers that start later are told of what any client can answer', () => {
   expect(Object.keys(questions.requests(callersOf('s')))).toEqual(['roots'])
 })
 
-it('the server is named to the user, and nothing else of its question is changed', async () => {
+it('a question names its server to the user, and is otherwise unchanged', async () => {
   const { questions } = logging()
   questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
   const { elicit: ask, sample } = questions.requests(callersOf('s'))
@@ -171,7 +171,7 @@ it('the server is named to the user, and nothing else of its question is changed
   ])
 })
 
-it('what nobody can answer is declined, or an error, and the log has the reason', async () => {
+it('a question that no client can answer is declined or an error, and the log has the reason', async () => {
   const { questions, logged } = logging()
   questions.clientOffers(['elicitation/create', 'roots/list', 'sampling/createMessage'])
   const { roots, sample } = questions.requests(callersOf('s'))
@@ -192,7 +192,7 @@ it('what nobody can answer is declined, or an error, and the log has the reason'
   )
 })
 
-it('the words of a question are cleaned, and one whose choices cannot be seen is declined', async () => {
+it('the texts of a question are cleaned, and a question whose choices cannot be seen is declined', async () => {
   const { questions, logged } = logging()
   questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
   const { elicit: ask, sample } = questions.requests(callersOf('s'))

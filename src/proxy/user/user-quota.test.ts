@@ -7,7 +7,7 @@ function atNoon(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-it('counts calls, and frees them after an hour', () => {
+it("a user's quota counts calls, and frees them after an hour", () => {
   atNoon()
   const quota = new UserQuota({ calls: 2 })
   quota.takeCall()
@@ -15,7 +15,7 @@ it('counts calls, and frees them after an hour', () => {
   expect(() => quota.takeCall()).toThrow(
     expect.objectContaining({
       code: 'QUOTA_EXCEEDED',
-      message: 'You have used up what one user may: 2 calls per hour. The call was not made',
+      message: 'You have reached a limit for one user: 2 calls per hour. The call was not made',
       hint: expect.stringMatching(/^Retry in 61 min, after 2026-01-01T13:01Z\. .* MCP_BRIDGE_USER_CALLS\.$/),
     }),
   )
@@ -23,7 +23,7 @@ it('counts calls, and frees them after an hour', () => {
   quota.takeCall()
 })
 
-it('lets a cell begin until the time of cells is used up', () => {
+it("a user's quota lets a cell begin until the cell time is used up", () => {
   atNoon()
   const quota = new UserQuota({ cellMs: 60_000 })
   quota.checkCells()
@@ -35,7 +35,7 @@ it('lets a cell begin until the time of cells is used up', () => {
   quota.checkCells()
 })
 
-it('counts nothing without limits', () => {
+it("a user's quota counts nothing without limits", () => {
   const quota = new UserQuota({})
   quota.spendCell(1e9)
   expect(() => {

@@ -21,7 +21,7 @@ function hierarchy(controllers: Record<string, string>, membership = '0::/user/a
 }
 
 describe('the folder for control groups', () => {
-  it('is the nearest one that has memory and process limits to hand on', async () => {
+  it('control groups are made in the nearest folder whose memory and process limits can be delegated', async () => {
     const { root, find } = hierarchy({ 'user/app/ours': 'cpu', 'user/app': 'cpu memory pids', user: 'cpu memory pids' })
     expect(await find()).toBe(path.join(root, 'user/app'))
     expect(readFileSync(path.join(root, 'user/app/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids')
@@ -32,11 +32,11 @@ describe('the folder for control groups', () => {
     ['this is cgroup v1', { user: 'memory pids' }, '4:memory:/user\n'],
     ['this process is outside of what is mounted here', { user: 'memory pids' }, '0::/../../other\n'],
     ['nothing is known of this process', { user: 'memory pids' }, ''],
-  ])('is missing where %s', async (_why, controllers, membership) => {
+  ])('control groups are not used where %s', async (_why, controllers, membership) => {
     expect(await hierarchy(controllers, membership).find()).toBeUndefined()
   })
 
-  it('loses what a bridge that was killed has left, and nothing of one that runs', async () => {
+  it('control groups that a killed bridge left behind are removed, and none of a running bridge', async () => {
     const { root, find } = hierarchy({ user: 'memory pids' })
     const names = [`sandbridge-${process.pid}-a`, 'sandbridge-4194305-b', 'other']
     for (const name of names) mkdirSync(path.join(root, 'user', name))
@@ -46,36 +46,34 @@ describe('the folder for control groups', () => {
   })
 })
 
-describe('a control group', () => {
-  it('has its limits before anything runs in it, and its command joins it first', async () => {
-    const { root } = hierarchy({})
-    const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
-    const read = (file: string) => readFileSync(path.join(root, 'sandbridge-1-x', file), 'utf8')
-    expect(['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'].map(read)).toEqual([
-      String(1 << 28),
-      '0',
-      '1',
-      '77',
-    ])
-    const { command, args } = cgroup.command({ command: 'bwrap', args: ['--', "it's"] })
-    expect([command, ...args.slice(2)]).toEqual([
-      '/bin/sh',
-      path.join(root, 'sandbridge-1-x/cgroup.procs'),
-      'bwrap',
-      '--',
-      "it's",
-    ])
-  })
+it('a control group has its limits before anything runs in it, and its command joins it first', async () => {
+  const { root } = hierarchy({})
+  const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
+  const read = (file: string) => readFileSync(path.join(root, 'sandbridge-1-x', file), 'utf8')
+  expect(['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'].map(read)).toEqual([
+    String(1 << 28),
+    '0',
+    '1',
+    '77',
+  ])
+  const { command, args } = cgroup.command({ command: 'bwrap', args: ['--', "it's"] })
+  expect([command, ...args.slice(2)]).toEqual([
+    '/bin/sh',
+    path.join(root, 'sandbridge-1-x/cgroup.procs'),
+    'bwrap',
+    '--',
+    "it's",
+  ])
+})
 
-  it('tells by its events that the kernel has ended it', async () => {
-    const { root } = hierarchy({})
-    const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
-    expect(await cgroup.wasOutOfMemory()).toBe(false)
-    const events = (count: number) =>
-      writeFileSync(path.join(root, 'sandbridge-1-x/memory.events'), `low 0\noom 3\noom_kill ${count}\n`)
-    events(0)
-    expect(await cgroup.wasOutOfMemory()).toBe(false)
-    events(12)
-    expect(await cgroup.wasOutOfMemory()).toBe(true)
-  })
+it('a control group reports that the kernel ended it', async () => {
+  const { root } = hierarchy({})
+  const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
+  expect(await cgroup.wasOutOfMemory()).toBe(false)
+  const events = (count: number) =>
+    writeFileSync(path.join(root, 'sandbridge-1-x/memory.events'), `low 0\noom 3\noom_kill ${count}\n`)
+  events(0)
+  expect(await cgroup.wasOutOfMemory()).toBe(false)
+  events(12)
+  expect(await cgroup.wasOutOfMemory()).toBe(true)
 })

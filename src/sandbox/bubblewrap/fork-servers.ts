@@ -21,6 +21,11 @@ export class ForkServers {
     return this.#reason
   }
 
+  /** Start a process that forks, ahead of need. */
+  begin(begin: () => ForkServerOptions): void {
+    if (this.#reason === undefined) this.#current ??= new ForkServer(begin())
+  }
+
   /**
    * Fork a sandbox. Undefined where that does not work.
    * @param begin what a process that forks is started with

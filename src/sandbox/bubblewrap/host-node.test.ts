@@ -27,7 +27,7 @@ function installedElsewhere(mode = 0o755): string {
   return file
 }
 
-it('is that of the bridge, at a place of its own', async () => {
+it('the Node of a bubblewrap sandbox is that of the bridge, at a path of its own', async () => {
   const tried: string[] = []
   const found = await withNode(SYSTEM, async (_, program) => tried.push(program) > 0)
   expect(tried).toEqual(['/opt/node/bin/node'])
@@ -35,7 +35,7 @@ it('is that of the bridge, at a place of its own', async () => {
   expect(found.binds.slice(3, 6)).toEqual(['--ro-bind', realpathSync(execPath), '/opt/node/bin/node'])
 })
 
-it('is left out where none works', async () => {
+it('no Node is used in bubblewrap where none works', async () => {
   expect(await withNode(SYSTEM, async () => false)).toBe(SYSTEM)
 })
 
@@ -43,7 +43,7 @@ it.for([
   ['can be read', 0o755],
   ['cannot be read there, and another one is used', 0o700],
 ] as [string, number][])(
-  'runs cells when it is installed in a folder of its own that %s',
+  'Node runs cells when it is installed in a folder of its own that %s',
   { timeout: 60_000 },
   async ([, mode], ctx) => {
     await providerOrSkip('bubblewrap', ctx)

@@ -16,12 +16,13 @@ import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { findPrograms } from '../../process/find-program.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../stdio-process.ts'
-import type { Explained, ProcessEnd } from '../stdio-process.ts'
+import type { Explained, ProcessEnd } from '../local-sandbox.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '../packages/package-folder.ts'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
 import { type Bubblewrap, bubblewrapArguments, runInside, systemCallFilter, writableFolders } from './bubblewrap.ts'
 import { findHostSystem, findImageSystem, type FoundSystem, type InnerPython } from './find-system.ts'
+import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
@@ -89,7 +90,10 @@ export class BubblewrapProvider implements Provider {
 
   /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
-    await this.#system.get(onProgress)
+    const found = await this.#system.get(onProgress)
+    if (!this.#options.forks) return
+    const [kernel, compiled] = await this.#kernel(found)
+    this.#forkServers.begin(() => this.#forkServer(found, kernel, compiled))
   }
 
   /** How sandboxes are started, in words. */
@@ -103,12 +107,10 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [found, kernel] = await Promise.all([this.#system.get(), loadNativeKernel()])
-    const { bubblewrap, system, python, cgroupParent } = found
-    const compiled = await this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
-      runInside(bubblewrap, system, args, input),
-    )
-    const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
+    const found = await this.#system.get()
+    const [kernel, compiled] = await this.#kernel(found)
+    const { cgroupParent } = found
+    const id = newId()
     const { memoryBytes } = limits
     const { pidsCount } = this.#options
     const cgroup =
@@ -122,12 +124,8 @@ export class BubblewrapProvider implements Provider {
 
   /** Undefined where that does not work. */
   #fork({ id, found, kernel, compiled, cgroup, memoryBytes }: Start): Promise<Sandbox | undefined> {
-    const { forksEach: slotCount = FORKS_EACH, projects = false, pidsCount } = this.#options
-    const begin = () => {
-      const words = { id: `${id}-forks`, slotCount, compiled, filter: systemCallFilter() }
-      const { args, preamble } = kernel.startForkServer(words)
-      return { ...this.#command(found, args, true), preamble, slotCount }
-    }
+    const { projects = false, pidsCount } = this.#options
+    const begin = () => this.#forkServer(found, kernel, compiled)
     const folders = writableFolders(projects).map(([folder, mebibytes]) => `${folder}:${mebibytes}`)
     return this.#forkServers.fork(begin, {
       id,
@@ -135,6 +133,22 @@ export class BubblewrapProvider implements Provider {
       explain: explainer(cgroup),
       enter: cgroup && ((pid) => cgroup.add(pid)),
     })
+  }
+
+  #forkServer(found: Found, kernel: NativeKernel, compiled: Buffer | undefined): ForkServerOptions {
+    const { forksEach: slotCount = FORKS_EACH } = this.#options
+    const words = { id: `${newId()}-forks`, slotCount, compiled, filter: systemCallFilter() }
+    const { args, preamble } = kernel.startForkServer(words)
+    return { ...this.#command(found, args, true), preamble, slotCount }
+  }
+
+  /** With its bytecode, where that was made before. */
+  async #kernel({ bubblewrap, system, python }: Found): Promise<[NativeKernel, Buffer | undefined]> {
+    const kernel = await loadNativeKernel()
+    const compiled = await this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
+      runInside(bubblewrap, system, args, input),
+    )
+    return [kernel, compiled]
   }
 
   #spawn({ id, found, kernel, compiled, cgroup, memoryBytes }: Start): Sandbox {
@@ -185,6 +199,8 @@ export class BubblewrapProvider implements Provider {
     return { bubblewrap, python, system, folders, cgroupParent: await findCgroupParent() }
   }
 }
+
+const newId = (): string => `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
 
 async function runs(bubblewrap: Bubblewrap, system: SystemFiles, program: string): Promise<boolean> {
   const code = 'import subprocess, sys; sys.exit(subprocess.call([sys.argv[1], "--version"]))'

@@ -27,7 +27,7 @@ else: print('connected')`
 }
 
 describe.skipIf(process.platform !== 'linux')('a socket for the frames of a sandbox', () => {
-  it('takes whoever comes first, and then is gone', async () => {
+  it('the socket for frames accepts one connection, and is then removed', async () => {
     const socket = await opened()
     const [first, second] = [connect(socket.path), connect(socket.path)]
     second.on('error', () => {})
@@ -40,14 +40,14 @@ describe.skipIf(process.platform !== 'linux')('a socket for the frames of a sand
     await vi.waitFor(() => expect(existsSync(path.dirname(socket.path))).toBe(false))
   })
 
-  it('leaves nothing when it is closed before', async () => {
+  it('the socket for frames leaves nothing when it is closed before a connection', async () => {
     const socket = await opened()
     socket.close()
     socket.close()
     await vi.waitFor(() => expect(existsSync(path.dirname(socket.path))).toBe(false))
   })
 
-  it('is out of reach for other users of the host, but for the one that runs the engine', async (ctx) => {
+  it('the socket for frames is out of reach for other users of the host, except the one that runs the engine', async (ctx) => {
     if (process.getuid?.() !== 0) ctx.skip('only root can become another user')
     const socket = await opened()
     expect(statSync(path.dirname(socket.path)).mode & 0o777).toBe(0o700)
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== 'linux')('a socket for the frames of a sand
     expect(connectAs(1234, ofEngine.path)).toBe('connected')
   })
 
-  it('leaves nothing where it cannot be made, such as in a folder whose path is too long for a socket', async () => {
+  it('the socket for frames leaves nothing where it cannot be made, such as at a path that is too long', async () => {
     const long = mkdtempSync(path.join(tmpdir(), `sb-${'x'.repeat(90)}`))
     vi.stubEnv('TMPDIR', long)
     onTestFinished(() => {

@@ -7,6 +7,6 @@ it.each([
   ['quay.io/me/python:1', 'quay.io/me/python:1'],
   ['localhost/sandbridge-slim', 'localhost/sandbridge-slim'],
   ['registry:5000/python', 'registry:5000/python'],
-])('%s is pulled as %s', (name, full) => {
+])('the image %s is pulled as %s', (name, full) => {
   expect(fullImageName(name)).toBe(full)
 })

@@ -7,7 +7,7 @@ it('a container of a running bridge is not a leftover', () => {
   expect(isLeftover(newContainerName())).toBe(false)
 })
 
-it('names are not used twice', () => {
+it('names of containers are never used twice', () => {
   expect(newContainerName()).not.toBe(newContainerName())
 })
 
@@ -17,12 +17,12 @@ it('a container of a process that has ended is a leftover', async () => {
   expect(isLeftover(`sandbridge-${child.pid}-12345-abcdef`)).toBe(true)
 })
 
-it('so is one of a process whose id was used again', (ctx) => {
+it('a container of a process whose id was used again is a leftover', (ctx) => {
   if (process.platform !== 'linux') ctx.skip('start times of processes are read on Linux only')
   expect(isLeftover(`sandbridge-${process.pid}-1-abcdef`)).toBe(true)
 })
 
-it('a user without a name has containers, too', (ctx) => {
+it('a container of a user without a name is recognised', (ctx) => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) ctx.skip('only root on Linux can become such a user')
   const script = `const { ownerLabels } = await import('${import.meta.dirname}/owner.ts'); console.log(JSON.stringify(ownerLabels('x')))`
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', script]
@@ -32,7 +32,7 @@ it('a user without a name has containers, too', (ctx) => {
   expect(stdout, stderr).toContain('sandbridge.host')
 })
 
-it('without a start time, a running process id is enough to keep it', () => {
+it('a container without a start time is kept while its process id runs', () => {
   expect(isLeftover(`sandbridge-${process.pid}-0-abcdef`)).toBe(false)
 })
 
@@ -44,6 +44,6 @@ it.each([
   'sandbridge-x-1-ab',
   'my-sandbridge-1-2-ab',
   'sandbridge-1-2-ab-3',
-])('a container named %j is not ours to judge', (name) => {
+])('a container named %j belongs to something else and is kept', (name) => {
   expect(isLeftover(name)).toBe(false)
 })

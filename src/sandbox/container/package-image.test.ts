@@ -25,7 +25,7 @@ describe('why a build failed', () => {
     ],
     ['anything else', 'no space left on device\n\n', 'no space left on device'],
     ['nothing', '\n', 'the engine gave no reason'],
-  ])('%s', (_builder, output, reason) => {
+  ])('a failed build of packages is explained: %s', (_builder, output, reason) => {
     expect(reasonOf(output)).toBe(reason)
   })
 })

@@ -33,13 +33,13 @@ describe('probeEngine', () => {
     ['docker', DOCKER, 'docker 28.2.2, rootful'],
     ['docker', { ...DOCKER, SecurityOptions: ['name=rootless'] }, 'docker 28.2.2, rootless'],
     ['docker', ROOTLESS_PODMAN, 'docker (which is podman) 5.6.0, rootless'],
-  ] as const)('%s that works', async (command, info, verdict) => {
+  ] as const)('an engine that works is probed: %s', async (command, info, verdict) => {
     const probe = await probeEngine(command, said({ stdout: JSON.stringify(info) }))
     expect(probe.verdict).toBe(verdict)
     expect(probe.engine?.enforcesLimits).toBe(true)
   })
 
-  it('an engine is on this machine when it has its name and its kernel, and is not asked over a connection', async (ctx) => {
+  it("an engine is local when it has the host's name and kernel, which is not asked over a remote connection", async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('elsewhere containers run in a virtual machine')
     const isLocal = async (command: 'podman' | 'docker', info: object) =>
       (await probeEngine(command, said({ stdout: JSON.stringify(info) }))).engine?.isLocal
@@ -54,12 +54,12 @@ describe('probeEngine', () => {
     expect(await isLocal('podman', ROOTLESS_PODMAN)).toBe(false)
   })
 
-  it('docker that is podman is driven as podman', async () => {
+  it('docker that is podman in disguise is driven as podman', async () => {
     const { engine } = await probeEngine('docker', said({ stdout: JSON.stringify(ROOTLESS_PODMAN) }))
     expect(engine).toMatchObject({ command: 'docker', dialect: 'podman' })
   })
 
-  it('rootless podman on cgroup v1 says that it cannot enforce limits', async () => {
+  it('rootless podman on cgroup v1 is reported as unable to enforce limits', async () => {
     const info = { ...ROOTLESS_PODMAN, host: { ...ROOTLESS_PODMAN.host, cgroupVersion: 'v1', cgroupControllers: [] } }
     const { engine, verdict } = await probeEngine('podman', said({ stdout: JSON.stringify(info) }))
     expect(engine?.enforcesLimits).toBe(false)
@@ -67,7 +67,7 @@ describe('probeEngine', () => {
     expect([engine?.enforcesCpus, verdict]).toEqual([false, expect.stringContaining('MCP_BRIDGE_CPUS has no effect')])
   })
 
-  it('rootless podman without the cpu controller says so', async () => {
+  it('rootless podman without the cpu controller is reported', async () => {
     const host = { ...ROOTLESS_PODMAN.host, cgroupControllers: ['memory', 'pids'] }
     const { engine, verdict } = await probeEngine(
       'podman',
@@ -102,13 +102,13 @@ describe('probeEngine', () => {
     ['no answer', 'docker', { code: null, stderr: 'no answer within 15 s' }, /no answer within 15 s/],
     ['nonsense', 'podman', { stdout: 'null' }, /does not work/],
     ['another fault', 'podman', { code: 125, stderr: 'Error: a\nError: no subuid ranges found' }, /no subuid ranges/],
-  ] as const)('%s', async (_, command, result, verdict) => {
+  ] as const)('an engine that cannot be used is explained: %s', async (_, command, result, verdict) => {
     const probe = await probeEngine(command, said(result))
     expect(probe.engine).toBeUndefined()
     expect(probe.verdict).toMatch(verdict)
   })
 
-  it('a stopped machine is told from a broken engine', async () => {
+  it('a stopped podman machine is distinguished from a broken engine', async () => {
     const stderr =
       'Cannot connect to Podman. Please verify your connection to the Linux system using `podman system connection list`, or try `podman machine init` and `podman machine start`'
     expect(await probeEngine('podman', said({ code: 125, stderr }))).toMatchObject({ stoppedMachine: true })
@@ -126,7 +126,7 @@ describe('startPodmanMachine', () => {
     return { commands, run }
   }
 
-  it('starts the default one, and does nothing else', async () => {
+  it('startPodmanMachine starts the default machine, and does nothing else', async () => {
     const { commands, run } = machine([
       { Name: 'other' },
       { Name: 'podman-machine-default*', Default: true, Running: false },
@@ -137,19 +137,19 @@ describe('startPodmanMachine', () => {
     expect(progress).toHaveLength(1)
   })
 
-  it('leaves a running one alone', async () => {
+  it('startPodmanMachine leaves a running machine alone', async () => {
     const { commands, run } = machine([{ Name: 'a', Running: true }])
     await startPodmanMachine(undefined, run)
     expect(commands).toEqual(['machine list --format json'])
   })
 
-  it('creates none', async () => {
+  it('startPodmanMachine creates no machine', async () => {
     const { commands, run } = machine([])
     await expect(startPodmanMachine(undefined, run)).rejects.toMatchObject({ code: 'SANDBOX_ENGINE_MISSING' })
     expect(commands).toHaveLength(1)
   })
 
-  it('says why one does not start', async () => {
+  it('startPodmanMachine reports why a machine does not start', async () => {
     const { run } = machine([{ Name: 'a' }], { code: 125, stderr: 'Error: qemu is missing' })
     await expect(startPodmanMachine(undefined, run)).rejects.toThrow(/qemu is missing/)
   })

@@ -35,11 +35,11 @@ it.each(
   expect(argumentsFor({ engine: docker })).toContain(option)
 })
 
-it('what follows the image is for python3', () => {
+it('the arguments after the image are for python3', () => {
   expect(argumentsFor().slice(-4)).toEqual(['sha256:abc', '-I', '-c', 'pass'])
 })
 
-it('mounts nothing of the host', () => {
+it('a container mounts no folder of the host by default', () => {
   for (const engine of [podman, docker]) {
     expect(
       argumentsFor({ engine }).filter((argument) => /^(-v|--volume|--mount|--device|--privileged)/.test(argument)),
@@ -47,7 +47,7 @@ it('mounts nothing of the host', () => {
   }
 })
 
-it('every tmpfs is sized and noexec, nosuid, nodev', () => {
+it('every tmpfs of a container has a size and noexec, nosuid, nodev', () => {
   const tmpfs = argumentsFor({ imageVolumes: ['/data'] }).filter((argument) => argument.startsWith('--tmpfs'))
   expect(tmpfs).toHaveLength(4)
   for (const option of tmpfs) expect(option).toMatch(/noexec,nosuid,nodev.*size=/)
@@ -57,7 +57,7 @@ it('a volume that the image declares is read-only', () => {
   expect(argumentsFor({ imageVolumes: ['/data'] })).toContain('--tmpfs=/data:ro,noexec,nosuid,nodev,size=4k')
 })
 
-it('a volume where something of ours is gives way to it, one above leaves room for it', () => {
+it('a volume of the image never covers a mount of the bridge, and one above it leaves room for the mount', () => {
   const imageVolumes = [
     '/tmp/',
     '/workspace',
@@ -82,7 +82,7 @@ it('a volume where something of ours is gives way to it, one above leaves room f
   ])
 })
 
-it('of the host, the socket for frames is mounted, read-only, also below a volume of the image', () => {
+it('the socket for frames is the only file of the host in a container, read-only, also below a volume of the image', () => {
   const args = argumentsFor({ channelPath: '/tmp/sandbridge-x/channel', imageVolumes: ['/run'] })
   expect(args.filter((argument) => argument.startsWith('--mount'))).toEqual([
     '--mount=type=bind,source=/tmp/sandbridge-x/channel,target=/run/sandbridge.sock,readonly',
@@ -90,7 +90,7 @@ it('of the host, the socket for frames is mounted, read-only, also below a volum
   expect(args).toContain('--tmpfs=/run:rw,mode=755,noexec,nosuid,nodev,size=4k')
 })
 
-it('podman gets no writable /run, /var/tmp, and none of the host’s proxies', () => {
+it('podman gets no writable /run and /var/tmp, and none of the host’s proxies', () => {
   const args = argumentsFor({ engine: podman })
   expect(args).toEqual(
     expect.arrayContaining(['--read-only-tmpfs=false', '--http-proxy=false', '--image-volume=ignore']),
@@ -103,14 +103,14 @@ it('docker’s configured proxies, which may hold passwords, are overwritten', (
   )
 })
 
-it('CPUs and another runtime are passed on when set', () => {
+it('a CPU limit and another runtime are passed on when they are set', () => {
   expect(argumentsFor().join(' ')).not.toMatch(/--cpus|--runtime/)
   expect(argumentsFor({ cpus: 1.5, ociRuntime: 'runsc' })).toEqual(
     expect.arrayContaining(['--cpus=1.5', '--runtime=runsc']),
   )
 })
 
-it('where the engine cannot count processes, every sandbox has a user of its own', () => {
+it('every sandbox has a user of its own where the engine cannot count processes', () => {
   const engine = { ...podman, enforcesLimits: false }
   const user = () => argumentsFor({ engine }).find((argument) => argument.startsWith('--user='))!
   const users = new Set(Array.from({ length: 20 }, user))
@@ -119,7 +119,7 @@ it('where the engine cannot count processes, every sandbox has a user of its own
   expect(argumentsFor({ engine, user: 'nobody' })).toContain('--user=nobody')
 })
 
-it('covers the devices that hold memory of no process, where the engine does not count it', () => {
+it('devices with uncounted memory are covered where the engine does not count it', () => {
   const covering = (engine: typeof podman) => argumentsFor({ engine }).filter((word) => /\/dev\/(zero|pts)/.test(word))
   const pts = '--tmpfs=/dev/pts:ro,noexec,nosuid,nodev,size=4k'
   expect(covering(podman)).toEqual([])

@@ -8,12 +8,12 @@ import { newContainerName } from './owner.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
-it('differs where memory is not counted', () => {
+it('the seccomp file differs where memory is not counted', () => {
   expect(readFileSync(seccompProfileFile(false), 'utf8')).toBe(seccompProfile(false))
   expect(seccompProfile(false)).not.toBe(seccompProfile(true))
 })
 
-it('is written once, and again when something has removed it', () => {
+it('the seccomp file is written once, and again when something has removed it', () => {
   const file = seccompProfileFile(true)
   expect(readFileSync(file, 'utf8')).toBe(seccompProfile(true))
   expect(seccompProfileFile(true)).toBe(file)
@@ -23,7 +23,7 @@ it('is written once, and again when something has removed it', () => {
   expect(readFileSync(seccompProfileFile(true), 'utf8')).toBe(seccompProfile(true))
 })
 
-it('what a dead bridge has left is removed, what a living one uses is not', async () => {
+it('the seccomp file of a dead bridge is removed, and that of a living one is not', async () => {
   const child = spawn(process.execPath, ['-e', ''])
   await once(child, 'exit')
   const [dead, alive] = [`sandbridge-${child.pid}-12345-abcdef`, newContainerName()].map((name) =>
@@ -36,7 +36,7 @@ it('what a dead bridge has left is removed, what a living one uses is not', asyn
   expect([existsSync(dead!), existsSync(alive!)]).toEqual([false, true])
 })
 
-it('without a folder for temporary files, the error says so', () => {
+it('the error for a missing temporary folder names the seccomp file', () => {
   rmSync(seccompProfileFile(true))
   vi.stubEnv('TMPDIR', '/nonexistent')
   onTestFinished(() => void vi.unstubAllEnvs())

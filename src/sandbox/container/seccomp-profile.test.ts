@@ -17,7 +17,7 @@ const unconditional = profile.syscalls
   .filter(({ action, args }) => action === 'SCMP_ACT_ALLOW' && args === undefined)
   .flatMap(({ names }) => names)
 
-it('refuses what it does not list', () => {
+it('the seccomp profile refuses calls that it does not list', () => {
   expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO')
   expect(profile).not.toHaveProperty('architectures')
 })
@@ -27,18 +27,18 @@ it.each(
    process_vm_readv process_vm_writev pidfd_getfd kcmp unshare setns mount umount2 pivot_root
    open_by_handle_at memfd_create memfd_secret shmget execveat inotify_init inotify_init1 fsopen move_mount syslog init_module
    finit_module kexec_load reboot swapon acct quotactl personality modify_ldt seccomp`.split(/\s+/),
-)('does not list %s', (name) => {
+)('the seccomp profile does not list %s', (name) => {
   expect(profile.syscalls.flatMap(({ names }) => names)).not.toContain(name)
 })
 
 it.each(
   'clone clone3 socket socketpair ioctl setsockopt getsockopt prctl prlimit64 sched_setaffinity setpriority'.split(' '),
-)('lets %s through under a condition only', (name) => {
+)('the seccomp profile allows %s under a condition only', (name) => {
   expect(unconditional).not.toContain(name)
 })
 
 it.each(['read', 'write', 'openat', 'mmap', 'futex', 'execve', 'epoll_wait', 'getrandom', 'exit_group'])(
-  'lists %s',
+  'the seccomp profile lists %s',
   (name) => {
     expect(unconditional).toContain(name)
   },
@@ -64,14 +64,14 @@ it.each([
   ['getsockopt', 2, [77n]],
   ['prlimit64', 0, [1n]],
   ['sched_setaffinity', 0, [1n]],
-] as const)('%s is refused with some values, whatever is in the upper half', (name, index, values) => {
+] as const)('the seccomp profile refuses %s with some values, whatever is in the upper half', (name, index, values) => {
   for (const upper of UPPER_HALVES)
     for (const value of values) expect(isAllowed(name, { [index]: value | upper })).toBe(false)
   for (const other of [0n, 2n, 6n, 8n, 15n, 75n, 78n, 0x5401n, 0x5413n, 0xffffffffn])
     expect([other, isAllowed(name, { [index]: other })]).toEqual([other, true])
 })
 
-it('changes only the priority of the process that asks', () => {
+it('the seccomp profile allows a priority change only for the calling process', () => {
   expect(isAllowed('setpriority', { 0: 0n, 1: 0n })).toBe(true)
   for (const [which, who] of [
     [0n, 1n],
@@ -82,13 +82,13 @@ it('changes only the priority of the process that asks', () => {
     expect(isAllowed('setpriority', { 0: which, 1: who })).toBe(false)
 })
 
-it('asks nothing of prctl but what is listed', () => {
+it('the seccomp profile allows only listed operations of prctl', () => {
   for (const option of [15n, 38n, 0x53564d41n]) expect(isAllowed('prctl', { 0: option })).toBe(true)
   for (const option of [22n, 35n, 67n, 0x59616d61n, 0xffffffffn])
     for (const upper of UPPER_HALVES) expect(isAllowed('prctl', { 0: option | upper })).toBe(false)
 })
 
-it('makes no shared memory without a file where nothing counts it', () => {
+it('the seccomp profile allows no shared memory without a file where nothing counts it', () => {
   const uncounted = JSON.parse(seccompProfile(false)) as Profile
   for (const flags of [0x02n, 0x22n, 0x01n, 0x32n, 0x08n | 0x20n])
     expect(isAllowed('mmap', { 3: flags }, uncounted)).toBe(true)
@@ -116,7 +116,7 @@ describe('a profile that refuses', () => {
         ),
       )
 
-  it('lets through what it does not list', () => {
+  it('a profile that denies by list allows other calls', () => {
     expect(refusing.defaultAction).toBe('SCMP_ACT_ALLOW')
     expect([isRefused('mount'), isRefused('clone3'), isRefused('read')]).toEqual([true, true, false])
   })
@@ -126,10 +126,14 @@ describe('a profile that refuses', () => {
     ['socket', 0, [16n, 40n], [1n, 2n, 10n, 17n]],
     ['prctl', 0, [0n, 3n, 0xffffffffn], [1n, 2n]],
     ['mmap', 3, [0x21n, 0x61n], [0x01n, 0x20n, 0n]],
-  ] as const)('refuses %s with some values, whatever is in the upper half', (name, index, refused, allowed) => {
-    for (const upper of UPPER_HALVES) {
-      for (const value of refused) expect([value, isRefused(name, { [index]: value | upper })]).toEqual([value, true])
-      for (const value of allowed) expect([value, isRefused(name, { [index]: value | upper })]).toEqual([value, false])
-    }
-  })
+  ] as const)(
+    'a profile that denies by list refuses %s with some values, whatever is in the upper half',
+    (name, index, refused, allowed) => {
+      for (const upper of UPPER_HALVES) {
+        for (const value of refused) expect([value, isRefused(name, { [index]: value | upper })]).toEqual([value, true])
+        for (const value of allowed)
+          expect([value, isRefused(name, { [index]: value | upper })]).toEqual([value, false])
+      }
+    },
+  )
 })

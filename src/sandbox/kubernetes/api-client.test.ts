@@ -38,12 +38,12 @@ async function serving(answer: Answer, more: Partial<ClusterAccess> = {}, patien
 const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
   response.writeHead(status, headers).end(JSON.stringify(body))
 
-it('asks below the path of the server, with a token', async () => {
+it('a request to the cluster goes below the path of the server, with a token', async () => {
   const { get } = await serving(({ url, headers }, response) => json(response, 200, [url, headers.authorization]))
   expect(await get()).toEqual(['/base/x?a=b+c', 'Bearer secret'])
 })
 
-it('shows a client certificate', async () => {
+it('a request to the cluster shows a client certificate', async () => {
   const { get } = await serving(
     ({ socket }, response) => json(response, 200, (socket as TLSSocket).getPeerCertificate().subject?.CN),
     { cert: { text: person.cert }, key: { text: person.key }, token: undefined },
@@ -51,7 +51,7 @@ it('shows a client certificate', async () => {
   expect(await get()).toBe('ann')
 })
 
-it('trusts only the authority of the cluster, unless it is told not to look', async () => {
+it('a request to the cluster trusts only the authority of the cluster, unless verification is switched off', async () => {
   const strange = { ca: { text: person.cert } }
   const { get } = await serving((_request, response) => json(response, 200, 'x'), strange, 0)
   await expect(get()).rejects.toMatchObject({ name: 'ApiUnreachable' })
@@ -59,7 +59,7 @@ it('trusts only the authority of the cluster, unless it is told not to look', as
   expect(await loose.get()).toBe('x')
 })
 
-it('asks again after 429 and 503, and after a connection that broke', async () => {
+it('a request to the cluster is retried after 429 and 503, and after a broken connection', async () => {
   const { get, requests } = await serving((_request, response, count) => {
     if (count === 1) json(response, 429, {}, { 'Retry-After': '0' })
     else if (count === 2) json(response, 503, {})
@@ -70,7 +70,7 @@ it('asks again after 429 and 503, and after a connection that broke', async () =
   expect(requests()).toBe(4)
 })
 
-it('does not ask again after what cannot change, and only once with new credentials', async () => {
+it('a request to the cluster is not retried after a permanent error, and once with new credentials', async () => {
   const missing = await serving((_request, response) =>
     json(response, 404, { message: 'no such pod', reason: 'NotFound' }),
   )
@@ -81,12 +81,12 @@ it('does not ask again after what cannot change, and only once with new credenti
   expect(refused.requests()).toBe(2)
 })
 
-it('gives up when its patience is over', async () => {
+it('a request to the cluster is given up after its time limit', async () => {
   const { get } = await serving((_request, response) => json(response, 429, {}, { 'Retry-After': '3600' }), {}, 0)
   await expect(get()).rejects.toMatchObject({ status: 429 })
 })
 
-it('an answer that is not JSON, and one that never ends, are errors', async () => {
+it('an answer of the cluster that is not JSON, or never ends, is an error', async () => {
   const { get } = await serving((_request, response) => response.end('<html>'), {}, 0)
   await expect(get()).rejects.toThrow(/not JSON/)
   const endless = await serving(
@@ -100,7 +100,7 @@ it('an answer that is not JSON, and one that never ends, are errors', async () =
   await expect(endless.get()).rejects.toThrow(/too long/)
 })
 
-it('reads the events of a watch, and ends one that is silent', async () => {
+it('a watch of the cluster returns its events, and a silent one is ended', async () => {
   const { client } = await serving((_request, response) => {
     response.write('{"type":"ADDED"}\n{"ty')
     setTimeout(() => response.write('pe":"MODIFIED"}\n'), 20)

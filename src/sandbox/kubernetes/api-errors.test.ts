@@ -49,11 +49,11 @@ it.each([
   ['too many requests', new ApiError(429, { message: 'slow down' }), 'SANDBOX_BUSY', /overloaded.*Retry later/],
   ['a server that fails', new ApiError(500, undefined), 'SANDBOX_START_FAILED', /failed with 500/],
   ['no server', new ApiUnreachable('connect ECONNREFUSED'), 'SANDBOX_ENGINE_MISSING', /ECONNREFUSED.*Retry later/],
-])('tells %s from the others', (_what, error, code, words) => {
+])('the API error %s is recognised', (_what, error, code, words) => {
   expect(explained(error)).toEqual({ code, text: expect.stringMatching(words) })
 })
 
-it('keeps the words of a server short and on one line', () => {
+it('the message of an API error is short and on one line', () => {
   const { text } = explained(new ApiError(400, { message: `first\u001b[31m\nsecond ${'x'.repeat(5000)}` }))
   expect(text.length).toBeLessThan(1000)
   expect(['\n', '\u001b'].filter((character) => text.includes(character))).toEqual([])

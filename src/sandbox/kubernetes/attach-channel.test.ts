@@ -41,7 +41,7 @@ async function clientOf(server: Server): Promise<ApiClient> {
 
 const bytes = (channel: number, text: string) => Buffer.concat([Buffer.from([channel]), Buffer.from(text)])
 
-it('carries stdin, stdout and stderr, each on its own channel', async () => {
+it('the attach channel carries stdin, stdout and stderr, each on its own channel', async () => {
   const { channel, socket, received } = await connected()
   channel.stdin.write('to the pod')
   await until(() => received.length > 0)
@@ -52,7 +52,7 @@ it('carries stdin, stdout and stderr, each on its own channel', async () => {
   expect(channel.stderr).toBe('a complaint')
 })
 
-it('what is written before there is a connection arrives, in order', async () => {
+it('the attach channel delivers in order what is written before there is a connection', async () => {
   const server = createServer(pair)
   const received: Buffer[] = []
   new WebSocketServer({ server }).on('connection', (socket) =>
@@ -67,7 +67,7 @@ it('what is written before there is a connection arrives, in order', async () =>
   expect(Buffer.concat(received.map((message) => message.subarray(1))).toString()).toBe('first second')
 })
 
-it('closes stdin in v5, and cannot in v4', async () => {
+it('the attach channel closes stdin in v5, and cannot in v4', async () => {
   const five = await connected()
   five.channel.stdin.end('last')
   await until(() => five.received.length === 2)
@@ -80,7 +80,7 @@ it('closes stdin in v5, and cannot in v4', async () => {
   expect(four.received).toEqual([bytes(0, 'last')])
 })
 
-it('a reader that is behind stops the server, and memory stays flat', async () => {
+it('the attach channel stops the server while its reader is behind, and memory stays flat', async () => {
   const { channel, socket } = await connected()
   const message = Buffer.alloc(32 << 10, 'x')
   message[0] = 1
@@ -106,7 +106,7 @@ it('a reader that is behind stops the server, and memory stays flat', async () =
   expect(await channel.ended).toEqual({ how: 'done', detail: '' })
 })
 
-it('a server that does not read stops the writer', async () => {
+it('the attach channel stops the writer while the server does not read', async () => {
   const { channel, socket, received } = await connected()
   socket.pause()
   const part = Buffer.alloc(1 << 20, 'x')
@@ -130,7 +130,7 @@ it('a server that does not read stops the writer', async () => {
 it.each([
   ['a process that has ended', bytes(3, '{"status":"Success"}'), { how: 'done', detail: '' }],
   ['an error of the node', bytes(3, '{"status":"Failure","message":"no stdin"}'), { how: 'done', detail: 'no stdin' }],
-])('says how it ended: %s', async (_what, status, end) => {
+])('the attach channel reports how it ended: %s', async (_what, status, end) => {
   const { channel, socket } = await connected()
   channel.stdout.resume()
   socket.send(status)
@@ -138,7 +138,7 @@ it.each([
   expect(await channel.ended).toEqual(end)
 })
 
-it('a connection that breaks is told from one that was closed', async () => {
+it('the attach channel distinguishes a broken connection from a closed one', async () => {
   const broken = await connected()
   broken.socket.terminate()
   expect(await broken.channel.ended).toMatchObject({ how: 'broken', detail: expect.stringContaining('1006') })
@@ -148,19 +148,19 @@ it('a connection that breaks is told from one that was closed', async () => {
   expect(closed.channel.stdin.writable).toBe(false)
 })
 
-it('pings without an answer end it', async () => {
+it('the attach channel ends when pings get no answer', async () => {
   const { channel } = await connected({ pingMs: 20 })
   expect(await channel.ended).toMatchObject({ how: 'broken', detail: expect.stringContaining('has not answered') })
 })
 
-it('an unknown channel and an empty message are passed over', async () => {
+it('the attach channel ignores an unknown channel and an empty message', async () => {
   const { channel, socket } = await connected()
   for (const message of [Buffer.alloc(0), Buffer.from([1]), bytes(9, 'x'), bytes(3, 'no json'), bytes(1, 'y')])
     socket.send(message)
   expect(String(await once(channel.stdout, 'data'))).toBe('y')
 })
 
-it('a server that refuses says why', async () => {
+it('the attach channel reports why a server refuses it', async () => {
   const server = createServer(pair)
   server.on('upgrade', (_request, socket) => {
     const body = '{"kind":"Status","reason":"Forbidden","message":"pods is forbidden"}'

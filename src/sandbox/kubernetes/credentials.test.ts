@@ -48,7 +48,7 @@ async function plugin(body: string, more: Partial<ExecPlugin> = {}) {
 const credential = (status: object) =>
   `echo '${JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status })}'`
 
-it('reads a rotated token again', async () => {
+it('a rotated token of the cluster is read again', async () => {
   const file = path.join(await makeFolder(), 'token')
   await writeFile(file, 'old\n')
   let now = 0
@@ -60,7 +60,7 @@ it('reads a rotated token again', async () => {
   expect((await source.get()).token).toBe('new')
 })
 
-it('reads a token again at once when the cluster has refused it', async () => {
+it('a token that the cluster has refused is read again at once', async () => {
   const file = path.join(await makeFolder(), 'token')
   await writeFile(file, 'old')
   const source = new CredentialSource({ ...ACCESS, token: { file } }, () => 0)
@@ -70,7 +70,7 @@ it('reads a token again at once when the cluster has refused it', async () => {
   expect((await source.get()).token).toBe('new')
 })
 
-it('runs an exec plugin once until its credential expires', async () => {
+it('an exec plugin runs once until its credential expires', async () => {
   const { exec, count } = await plugin(credential({ token: 'abc', expirationTimestamp: '2026-01-01T01:00:00Z' }))
   let now = Date.parse('2026-01-01T00:00:00Z')
   const source = new CredentialSource({ ...ACCESS, exec }, () => now)
@@ -83,7 +83,7 @@ it('runs an exec plugin once until its credential expires', async () => {
   expect(await count()).toBe(2)
 })
 
-it('gives a plugin what it asks for: environment, arguments and the cluster', async () => {
+it('an exec plugin gets the environment, arguments and cluster that it asks for', async () => {
   const body = `printf '%s' "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{\\"token\\":\\"$1-$EXTRA\\",\\"clientCertificateData\\":\\"C\\",\\"clientKeyData\\":$(printf '%s' "$KUBERNETES_EXEC_INFO" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')}}"`
   const { exec } = await plugin(body, { args: ['first'], env: { EXTRA: 'more' }, provideClusterInfo: true })
   const { token, key } = await runExecPlugin(exec, ACCESS, 'CA')
@@ -98,14 +98,14 @@ it.each([
   ['fails', 'echo "sign in first" >&2; exit 3', /failed: sign in first\./],
   ['prints something else', 'echo SECRET', /printed no ExecCredential/],
   ['prints a certificate alone', credential({ clientCertificateData: 'SECRET' }), /without its key/],
-])('says so when a plugin %s', async (_what, body, message) => {
+])('an error says that an exec plugin %s', async (_what, body, message) => {
   const { exec } = await plugin(body)
   const error: unknown = await runExecPlugin(exec, ACCESS, undefined).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'SANDBOX_ENGINE_MISSING', message: expect.stringMatching(message) })
   expect(String(error)).not.toContain('SECRET')
 })
 
-it('ends a plugin that takes too long, and names one that is missing', async () => {
+it('an exec plugin that takes too long is ended, and a missing one is named', async () => {
   const { exec } = await plugin('exec sleep 600')
   await expect(runExecPlugin(exec, ACCESS, undefined, 200)).rejects.toThrow(/no answer within 0.2 s/)
   await expect(

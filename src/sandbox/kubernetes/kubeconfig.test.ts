@@ -17,7 +17,7 @@ async function folderWith(files: Record<string, unknown>): Promise<string> {
 const cluster = (name: string, server: string, more = {}) => ({ name, cluster: { server, ...more } })
 const context = (name: string, namespace?: string) => ({ name, context: { cluster: name, user: name, namespace } })
 
-it('merges the files of KUBECONFIG: the first that sets something wins, and paths are relative to their file', async () => {
+it('the files of KUBECONFIG are merged: the first that sets a field wins, and paths are relative to their file', async () => {
   const folder = await folderWith({
     'a/config': {
       'current-context': 'one',
@@ -48,7 +48,7 @@ users: [{name: one, user: {tokenFile: token}}, {name: two, user: {token: secret}
   })
 })
 
-it('takes ~/.kube/config without KUBECONFIG, and decodes what is in it', async () => {
+it('~/.kube/config is used without KUBECONFIG, and its encoded fields are decoded', async () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   const folder = await folderWith({
     '.kube/config': {
@@ -67,7 +67,7 @@ it('takes ~/.kube/config without KUBECONFIG, and decodes what is in it', async (
   })
 })
 
-it('takes the service account of its pod where no file is', async () => {
+it('the service account of the pod is used where there is no kubeconfig', async () => {
   const serviceAccount = await folderWith({ token: 'abc', 'ca.crt': 'CA', namespace: 'bridges\n' })
   const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }
   expect(await findCluster({ env, home: '/nonexistent', serviceAccount })).toMatchObject({
@@ -100,14 +100,14 @@ it.each([
   ],
   ['another context', { ...config({}), 'current-context': 'y' }, /there is no context 'y'/],
   ['a broken file', 'a: b: SECRET', /config is not a kubeconfig file/],
-])('refuses %s, and never quotes the file', async (_what, content, message) => {
+])('a kubeconfig is refused for %s, and never quoted', async (_what, content, message) => {
   const folder = await folderWith({ '.kube/config': content })
   const error: unknown = await findCluster({ env: {}, home: folder }).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(message) })
   expect(String(error)).not.toContain('SECRET')
 })
 
-it('finds an exec plugin beside its file, or by PATH', async () => {
+it('an exec plugin is found beside its kubeconfig, or by PATH', async () => {
   const folder = await folderWith({ '.kube/config': config({ exec: exec({ command: './sign-in' }) }) })
   expect((await findCluster({ env: {}, home: folder })).exec?.command).toBe(path.join(folder, '.kube/sign-in'))
 })

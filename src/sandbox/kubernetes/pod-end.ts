@@ -1,10 +1,10 @@
 // Why a pod ended or did not start, out of what the cluster says of it.
 import { explainEnd } from '../native-kernel.ts'
 import type { SandboxExit } from '../provider.ts'
-import type { Explained } from '../stdio-process.ts'
+import type { Explained } from '../local-sandbox.ts'
 import type { PodState } from './pod-state.ts'
 
-/** The kubelet goes on trying after these; whoever waits for a cell is told at once. */
+/** The kubelet retries after these; the bridge reports them at once. */
 const START_FAILURES = new Map([
   ['ErrImagePull', 'its image cannot be pulled'],
   ['ImagePullBackOff', 'its image cannot be pulled'],

@@ -1,5 +1,5 @@
 // A sandbox that is a pod: created, waited for, attached to, and deleted. Its streams exist from the beginning and are connected once the pod runs,
-// so that whoever holds it can end it at any time.
+// so that its owner can end it at any time.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
@@ -91,7 +91,7 @@ export class PodSandbox implements Sandbox {
   }
 
   async #end(): Promise<void> {
-    // Nobody reads any more.
+    // The output is no longer read.
     this.stdout.resume()
     this.#channel.close()
     this.#pod.wake()
@@ -120,7 +120,7 @@ export class PodSandbox implements Sandbox {
     const stderr = this.#channel.stderr
     if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
     const explained = await this.#lastWords(stderr)
-    // A pod that lost its connection ends itself: that it did is no reason.
+    // A pod that lost its connection ends itself, so its own exit is not the reason.
     if (end.how === 'broken' && (!explained || explained.code === 0))
       return { reason: 'engine-gone', code: null, signal: null, detail: end.detail }
     if (!explained) return { reason: 'killed', code: null, signal: null, detail: stderr || end.detail }

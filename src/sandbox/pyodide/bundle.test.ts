@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
 
 let cacheFolder: string
@@ -33,98 +33,96 @@ const options = (more: Partial<BundleOptions> = {}): BundleOptions => ({
   ...more,
 })
 
-describe('ensureBundle', () => {
-  it('builds once, and finds it again', async () => {
-    const first = await ensureBundle(options())
-    expect(await ensureBundle(options())).toBe(first)
-    expect(builds).toBe(1)
-    expect(await readdir(cacheFolder)).toHaveLength(1)
-    expect(JSON.parse(await readFile(join(first, 'files.json'), 'utf8'))).toEqual([
-      ['/usr/lib/sandbridge/sandbridge_kernel/a.py', 0, 6],
-    ])
-    expect(await readFile(join(first, 'files.bin'), 'utf8')).toBe('a = 1\n')
-  })
+it('ensureBundle builds a bundle once, and finds it again', async () => {
+  const first = await ensureBundle(options())
+  expect(await ensureBundle(options())).toBe(first)
+  expect(builds).toBe(1)
+  expect(await readdir(cacheFolder)).toHaveLength(1)
+  expect(JSON.parse(await readFile(join(first, 'files.json'), 'utf8'))).toEqual([
+    ['/usr/lib/sandbridge/sandbridge_kernel/a.py', 0, 6],
+  ])
+  expect(await readFile(join(first, 'files.bin'), 'utf8')).toBe('a = 1\n')
+})
 
-  it('another kernel is another bundle', async () => {
-    const first = await ensureBundle(options())
-    await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
-    expect(await ensureBundle(options())).not.toBe(first)
-  })
+it('ensureBundle makes another bundle for another kernel', async () => {
+  const first = await ensureBundle(options())
+  await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
+  expect(await ensureBundle(options())).not.toBe(first)
+})
 
-  it('what nobody has used for weeks goes when a new one is made', async () => {
-    const recent = await ensureBundle(options())
-    const unused = join(cacheFolder, 'pyodide-of-an-older-version')
-    const foreign = join(cacheFolder, 'not-ours')
-    for (const folder of [unused, foreign]) {
-      await mkdir(folder)
-      await utimes(folder, 0, 0)
-    }
-    await utimes(recent, 0, 0)
-    await ensureBundle(options()) // used, so it stays
-    await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
-    const newer = await ensureBundle(options())
-    const left = [recent, newer, foreign].map((folder) => basename(folder))
-    expect((await readdir(cacheFolder)).toSorted()).toEqual(left.toSorted())
-  })
+it('ensureBundle removes bundles that were not used for weeks when it makes a new one', async () => {
+  const recent = await ensureBundle(options())
+  const unused = join(cacheFolder, 'pyodide-of-an-older-version')
+  const foreign = join(cacheFolder, 'not-ours')
+  for (const folder of [unused, foreign]) {
+    await mkdir(folder)
+    await utimes(folder, 0, 0)
+  }
+  await utimes(recent, 0, 0)
+  await ensureBundle(options()) // used, so it stays
+  await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
+  const newer = await ensureBundle(options())
+  const left = [recent, newer, foreign].map((folder) => basename(folder))
+  expect((await readdir(cacheFolder)).toSorted()).toEqual(left.toSorted())
+})
 
-  it('any number of builders at once end with one whole bundle', async () => {
-    const folders = await Promise.all(Array.from({ length: 5 }, () => ensureBundle(options())))
-    expect(new Set(folders).size).toBe(1)
-    expect(await readdir(cacheFolder)).toEqual([folders[0]!.slice(cacheFolder.length + 1)])
-    const before = builds
-    await ensureBundle(options())
-    expect(builds).toBe(before)
-  })
+it('ensureBundle makes one whole bundle for any number of builders at once', async () => {
+  const folders = await Promise.all(Array.from({ length: 5 }, () => ensureBundle(options())))
+  expect(new Set(folders).size).toBe(1)
+  expect(await readdir(cacheFolder)).toEqual([folders[0]!.slice(cacheFolder.length + 1)])
+  const before = builds
+  await ensureBundle(options())
+  expect(builds).toBe(before)
+})
 
-  it('is told to be damaged when it is, and not when it is whole or missing', async () => {
-    expect(await findDamagedBundle(options())).toBeUndefined()
-    const folder = await ensureBundle(options())
-    expect(await findDamagedBundle(options())).toBeUndefined()
-    await truncate(join(folder, 'snapshot.bin'), 1000)
-    expect(await findDamagedBundle(options())).toBe(folder)
-  })
+it('ensureBundle reports a damaged bundle, and not a whole or missing one', async () => {
+  expect(await findDamagedBundle(options())).toBeUndefined()
+  const folder = await ensureBundle(options())
+  expect(await findDamagedBundle(options())).toBeUndefined()
+  await truncate(join(folder, 'snapshot.bin'), 1000)
+  expect(await findDamagedBundle(options())).toBe(folder)
+})
 
-  it.each([
-    ['a truncated snapshot', (folder: string) => truncate(join(folder, 'snapshot.bin'), 1000)],
-    ['a flipped byte', (folder: string) => writeFile(join(folder, 'snapshot.bin'), Buffer.alloc(1 << 20, 8))],
-    ['a changed program', (folder: string) => writeFile(join(folder, 'child.mjs'), 'process.exit()')],
-    ['a missing file', (folder: string) => rm(join(folder, 'pump.mjs'))],
-    ['a broken manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{')],
-    ['an empty manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{}')],
-    ['an empty folder', (folder: string) => rm(folder, { recursive: true }).then(() => mkdir(folder))],
-  ])('%s is noticed and repaired', async (_, damage) => {
-    const folder = await ensureBundle(options())
-    await damage(folder)
-    expect(await ensureBundle(options())).toBe(folder)
-    expect(builds).toBe(2)
-    expect((await readFile(join(folder, 'snapshot.bin'))).equals(Buffer.alloc(1 << 20, 7))).toBe(true)
-    expect(await readdir(cacheFolder)).toHaveLength(1)
-  })
+it.each([
+  ['a truncated snapshot', (folder: string) => truncate(join(folder, 'snapshot.bin'), 1000)],
+  ['a flipped byte', (folder: string) => writeFile(join(folder, 'snapshot.bin'), Buffer.alloc(1 << 20, 8))],
+  ['a changed program', (folder: string) => writeFile(join(folder, 'child.mjs'), 'process.exit()')],
+  ['a missing file', (folder: string) => rm(join(folder, 'pump.mjs'))],
+  ['a broken manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{')],
+  ['an empty manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{}')],
+  ['an empty folder', (folder: string) => rm(folder, { recursive: true }).then(() => mkdir(folder))],
+])('ensureBundle notices and repairs %s', async (_, damage) => {
+  const folder = await ensureBundle(options())
+  await damage(folder)
+  expect(await ensureBundle(options())).toBe(folder)
+  expect(builds).toBe(2)
+  expect((await readFile(join(folder, 'snapshot.bin'))).equals(Buffer.alloc(1 << 20, 7))).toBe(true)
+  expect(await readdir(cacheFolder)).toHaveLength(1)
+})
 
-  it('a build that fails leaves nothing behind, and the next one works', async () => {
-    const failing = options({ makeSnapshot: () => Promise.reject(new Error('no Python today')) })
-    await expect(ensureBundle(failing)).rejects.toThrow('no Python today')
-    expect(await readdir(cacheFolder)).toEqual([])
-    await ensureBundle(options())
-  })
+it('ensureBundle leaves nothing behind when a build fails, and the next one works', async () => {
+  const failing = options({ makeSnapshot: () => Promise.reject(new Error('no Python today')) })
+  await expect(ensureBundle(failing)).rejects.toThrow('no Python today')
+  expect(await readdir(cacheFolder)).toEqual([])
+  await ensureBundle(options())
+})
 
-  it('a cache folder that cannot be written is named, with what to do', async () => {
-    const file = join(cacheFolder, 'file')
-    await writeFile(file, '')
-    await expect(ensureBundle(options({ cacheFolder: join(file, 'cache') }))).rejects.toMatchObject({
-      code: 'SANDBOX_START_FAILED',
-      message: expect.stringContaining(file),
-      hint: expect.stringContaining('XDG_CACHE_HOME'),
-    })
+it('ensureBundle names a cache folder that cannot be written, and says what to do', async () => {
+  const file = join(cacheFolder, 'file')
+  await writeFile(file, '')
+  await expect(ensureBundle(options({ cacheFolder: join(file, 'cache') }))).rejects.toMatchObject({
+    code: 'SANDBOX_START_FAILED',
+    message: expect.stringContaining(file),
+    hint: expect.stringContaining('XDG_CACHE_HOME'),
   })
+})
 
-  it('nobody else can read it, unless it is meant for all', async (ctx) => {
-    if (process.platform === 'win32') ctx.skip('Windows has no file modes')
-    const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
-    const own = await ensureBundle(options())
-    expect([await mode(own), await mode(join(own, 'child.mjs'))]).toEqual([0o700, 0o600])
-    await rm(own, { recursive: true })
-    const shared = await ensureBundle(options({ readableByAll: true }))
-    expect([await mode(shared), await mode(join(shared, 'child.mjs'))]).toEqual([0o755, 0o644])
-  })
+it('ensureBundle makes a bundle that only its owner can read, unless it is meant for all users', async (ctx) => {
+  if (process.platform === 'win32') ctx.skip('Windows has no file modes')
+  const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+  const own = await ensureBundle(options())
+  expect([await mode(own), await mode(join(own, 'child.mjs'))]).toEqual([0o700, 0o600])
+  await rm(own, { recursive: true })
+  const shared = await ensureBundle(options({ readableByAll: true }))
+  expect([await mode(shared), await mode(join(shared, 'child.mjs'))]).toEqual([0o755, 0o644])
 })

@@ -28,7 +28,7 @@ import { makePrivateFolder } from '../../storage/private-folder.ts'
 /** The JavaScript that runs in the sandbox process, as it is: nothing compiles it. */
 export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
 
-const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js']
+const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js', 'javascript.js']
 const MANIFEST = 'manifest.json'
 const KEPT_UNUSED_MS = 14 * 86_400_000
 
@@ -48,7 +48,7 @@ export interface BundleOptions {
   onProgress?: ((message: string) => void) | undefined
 }
 
-/** The checksums are against damage, such as a power cut leaves: whoever may write here could write a manifest as well. */
+/** The checksums protect against damage, such as after a power cut, not against an attacker, who could also write a manifest. */
 type Manifest = Record<string, { bytes: number; crc32: number }>
 
 /**
@@ -162,7 +162,8 @@ async function kernelSources(folder: string): Promise<PackageFile[]> {
 /** Without what needs other processes, which this sandbox cannot start. */
 function isKernelSource(name: string): boolean {
   return (
-    /^sandbridge_kernel\/(?!(?:shell|javascript)\/|programs\.py).*\.py$/.test(name) && !name.includes('__pycache__')
+    /^sandbridge_kernel\/(?!shell\/|javascript\/node\.py|programs\.py).*\.py$/.test(name) &&
+    !name.includes('__pycache__')
   )
 }
 
@@ -197,7 +198,7 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
   }
 }
 
-/** Give a finished folder its name. Whoever comes second finds a whole bundle there and keeps it; a damaged one is moved out of the way. */
+/** Give a finished folder its name. A second builder finds a whole bundle there and keeps it; a damaged one is moved away. */
 async function install(temporary: string, folder: string): Promise<void> {
   for (let attempt = 0; attempt < 5; attempt++) {
     try {

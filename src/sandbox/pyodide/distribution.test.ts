@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { startCells } from '../../../test/support/cell-runner.ts'
 import { makeExtension } from '../../../test/support/make-extension.ts'
 import { makeWheel } from '../../../test/support/make-wheel.ts'
@@ -60,58 +60,56 @@ async function serve(files: Record<string, Buffer>): Promise<Pick<Distribution, 
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/full/`, asked }
 }
 
-describe('packages by name', () => {
-  it('packages by name come with what they need', () => {
-    expect(resolvePackages(['Outer==1.0'], lock).map(({ name }) => name)).toEqual(['outer', 'tinypkg'])
-  })
+it('packages by name come with what they need', () => {
+  expect(resolvePackages(['Outer==1.0'], lock).map(({ name }) => name)).toEqual(['outer', 'tinypkg'])
+})
 
-  it.each([
-    ['nothing', /no nothing for its Python/],
-    ['__proto__', /by name/],
-    ['constructor', /no constructor/],
-    ['outer==2.0', /has only outer 1\.0/],
-    ['outer>=1', /by name, such as/],
-  ])('packages by name are refused: %s', (requirement, why) => {
-    expect(() => resolvePackages([requirement], lock)).toThrow(why)
-  })
+it.each([
+  ['nothing', /no nothing for its Python/],
+  ['__proto__', /by name/],
+  ['constructor', /no constructor/],
+  ['outer==2.0', /has only outer 1\.0/],
+  ['outer>=1', /by name, such as/],
+])('packages by name are refused: %s', (requirement, why) => {
+  expect(() => resolvePackages([requirement], lock)).toThrow(why)
+})
 
-  it('packages by name are fetched once, and have to be what the lock file says', async () => {
-    const folder = temporaryFolder()
-    const { baseUrl, asked } = await serve({ [compiled.fileName]: compiled.data })
-    const [outer] = resolvePackages(['outer'], lock)
-    const told: string[] = []
-    const options = { baseUrl, folder, onProgress: (message: string) => void told.push(message) }
-    expect((await fetchWheels([outer!], options))[0]?.data).toEqual(compiled.data)
-    expect((await fetchWheels([outer!], options))[0]?.data).toEqual(compiled.data)
-    expect(asked).toEqual([compiled.fileName])
-    expect(told).toEqual(['Downloading outer for the embedded sandbox'])
-    writeFileSync(path.join(folder, compiled.fileName), 'damaged')
-    await fetchWheels([outer!], options)
-    expect(asked).toHaveLength(2)
-    const forged = await serve({ [compiled.fileName]: Buffer.from('something else') })
-    await expect(fetchWheels([outer!], { ...forged, folder: temporaryFolder() })).rejects.toThrow(/wrong checksum/)
-    const empty = await serve({})
-    await expect(fetchWheels([outer!], { ...empty, folder: temporaryFolder() })).rejects.toThrow(
-      /cannot be downloaded: HTTP 404/,
-    )
-  })
+it('packages by name are fetched once, and have to be what the lock file says', async () => {
+  const folder = temporaryFolder()
+  const { baseUrl, asked } = await serve({ [compiled.fileName]: compiled.data })
+  const [outer] = resolvePackages(['outer'], lock)
+  const told: string[] = []
+  const options = { baseUrl, folder, onProgress: (message: string) => void told.push(message) }
+  expect((await fetchWheels([outer!], options))[0]?.data).toEqual(compiled.data)
+  expect((await fetchWheels([outer!], options))[0]?.data).toEqual(compiled.data)
+  expect(asked).toEqual([compiled.fileName])
+  expect(told).toEqual(['Downloading outer for the embedded sandbox'])
+  writeFileSync(path.join(folder, compiled.fileName), 'damaged')
+  await fetchWheels([outer!], options)
+  expect(asked).toHaveLength(2)
+  const forged = await serve({ [compiled.fileName]: Buffer.from('something else') })
+  await expect(fetchWheels([outer!], { ...forged, folder: temporaryFolder() })).rejects.toThrow(/wrong checksum/)
+  const empty = await serve({})
+  await expect(fetchWheels([outer!], { ...empty, folder: temporaryFolder() })).rejects.toThrow(
+    /cannot be downloaded: HTTP 404/,
+  )
+})
 
-  it('packages by name are imported in a cell, compiled code and all', { timeout: 120_000 }, async () => {
-    const { baseUrl } = await serve({ [compiled.fileName]: compiled.data })
-    const tiny = makeWheel()
-    const file = path.join(temporaryFolder(), tiny.fileName)
-    writeFileSync(file, tiny.data)
-    const provider = new PyodideProvider({
-      cacheFolder: temporaryFolder(),
-      // What is there already is not fetched.
-      packages: ['outer', file],
-      distribution: async () => ({ lock, baseUrl }),
-    })
-    const cells = await startCells(provider)
-    expect((await cells.run('import outer\n(outer.ANSWER, outer.fast)')).value).toBe(
-      "(42, <module 'outer.fast' from '/usr/lib/site-packages/outer/fast.cpython-314-wasm32-emscripten.so'>)",
-    )
+it('packages by name are imported in a cell, compiled code and all', { timeout: 120_000 }, async () => {
+  const { baseUrl } = await serve({ [compiled.fileName]: compiled.data })
+  const tiny = makeWheel()
+  const file = path.join(temporaryFolder(), tiny.fileName)
+  writeFileSync(file, tiny.data)
+  const provider = new PyodideProvider({
+    cacheFolder: temporaryFolder(),
+    // What is there already is not fetched.
+    packages: ['outer', file],
+    distribution: async () => ({ lock, baseUrl }),
   })
+  const cells = await startCells(provider)
+  expect((await cells.run('import outer\n(outer.ANSWER, outer.fast)')).value).toBe(
+    "(42, <module 'outer.fast' from '/usr/lib/site-packages/outer/fast.cpython-314-wasm32-emscripten.so'>)",
+  )
 })
 
 it.each([
@@ -122,11 +120,11 @@ it.each([
   ['later-1.0-cp315-abi3-pyemscripten_2026_0_wasm32.whl', false],
   ['other-1.0-cp314-cp314-pyemscripten_2026_5_wasm32.whl', false],
   ['native-1.0-cp314-cp314-manylinux_2_28_x86_64.whl', false],
-])('%s fits: %s', (name, fits) => {
+])('a package file fits: %s, %s', (name, fits) => {
   expect(fitsPython(name, lock)).toBe(fits)
 })
 
-it('the installed distribution has what data people want, and says where it lies', async () => {
+it('the installed distribution has the packages for data, and says where it lies', async () => {
   const { lock: installed, baseUrl } = await installedDistribution()
   expect(baseUrl).toMatch(/^https:\/\/[^${}]+\/v\d+\.\d+\.\d+\/full\/$/)
   const names = resolvePackages(['numpy', 'pandas', 'scipy', 'matplotlib', 'scikit-learn', 'pillow'], installed)

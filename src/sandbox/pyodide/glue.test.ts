@@ -12,14 +12,14 @@ const installed: PyodideSources = {
 }
 
 describe('makeGlue', () => {
-  it('gives a classic script without a way to load anything', () => {
+  it('makeGlue returns a classic script that has no way to load anything', () => {
     const glue = makeGlue(installed)
     expect(glue).not.toMatch(/\bimport\s*\(/)
     expect(glue).not.toContain('import.meta')
     expect(() => new Script(glue)).not.toThrow()
   })
 
-  it('the script leaves two functions of the context’s own realm', () => {
+  it('the script of makeGlue leaves two functions of the context’s own realm', () => {
     const context = createContext(Object.create(null) as object)
     runInContext('globalThis.console = { log() {}, error() {}, warn() {} }; read = load = () => {}', context)
     runInContext('globalThis.URL = function () {}', context)
@@ -37,7 +37,7 @@ describe('makeGlue', () => {
     ['a runtime with another limit', { runtime: installed.runtime.replaceAll('4294901760', '1') }],
     ['a loader without exports', { loader: 'const a = 1' }],
     ['a loader that exports something else', { loader: 'const a = 1; export { a as start };' }],
-  ])('refuses %s and says which version it is', (_, change) => {
+  ])('makeGlue refuses %s and says which version it is', (_, change) => {
     expect(() => makeGlue({ ...installed, version: '999.0.1', ...change })).toThrow(
       expect.objectContaining({ code: 'SANDBOX_START_FAILED', message: expect.stringContaining('999.0.1') }),
     )

@@ -1,7 +1,7 @@
 // The threads that move bytes, against the real file descriptors of a process: a small program stands in for the context and its devices.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { INSIDE_FOLDER } from './bundle.ts'
 
 /** Runs `body` in a process with both pumps; it sees `rings`, `read()` and `write(bytes)` as the devices have them. */
@@ -53,88 +53,86 @@ read()`
 
 const data = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, i) => 32 + ((i * 7919) % 200)))
 
-describe('the pumps', () => {
-  it.each([
-    ['far more than a ring holds', 300_000, 1024],
-    ['less than a ring holds', 100, 1024],
-    ['exactly what a ring holds', 1024, 1024],
-    ['one byte more than fits', 1025, 1024],
-    ['many pipe buffers', 5_000_000, 1 << 20],
-  ])('bytes go through unchanged: %s', async (_, length, ringBytes) => {
-    const { child, ended, output } = start(ECHO, ringBytes)
-    const sent = data(length)
-    child.stdin.write(`${length}\n`)
-    child.stdin.write(sent)
-    let got = 0
-    child.stdout.on('data', (chunk: Buffer) => {
-      got += chunk.length
-      if (got === length) child.stdin.end()
-    })
-    expect(await ended).toBe('SIGKILL')
-    expect((await output).equals(sent)).toBe(true)
+it.each([
+  ['far more than a ring holds', 300_000, 1024],
+  ['less than a ring holds', 100, 1024],
+  ['exactly what a ring holds', 1024, 1024],
+  ['one byte more than fits', 1025, 1024],
+  ['many pipe buffers', 5_000_000, 1 << 20],
+])('pumps pass bytes on unchanged: %s', async (_, length, ringBytes) => {
+  const { child, ended, output } = start(ECHO, ringBytes)
+  const sent = data(length)
+  child.stdin.write(`${length}\n`)
+  child.stdin.write(sent)
+  let got = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    got += chunk.length
+    if (got === length) child.stdin.end()
   })
+  expect(await ended).toBe('SIGKILL')
+  expect((await output).equals(sent)).toBe(true)
+})
 
-  it('the end of input ends a process that does not listen', async () => {
-    const { child, ended } = start(`write(Uint8Array.of(46)); for (;;);`)
-    child.stdout.once('data', () => child.stdin.end())
-    expect(await ended).toBe('SIGKILL')
-  })
+it('pumps end a process that does not listen when the input ends', async () => {
+  const { child, ended } = start(`write(Uint8Array.of(46)); for (;;);`)
+  child.stdout.once('data', () => child.stdin.end())
+  expect(await ended).toBe('SIGKILL')
+})
 
-  it('an interrupt is taken out of the bytes wherever it is, and wakes who waits for input', async () => {
-    const { child, output } = start(`
+it('pumps take an interrupt out of the bytes wherever it is, and wake a reader', async () => {
+  const { child, output } = start(`
       try { wait(1000) } catch (error) { write(Buffer.from(error.message + ' ' + rings.interrupt[0] + ';')) }
       rings.interrupt[0] = 0
       const bytes = []
       while (!bytes.includes(33)) { try { bytes.push(...read()) } catch { rings.interrupt[0] = 0 } }
       write(Buffer.from(bytes)); write(Buffer.from('.'))
       for (;;);`)
-    child.stdin.write(Buffer.from([3]))
-    child.stdout.once('data', () => child.stdin.write(Buffer.from('a\x03b\x03\x03c!')))
-    child.stdout.on('data', (chunk: Buffer) => chunk.includes('.') && child.stdin.end())
-    expect((await output).toString()).toBe('errno 27 2;abc!.')
-  })
+  child.stdin.write(Buffer.from([3]))
+  child.stdout.once('data', () => child.stdin.write(Buffer.from('a\x03b\x03\x03c!')))
+  child.stdout.on('data', (chunk: Buffer) => chunk.includes('.') && child.stdin.end())
+  expect((await output).toString()).toBe('errno 27 2;abc!.')
+})
 
-  it('an interrupt behind more than a ring of unread bytes is still seen', async () => {
-    const { child, output } = start(`
+it('pumps see an interrupt behind more unread bytes than the ring holds', async () => {
+  const { child, output } = start(`
       write(Buffer.from('on'))
       while (rings.interrupt[0] === 0);
       write(Buffer.from(' interrupted'))
       for (;;);`)
-    child.stdout.once('data', () => {
-      child.stdin.write(data(500_000))
-      child.stdin.write(Buffer.from([3]))
-    })
-    child.stdout.on('data', (chunk: Buffer) => chunk.includes('interrupted') && child.stdin.end())
-    expect((await output).toString()).toBe('on interrupted')
+  child.stdout.once('data', () => {
+    child.stdin.write(data(500_000))
+    child.stdin.write(Buffer.from([3]))
   })
+  child.stdout.on('data', (chunk: Buffer) => chunk.includes('interrupted') && child.stdin.end())
+  expect((await output).toString()).toBe('on interrupted')
+})
 
-  it('waiting tells input from time that is over', async () => {
-    const { child, output } = start(`
+it('pumps distinguish input from a timeout', async () => {
+  const { child, output } = start(`
       const first = wait(0.01)
       write(Buffer.from('a'))
       write(Buffer.from([first + 48, wait(1000) + 48]))
       for (;;);`)
-    child.stdout.once('data', () => child.stdin.write('x'))
-    child.stdout.on('data', (chunk: Buffer) => chunk.includes('8') && child.stdin.end())
-    expect((await output).toString()).toBe('a18')
-  })
+  child.stdout.once('data', () => child.stdin.write('x'))
+  child.stdout.on('data', (chunk: Buffer) => chunk.includes('8') && child.stdin.end())
+  expect((await output).toString()).toBe('a18')
+})
 
-  it.each([
-    ['positions far outside', 'rings.control.fill(0x7fffffff)'],
-    ['negative positions', 'rings.control.fill(-5)'],
-    ['positions that change all the time', 'for (let i = 0; i < 1e6; i++) rings.control[i % 6] = i * 2654435761'],
-  ])('hostile rings cost nobody but their owner: %s', async (_, attack) => {
-    const { child, ended } = start(`
+it.each([
+  ['positions far outside', 'rings.control.fill(0x7fffffff)'],
+  ['negative positions', 'rings.control.fill(-5)'],
+  ['positions that change all the time', 'for (let i = 0; i < 1e6; i++) rings.control[i % 6] = i * 2654435761'],
+])('pumps with hostile rings harm only their own sandbox: %s', async (_, attack) => {
+  const { child, ended } = start(`
       write(Buffer.from('on'))
       read(1)
       ${attack}
       Atomics.notify(rings.control, 5); Atomics.notify(rings.control, 4)
       setTimeout(() => { for (;;); }, 100)`)
-    child.stdout.once('data', () => {
-      child.stdin.write(data(10_000))
-      child.stdin.end()
-    })
-    // Still the pump's own doing: it was neither thrown out of its loop nor out of its memory.
-    expect(await ended).toBe('SIGKILL')
+  child.stdout.once('data', () => {
+    child.stdin.write(data(10_000))
+    child.stdin.end()
   })
+  // Still the pump's own doing: it was neither thrown out of its loop nor out of its memory.
+  expect(await ended).toBe('SIGKILL')
 })

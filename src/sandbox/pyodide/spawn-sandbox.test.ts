@@ -23,6 +23,6 @@ it.each([
   ['the same behind bubblewrap', { ...end, code: 137 }, 'killed'],
   ['no word at all', { ...end, code: 1, spoke: false }, 'failed-to-start'],
   ['an ordinary exit', { ...end, code: 3 }, 'exited'],
-] as const)('%s', (_, given, reason) => {
+] as const)('the reason for the end of an embedded sandbox is found: %s', (_, given, reason) => {
   expect(reasonOf(given)).toBe(reason)
 })

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { exitSignal } from '../../process/exit-signal.ts'
 import type { SandboxExit } from '../provider.ts'
-import { StdioProcess, type ProcessEnd } from '../stdio-process.ts'
+import type { ProcessEnd } from '../local-sandbox.ts'
+import { StdioProcess } from '../stdio-process.ts'
 
 // What V8, the C++ library and our own child say when memory is used up.
 const OUT_OF_MEMORY = /out of memory|allocation failed|Cannot allocate memory|bad_alloc|OOM error/i
@@ -27,7 +28,7 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
 }
 
 /**
- * Why a sandbox process ended that nobody disposed of. A native crash counts as out of memory: a WebAssembly program that corrupts its heap ends in
+ * Why a sandbox process ended by itself. A native crash counts as out of memory: a WebAssembly program that corrupts its heap ends in
  * an error of JavaScript, while Node itself, when the kernel refuses it memory, does not always live to say so.
  */
 export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {

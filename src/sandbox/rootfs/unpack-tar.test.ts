@@ -57,7 +57,7 @@ const read = (name: string) => readFileSync(at(name), 'utf8')
 const beside = () => readdirSync(outside).toSorted()
 
 describe('what an archive holds', () => {
-  it('is there afterwards, readable by all, with its times and without setuid', async () => {
+  it('an archive is unpacked readable by all, with its times and without setuid', async () => {
     await unpack([
       [
         folder('./bin/'),
@@ -81,7 +81,7 @@ describe('what an archive holds', () => {
     expect(statSync(at('lib/deep')).mode & 0o777).toBe(0o755)
   })
 
-  it('may be compressed, and come in small pieces', async () => {
+  it('an archive may be compressed, and come in small pieces', async () => {
     const packed = gzipSync(await packTar([file('a', 'a'.repeat(5000)), file('b')]))
     const pieces = Array.from({ length: Math.ceil(packed.length / 3) }, (_, index) =>
       packed.subarray(index * 3, index * 3 + 3),
@@ -90,13 +90,13 @@ describe('what an archive holds', () => {
     expect([read('a').length, read('b')]).toEqual([5000, 'x'])
   })
 
-  it('stays hidden where a container would hide it from its user', async () => {
+  it("an archive's files stay hidden where a container would hide them from its user", async () => {
     await unpack([[folder('root', 0o700), file('root/.password'), folder('etc'), file('etc/shadow', 'hash', 0o640)]])
     expect(readdirSync(at('root'))).toEqual([])
     expect(statSync(at('etc/shadow')).mode & 0o777).toBe(0)
   })
 
-  it('has no devices, and no pipes', async () => {
+  it('devices and pipes of an archive are left out', async () => {
     const entries = (['character-device', 'block-device', 'fifo'] as const).map((type) => ({
       header: { name: type, size: 0, type },
     }))
@@ -105,49 +105,43 @@ describe('what an archive holds', () => {
   })
 })
 
-describe('a layer', () => {
-  it('replaces and takes away what those below it have', async () => {
-    const below = [
-      file('etc/kept'),
-      file('etc/gone'),
-      file('opt/a/old'),
-      file('opt/b'),
-      symlink('lib', 'usr/lib'),
-      file('usr/lib/c'),
-    ]
-    const above = [
-      file('etc/.wh.gone', ''),
-      file('opt/a/new'),
-      file('opt/.wh..wh..opq', ''),
-      file('lib/d'),
-      file('.wh..wh.plnk', ''),
-    ]
-    await unpack([below, above])
-    expect([readdirSync(at('etc')), readdirSync(at('opt')), readdirSync(at('opt/a'))]).toEqual([
-      ['kept'],
-      ['a'],
-      ['new'],
-    ])
-    // Through the link, as in a running system.
-    expect([readlinkSync(at('lib')), readdirSync(at('usr/lib'))]).toEqual(['usr/lib', ['c', 'd']])
-    expect(readdirSync(root)).not.toContain('.wh..wh.plnk')
-  })
-
-  it('replaces folders, files and links by each other', async () => {
-    await unpack([
-      [folder('a'), file('a/in'), file('b'), symlink('c', 'a')],
-      [file('a', 'now a file'), folder('b'), file('b/in'), folder('c'), file('c/in', 'its own')],
-    ])
-    expect([read('a'), read('b/in'), read('c/in'), lstatSync(at('c')).isDirectory()]).toEqual([
-      'now a file',
-      'x',
-      'its own',
-      true,
-    ])
-  })
+it('a layer replaces and removes files of the layers below it', async () => {
+  const below = [
+    file('etc/kept'),
+    file('etc/gone'),
+    file('opt/a/old'),
+    file('opt/b'),
+    symlink('lib', 'usr/lib'),
+    file('usr/lib/c'),
+  ]
+  const above = [
+    file('etc/.wh.gone', ''),
+    file('opt/a/new'),
+    file('opt/.wh..wh..opq', ''),
+    file('lib/d'),
+    file('.wh..wh.plnk', ''),
+  ]
+  await unpack([below, above])
+  expect([readdirSync(at('etc')), readdirSync(at('opt')), readdirSync(at('opt/a'))]).toEqual([['kept'], ['a'], ['new']])
+  // Through the link, as in a running system.
+  expect([readlinkSync(at('lib')), readdirSync(at('usr/lib'))]).toEqual(['usr/lib', ['c', 'd']])
+  expect(readdirSync(root)).not.toContain('.wh..wh.plnk')
 })
 
-it('a link in place of a folder that was hidden leads to what it links to', async () => {
+it('a layer replaces folders, files and links by each other', async () => {
+  await unpack([
+    [folder('a'), file('a/in'), file('b'), symlink('c', 'a')],
+    [file('a', 'now a file'), folder('b'), file('b/in'), folder('c'), file('c/in', 'its own')],
+  ])
+  expect([read('a'), read('b/in'), read('c/in'), lstatSync(at('c')).isDirectory()]).toEqual([
+    'now a file',
+    'x',
+    'its own',
+    true,
+  ])
+})
+
+it('a link in place of a hidden folder leads to its target', async () => {
   await unpack([[folder('hidden', 0o700), file('hidden/a'), file('usr/b')], [symlink('hidden', 'usr')]])
   expect([readdirSync(at('usr')), readlinkSync(at('hidden'))]).toEqual([['b'], 'usr'])
 })
@@ -160,7 +154,7 @@ describe('a hostile archive', () => {
     ['links in a circle', [symlink('a', 'b'), symlink('b', 'a'), file('a/x')]],
     ['a file as a folder', [file('a'), file('a/b')]],
     ['no name', [file('.')]],
-  ])('%s is refused', async (_what, entries) => {
+  ])('a hostile archive is refused: %s', async (_what, entries) => {
     await expect(unpack([entries])).rejects.toThrow(
       /has an entry outside|links "mine" to no file|circle|folder is needed|place of its root/,
     )
@@ -198,7 +192,7 @@ describe('a hostile archive', () => {
       (place) => [symlink('way', place), file('way/.wh.secret', ''), file('way/.wh..wh..opq', '')],
     ],
     ['a whiteout of what is above', () => [file('.wh...', ''), file('.wh..', ''), file('a/.wh...', '')]],
-  ])('%s changes nothing outside', async (_what, entriesFor) => {
+  ])('a hostile archive changes nothing outside: %s', async (_what, entriesFor) => {
     symlinkSync('secret', path.join(outside, 'witness'))
     // Two layers: whiteouts count, and the second meets what the first has left.
     await unpack([entriesFor(outside), entriesFor(outside)]).catch(() => {})
@@ -208,14 +202,18 @@ describe('a hostile archive', () => {
     ])
   })
 
-  it('may hold so many entries and bytes and no more, over all its layers', async () => {
+  it('a hostile archive is limited in entries and bytes, over all its layers', async () => {
     const entries = [file('a'), file('b')]
     await unpack([entries, entries], { entries: 4, bytes: 4 })
-    await expect(unpack([entries, entries], { entries: 3, bytes: 100 })).rejects.toThrow('holds more than an image may')
-    await expect(unpack([entries, entries], { entries: 100, bytes: 3 })).rejects.toThrow('holds more than an image may')
+    await expect(unpack([entries, entries], { entries: 3, bytes: 100 })).rejects.toThrow(
+      'exceeds the limits of an image',
+    )
+    await expect(unpack([entries, entries], { entries: 100, bytes: 3 })).rejects.toThrow(
+      'exceeds the limits of an image',
+    )
   })
 
-  it('a hostile archive that breaks off, or is none, is damaged', async () => {
+  it('an archive that breaks off, or is not an archive, is reported as damaged', async () => {
     const packed = Buffer.from(await packTar([file('a', 'a'.repeat(5000))]))
     const broken = [
       packed.subarray(0, 3000),
@@ -225,7 +223,7 @@ describe('a hostile archive', () => {
     ]
     for (const bytes of broken) {
       const done = unpackTar(Readable.from([bytes]), new RootTree(root), { allowance: newAllowance(), isLayer: false })
-      await expect(done).rejects.toThrow('is damaged, or no archive')
+      await expect(done).rejects.toThrow('is damaged, or not a supported archive')
     }
     expect(existsSync(at('b'))).toBe(false)
   })

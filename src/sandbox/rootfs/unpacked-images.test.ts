@@ -51,7 +51,7 @@ it('an image is unpacked once, also by two bridges at once', async () => {
   expect(count).toBe(1)
 })
 
-it('another id of the same name is another image, and the last one is known by its name', async () => {
+it('a new id under the same name is another image, and the name means the latest', async () => {
   const old = await ensure('py', 'old')
   age(old.folder, 0.5)
   await ensure('py', 'new')
@@ -60,7 +60,7 @@ it('another id of the same name is another image, and the last one is known by i
   expect(contentOf(old)).toBe('old')
 })
 
-it('what failed in the middle, or was killed there, leaves nothing', async () => {
+it('an unpacking that failed or was killed leaves nothing behind', async () => {
   await expect(
     ensure('py', 'one', async (folder) => {
       writeFileSync(path.join(folder, 'half'), '')
@@ -73,7 +73,7 @@ it('what failed in the middle, or was killed there, leaves nothing', async () =>
   expect(names()).toHaveLength(1)
 })
 
-it('images that nobody uses are removed, sooner when another one has their name', async () => {
+it('images that are no longer used are removed, sooner when another one has their name', async () => {
   const [replaced, unused, used] = [await ensure('py', 'old'), await ensure('other', '1'), await ensure('third', '1')]
   age(replaced.folder, 2)
   age(unused.folder, 31)

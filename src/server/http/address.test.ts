@@ -8,7 +8,7 @@ it.each([
   ['0.0.0.0:65535', '0.0.0.0', 65_535],
   ['[::1]:8080', '::1', 8080],
   ['my-machine.local:1', 'my-machine.local', 1],
-])('%s', (text, host, port) => {
+])('the address %s is parsed', (text, host, port) => {
   expect(parseAddress(text)).toEqual({ host, port })
 })
 

@@ -13,7 +13,7 @@ async function serve(options: Parameters<typeof createHealth>[0]) {
   return async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
 }
 
-it('is not ready before it has a sandbox, nor once it drains', async () => {
+it('the bridge is not ready before it has a sandbox, nor once it drains', async () => {
   let found = () => {}
   let isDraining = false
   const findProvider = vi.fn(() => new Promise<void>((resolve) => (found = resolve)))
@@ -27,7 +27,7 @@ it('is not ready before it has a sandbox, nor once it drains', async () => {
   expect([await status('/readyz'), await status('/healthz')]).toEqual([503, 200])
 })
 
-it('does not search again at once where no sandbox was found', async () => {
+it('the health check does not search for a sandbox again at once where none was found', async () => {
   const findProvider = vi.fn(() => Promise.reject(new Error('none')))
   const status = await serve({ findProvider, isDraining: () => false })
   for (let attempt = 0; attempt < 5; attempt += 1) expect(await status('/readyz')).toBe(503)

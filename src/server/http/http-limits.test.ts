@@ -17,7 +17,7 @@ import { HTTP_LIMITS } from './serve-http.ts'
 const { serve, bridge } = useHttpBridge()
 
 describe('one client cannot take up everything', () => {
-  it('a body may have so many bytes, and not one more', async () => {
+  it('a request body is limited to an exact number of bytes', async () => {
     const { status } = await serve({ bodyBytes: 10_000 })
     const padded = (length: number) => INITIALIZE + ' '.repeat(length - INITIALIZE.length)
     expect(await status({ body: padded(10_000) })).toBe(200)
@@ -40,7 +40,7 @@ describe('one client cannot take up everything', () => {
     },
   )
 
-  it('two hundred clients with the token may come at the same moment', async () => {
+  it('two hundred clients with the token can connect at the same moment', async () => {
     const { port } = await serve()
     const request = `PUT /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
     const clients = `
@@ -55,7 +55,7 @@ describe('one client cannot take up everything', () => {
     expect(answers).toEqual(Array.from({ length: 200 }, () => '405'))
   })
 
-  it('strangers with 560 connections keep nobody with the token out', async () => {
+  it('strangers with 560 connections lock out no client with the token', async () => {
     const { port, status, send } = await serve()
     const { headers } = await send()
     const stream = httpRequest({
@@ -79,7 +79,7 @@ describe('one client cannot take up everything', () => {
     expect(listening.closed).toBe(false)
   })
 
-  it('a stranger does not stay, whatever it sends', async () => {
+  it('the connection of a stranger is closed, whatever it sends', async () => {
     const { port, status } = await serve({ strangerMs: 200 })
     const socket = await openSocket(port, 'POST /mcp HTTP/1.1\r\n')
     const timer = setInterval(() => socket.write('X-Slow: 1\r\n'), 20)
@@ -88,7 +88,7 @@ describe('one client cannot take up everything', () => {
     expect(await status()).toBe(200)
   })
 
-  it('a request that does not arrive is given up', async () => {
+  it('a request that does not arrive completely is given up', async () => {
     const { port, status } = await serve({ requestMs: 300 })
     const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`
     const beginnings = ['', 'POST /mcp', head, `${head}Content-Length: 100\r\n\r\n{`]
@@ -97,7 +97,7 @@ describe('one client cannot take up everything', () => {
     expect(await status()).toBe(200)
   })
 
-  it('only so many requests are open at once, and one whose answer is not read ends', async () => {
+  it('the number of open requests is limited, and one whose answer is not read ends', async () => {
     const { port, status } = await serve({ openRequests: 1, stallMs: 1_000 })
     await bridge().artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
     const { headers, body } = modern('resources/read', { uri: 'sandbridge://artifact/large.bin' })
@@ -123,7 +123,7 @@ describe('a client of an older revision that goes away without a word', () => {
     return () => void request.destroy()
   }
 
-  it('has its session ended soon after it has closed its stream', async () => {
+  it('the session of an older client that disappears ends soon after its stream has closed', async () => {
     const { port, send } = await serve({ vanishedMs: { withVariables: 20, without: 20 } })
     const session = String((await send()).headers['mcp-session-id'])
     const close = await openStream(port, session)
@@ -138,7 +138,7 @@ describe('a client of an older revision that goes away without a word', () => {
       .toBe(404)
   })
 
-  it('ends the sessions of fifty clients of an older revision that go away without a word', async () => {
+  it('the sessions of fifty older clients that disappear are ended', async () => {
     const { port, send } = await serve({ vanishedMs: { withVariables: 20, without: 20 } })
     const sessions: string[] = []
     for (let client = 0; client < 50; client += 1) {
@@ -156,7 +156,7 @@ describe('a client of an older revision that goes away without a word', () => {
     await expect.poll(statuses, { interval: 100, timeout: 20_000 }).toEqual(new Set([404]))
   })
 
-  it('keeps its session as long as its stream is open, and where it never had one', async () => {
+  it('the session of an older client stays while its stream is open, and where it never had one', async () => {
     const { port, send } = await serve({ vanishedMs: { withVariables: 20, without: 20 } })
     const [held, streamless] = await Promise.all([send(), send()])
     const sessions = [held, streamless].map(({ headers }) => String(headers['mcp-session-id']))

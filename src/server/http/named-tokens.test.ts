@@ -30,7 +30,7 @@ function setUp() {
   }
 }
 
-it('accepts a token from its creation to its end', async () => {
+it('a named token is accepted from its creation until it expires', async () => {
   const { named, find } = setUp()
   const ann = await named.create('ann')
   const ben = await named.create('ben', new Date(Date.now() + 60_000))
@@ -46,7 +46,7 @@ it('accepts a token from its creation to its end', async () => {
   expect(await find(ben)).toEqual({ user: 'ben' })
 })
 
-it('expires while the bridge runs', async () => {
+it('a named token expires while the bridge runs', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { named, find } = setUp()
@@ -57,7 +57,7 @@ it('expires while the bridge runs', async () => {
   expect(await find(token)).toBeUndefined()
 })
 
-it('keeps no token, in a file for its owner only', async (ctx) => {
+it('named tokens are stored as hashes, in a file for their owner only', async (ctx) => {
   const { named, file } = setUp()
   const token = await named.create('ann')
   const text = readFileSync(file, 'utf8')
@@ -69,13 +69,13 @@ it('keeps no token, in a file for its owner only', async (ctx) => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-it('does not accept the hash that the file holds', async () => {
+it('the hash of a named token is not accepted as a token', async () => {
   const { named, find } = setUp()
   await named.create('ann')
   expect(await find((await named.list())['ann']!.sha256)).toBeUndefined()
 })
 
-it('compares every hash in constant time, whichever matches', async () => {
+it('named tokens are compared in constant time with every hash', async () => {
   const { named, find } = setUp()
   const first = await named.create('ann')
   await named.create('ben')
@@ -88,7 +88,7 @@ it('compares every hash in constant time, whichever matches', async () => {
   }
 })
 
-it('has one token for a name, and names that a shell and a record can hold', async () => {
+it('a named token has a unique name that is safe in a shell and in the record', async () => {
   const { named } = setUp()
   await named.create('ann')
   await expect(named.create('ann')).rejects.toMatchObject({ message: "There is a token 'ann'" })
@@ -103,7 +103,7 @@ it('has one token for a name, and names that a shell and a record can hold', asy
   expect(Object.keys(await named.list())).toEqual(['ann', 'old', 'constructor'])
 })
 
-it('accepts no named token while the file is damaged, and says so once', async () => {
+it('no named token is accepted while the file is damaged, which is reported once', async () => {
   const { named, find, file, lines } = setUp()
   const token = await named.create('ann')
   const whole = readFileSync(file)

@@ -16,7 +16,7 @@ describe('who has the token is let in, and nobody else', () => {
     ['more than it', `Bearer ${TOKEN}x`, 401],
     ['an empty one', 'Bearer ', 401],
     ['it as a password', `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`, 401],
-  ])('%s', async (_, authorization, expected) => {
+  ])('only a request with the token is accepted: it has %s', async (_, authorization, expected) => {
     const { send } = await serve()
     const { status, headers } = await send({ headers: { authorization } })
     expect(status).toBe(expected)
@@ -24,7 +24,7 @@ describe('who has the token is let in, and nobody else', () => {
   })
 
   it.each(['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT'])(
-    'lets in who has the token, and nobody else, whatever the method: %s',
+    'a request without the token is refused, whatever the method: %s',
     async (method) => {
       const { status } = await serve()
       expect(await status({ method, headers: { authorization: '' } })).toBe(401)
@@ -32,7 +32,7 @@ describe('who has the token is let in, and nobody else', () => {
     },
   )
 
-  it('the token never shows in the log', async () => {
+  it('the token never appears in the log', async () => {
     const { send } = await serve()
     await send({ headers: { authorization: `Bearer ${TOKEN}x` } })
     await send({ body: 'nonsense' })
@@ -58,7 +58,7 @@ describe('a page of another site, in a browser on this machine', () => {
     ['[::ffff:127.0.0.1]', 403],
     ['user@localhost', 403],
     ['LOCALHOST', 200],
-  ])('cannot get in by a name that means this machine: Host %s', async (host, expected) => {
+  ])('a web page cannot connect by a name that means this machine: Host %s', async (host, expected) => {
     const { port, status } = await serve()
     expect(await status({ headers: { host: `${host}:${port}` } })).toBe(expected)
   })
@@ -79,13 +79,13 @@ describe('a page of another site, in a browser on this machine', () => {
     ['chrome-extension://localhost', 403],
     ['file://localhost', 403],
     ['', 403],
-  ])('cannot get in: Origin %s', async (origin, expected) => {
+  ])('a web page cannot connect: Origin %s', async (origin, expected) => {
     const { status } = await serve()
     expect(await status({ headers: { origin } })).toBe(expected)
   })
 
   it.each(['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`])(
-    'a second header is refused, even one that says the same: %s',
+    'a repeated header is refused, even with the same value: %s',
     async (header) => {
       const { port } = await serve()
       const once = ['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`]
@@ -99,14 +99,14 @@ describe('a page of another site, in a browser on this machine', () => {
     },
   )
 
-  it('another loopback address may be named where the bridge listens on it', async (ctx) => {
+  it('another loopback address is accepted as Host where the bridge listens on it', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('only Linux has all of 127.0.0.0/8')
     const { port, status } = await serve({ host: '127.0.0.2' })
     expect(await status({ headers: { host: `127.0.0.2:${port}` } })).toBe(200)
     expect(await status({ headers: { host: `evil.example:${port}` } })).toBe(403)
   })
 
-  it('where other machines can connect, Host may also be an address, or the name of this one', async () => {
+  it('Host may also be an address, or the name of this machine, where other machines can connect', async () => {
     const { port, status } = await serve({ host: '0.0.0.0' })
     const as = (host: string) => status({ headers: { host: `${host}:${port}` } })
     expect(await as('192.168.1.5')).toBe(200)
@@ -117,32 +117,30 @@ describe('a page of another site, in a browser on this machine', () => {
   })
 })
 
-describe('an invalid request fails alone', () => {
-  it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
-    'the body %j',
-    async (body) => {
-      const { status } = await serve()
-      expect(await status({ body })).toBe(400)
-      expect(await status()).toBe(200)
-    },
-  )
-
-  it.each([
-    ['another path', { path: '/' }, 404],
-    ['another method', { method: 'PUT' }, 405],
-    ['another content type', { headers: { 'content-type': 'text/plain' } }, 415],
-    [
-      'another content type, in the modern era',
-      { headers: { ...modern('tools/list').headers, 'content-type': 'text/plain' }, body: modern('tools/list').body },
-      415,
-    ],
-    ['an unknown session', { headers: { 'mcp-session-id': 'nonsense' } }, 404],
-    ['no session', { body: message('tools/list', {}) }, 400],
-    ['a stream without a session', { method: 'GET' }, 400],
-  ])('%s', async (_, options, expected) => {
+it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
+  'an invalid request fails alone: the body %j',
+  async (body) => {
     const { status } = await serve()
-    expect(await status(options)).toBe(expected)
-  })
+    expect(await status({ body })).toBe(400)
+    expect(await status()).toBe(200)
+  },
+)
+
+it.each([
+  ['another path', { path: '/' }, 404],
+  ['another method', { method: 'PUT' }, 405],
+  ['another content type', { headers: { 'content-type': 'text/plain' } }, 415],
+  [
+    'another content type, in the modern era',
+    { headers: { ...modern('tools/list').headers, 'content-type': 'text/plain' }, body: modern('tools/list').body },
+    415,
+  ],
+  ['an unknown session', { headers: { 'mcp-session-id': 'nonsense' } }, 404],
+  ['no session', { body: message('tools/list', {}) }, 400],
+  ['a stream without a session', { method: 'GET' }, 400],
+])('an invalid request fails alone: %s', async (_, options, expected) => {
+  const { status } = await serve()
+  expect(await status(options)).toBe(expected)
 })
 
 describe('a supervisor without a token', () => {
@@ -153,7 +151,7 @@ describe('a supervisor without a token', () => {
     headers: { authorization: '', ...options.headers },
   })
 
-  it('learns whether the process is up and takes work, and nothing else', async () => {
+  it('a supervisor without a token can ask whether the process is up and accepts work, and nothing else', async () => {
     const { send, status } = await serve()
     expect(await send(bare('/healthz'))).toMatchObject({ status: 200, body: 'ok\n' })
     await expect.poll(() => status(bare('/readyz')), { timeout: 20_000 }).toBe(200)
@@ -164,7 +162,7 @@ describe('a supervisor without a token', () => {
     expect(await status(bare('/healthz/mcp'))).toBe(404)
   })
 
-  it('is none that comes by another name, from a web page, or to write', async () => {
+  it('a supervisor without a token cannot use another name, come from a web page, or write', async () => {
     const { status } = await serve()
     for (const address of ['/healthz', '/readyz']) {
       expect(await status(bare(address, { headers: { host: 'evil.example' } }))).toBe(403)

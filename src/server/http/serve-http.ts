@@ -77,7 +77,8 @@ export async function serveHttp(
 ): Promise<HttpService> {
   const { settings, log } = bridge
   const registry = new SessionRegistry({
-    open: () => bridge.sessions.open(),
+    open: (kept) => bridge.sessions.open(kept),
+    keeps: (owner) => bridge.sessions.keeps(owner),
     close: (session) =>
       bridge.sessions.close(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,
@@ -90,7 +91,7 @@ export async function serveHttp(
   const challenge = (refusal?: BearerRefusal) => protectedResource?.challenge(refusal) ?? 'Bearer'
   const proxies = new TrustedProxies(trustedProxies)
   const guard = createGuard({ host, publicUrl: settings.publicUrl, proxies, findClient, challenge, log })
-  const answerHealth = createHealth({ findProvider: () => bridge.findProvider(() => {}), isDraining: () => isDraining })
+  const answerHealth = createHealth({ findProvider: () => bridge.findProvider(), isDraining: () => isDraining })
   const openAnswers = new Set<ServerResponse>()
   let isClosing = false
   let isDraining = false

@@ -1,6 +1,7 @@
 // This file verifies who keeps a session, who makes room for whom, and when one that nobody uses ends.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Session } from '../../session/session.ts'
+import { keptForClient } from '../../session/kept-for.ts'
 import { SessionHandles } from './session-handles.ts'
 import { SessionRegistry } from './session-registry.ts'
 
@@ -16,6 +17,7 @@ function setUp(max: number) {
   const closed: Session[] = []
   const registry = new SessionRegistry({
     open: makeSession,
+    keeps: async () => false,
     close: async (session) => void closed.push(session),
     max,
   })
@@ -27,7 +29,7 @@ function setUp(max: number) {
     })
   const goOn = (handle: string) => handles.use(handle, async (session) => session)
   const hold = (expendable = false) =>
-    registry.hold({ idleMs: () => IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
+    registry.hold({ kept: keptForClient, idleMs: () => IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
   return { registry, handles, closed, newSession, goOn, hold }
 }
 
@@ -35,7 +37,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe('a handle', () => {
-  it('leads back to its session, and no other one does', async () => {
+  it('a session handle leads to its session only', async () => {
     const { newSession, goOn } = setUp(5)
     const [a, b] = [await newSession(), await newSession()]
     expect(await goOn(a.handle)).toBe(a.session)
@@ -46,7 +48,7 @@ describe('a handle', () => {
     }
   })
 
-  it('has at least 128 bits, and none is like another', async () => {
+  it('a session handle has at least 128 bits, and is unlike any other', async () => {
     const { newSession } = setUp(1_000)
     const all = new Set<string>()
     for (let count = 0; count < 500; count += 1) all.add((await newSession()).handle)
@@ -54,7 +56,7 @@ describe('a handle', () => {
     for (const handle of all) expect(Buffer.from(handle, 'base64url').length * 8).toBeGreaterThanOrEqual(128)
   })
 
-  it('stands for nothing any more once nobody has used it for a while; use keeps it', async () => {
+  it('a session handle expires when it is not used for a while; each use renews it', async () => {
     const { newSession, goOn, closed } = setUp(5)
     const { session, handle } = await newSession()
     await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
@@ -66,7 +68,7 @@ describe('a handle', () => {
     await expect(goOn(handle)).rejects.toMatchObject({ code: 'SESSION_UNKNOWN' })
   })
 
-  it('does not outlive a first call that failed', async () => {
+  it('a session handle is dropped when its first call failed', async () => {
     const { handles, closed } = setUp(5)
     let handle = ''
     const failing = handles.use(undefined, (_session, newHandle) => {
@@ -80,7 +82,7 @@ describe('a handle', () => {
 })
 
 describe('when there are as many sessions as there may be', () => {
-  it('one that nobody came back to makes room, the oldest first', async () => {
+  it('a session that no one came back to is ended for a new one at the limit, the oldest first', async () => {
     const { newSession, goOn, closed } = setUp(3)
     const [wanted, first, second] = [await newSession(), await newSession(), await newSession()]
     await goOn(wanted.handle)
@@ -91,7 +93,7 @@ describe('when there are as many sessions as there may be', () => {
     expect(await goOn(wanted.handle)).toBe(wanted.session)
   })
 
-  it('one without variables goes before them', async () => {
+  it('a session without variables is ended before others at the limit', async () => {
     const { hold, newSession, closed } = setUp(2)
     const one = await newSession()
     const empty = hold()
@@ -100,7 +102,7 @@ describe('when there are as many sessions as there may be', () => {
     expect(closed).not.toContain(one.session)
   })
 
-  it('no session in use, and none with variables that somebody came back to, is ended', async () => {
+  it('a session in use, or with variables that a client came back to, is never ended for a new one', async () => {
     const { hold, newSession, goOn, closed } = setUp(2)
     const { handle } = await newSession()
     await goOn(handle)
@@ -113,7 +115,7 @@ describe('when there are as many sessions as there may be', () => {
   })
 })
 
-it('a session that is in use does not end for being old', async () => {
+it('a session in use does not expire', async () => {
   const { hold, closed } = setUp(1)
   const held = hold()
   const [leave, leaveToo] = [held.enter(), held.enter()]
@@ -128,7 +130,7 @@ it('a session that is in use does not end for being old', async () => {
   expect(closed).toHaveLength(1)
 })
 
-it('a session that has ended takes up no room, even if somebody still enters it', async () => {
+it('an ended session takes no place, even if a request still uses it', async () => {
   const { hold, closed } = setUp(1)
   const held = hold()
   await held.end()

@@ -56,34 +56,32 @@ const closed = (socket: Socket) =>
 /** A TLS record that says that 512 bytes of a ClientHello follow, and has ten of them. */
 const HALF_A_HELLO = Buffer.from('1603010200010001fc0303aabbccdd', 'hex')
 
-describe('a client', () => {
-  it('is served with TLS 1.2 and 1.3, and with nothing older or without', async () => {
-    const { port, status, service } = await serve()
-    expect(service.url).toBe(`https://127.0.0.1:${port}/mcp`)
-    expect(await status()).toBe(405)
-    const old = { ciphers: 'DEFAULT@SECLEVEL=0', minVersion: 'TLSv1' } as const
-    expect((await handshake(port, { ...old, maxVersion: 'TLSv1.2' })).getProtocol()).toBe('TLSv1.2')
-    expect((await handshake(port)).getProtocol()).toBe('TLSv1.3')
-    for (const maxVersion of ['TLSv1.1', 'TLSv1'] as const) {
-      await expect(handshake(port, { ...old, maxVersion })).rejects.toThrow(/version/)
-    }
-    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
-    expect(await status()).toBe(405)
-  })
+it('a client is served with TLS 1.2 and 1.3, and not with older versions or plain HTTP', async () => {
+  const { port, status, service } = await serve()
+  expect(service.url).toBe(`https://127.0.0.1:${port}/mcp`)
+  expect(await status()).toBe(405)
+  const old = { ciphers: 'DEFAULT@SECLEVEL=0', minVersion: 'TLSv1' } as const
+  expect((await handshake(port, { ...old, maxVersion: 'TLSv1.2' })).getProtocol()).toBe('TLSv1.2')
+  expect((await handshake(port)).getProtocol()).toBe('TLSv1.3')
+  for (const maxVersion of ['TLSv1.1', 'TLSv1'] as const) {
+    await expect(handshake(port, { ...old, maxVersion })).rejects.toThrow(/version/)
+  }
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+  expect(await status()).toBe(405)
+})
 
-  it('keeps its connection once it has shown the token, and loses it after some seconds otherwise', async () => {
-    const { port, status } = await serve({ strangerMs: 300 })
-    const agent = new Agent({ keepAlive: true, ca: pair.cert })
-    onTestFinished(() => agent.destroy())
-    expect(await status(agent)).toBe(405)
-    const [known] = Object.values(agent.freeSockets).flat()
-    const stranger = await handshake(port)
-    await closed(stranger.resume())
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(known!.closed).toBe(false)
-    expect(await status(agent)).toBe(405)
-    expect(Object.values(agent.freeSockets).flat()).toEqual([known])
-  })
+it('a client keeps its connection once it has sent the token, and loses it after some seconds otherwise', async () => {
+  const { port, status } = await serve({ strangerMs: 300 })
+  const agent = new Agent({ keepAlive: true, ca: pair.cert })
+  onTestFinished(() => agent.destroy())
+  expect(await status(agent)).toBe(405)
+  const [known] = Object.values(agent.freeSockets).flat()
+  const stranger = await handshake(port)
+  await closed(stranger.resume())
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(known!.closed).toBe(false)
+  expect(await status(agent)).toBe(405)
+  expect(Object.values(agent.freeSockets).flat()).toEqual([known])
 })
 
 describe('strangers', () => {
@@ -91,13 +89,13 @@ describe('strangers', () => {
     ['says nothing', ''],
     ['says half of what begins a handshake', HALF_A_HELLO],
     ['does not speak TLS', 'POST /mcp HTTP/1.1\r\n'],
-  ])('one that %s does not stay', async (_, beginning) => {
+  ])('the connection of a stranger that %s is closed', async (_, beginning) => {
     const { port, status } = await serve({ strangerMs: 200 })
     await closed(await openRaw(port, beginning))
     expect(await status()).toBe(405)
   })
 
-  it('one that ends its handshake and sends slowly does not stay', async () => {
+  it('the connection of a stranger that sends slowly after its handshake is closed', async () => {
     const { port, status } = await serve({ strangerMs: 300 })
     const socket = await handshake(port)
     socket.write('POST /mcp HTTP/1.1\r\n')
@@ -108,7 +106,7 @@ describe('strangers', () => {
     expect(await status()).toBe(405)
   })
 
-  it('strangers with many connections, before, in and after the handshake, keep nobody with the token out', async () => {
+  it('strangers with many connections, before, in and after the handshake, lock out no client with the token', async () => {
     const limits = { strangers: 8, newcomers: 40, newcomerMs: 300 }
     const { port, status } = await serve(limits)
     const agent = new Agent({ keepAlive: true, ca: pair.cert })
@@ -127,7 +125,7 @@ describe('strangers', () => {
     expect(await status(agent)).toBe(405)
   })
 
-  it('strangers do not keep the bridge from ending', async () => {
+  it('connections of strangers do not keep the bridge from ending', async () => {
     const { port, service } = await serve()
     const half = await openRaw(port, HALF_A_HELLO)
     const silent = await handshake(port)
@@ -138,7 +136,7 @@ describe('strangers', () => {
   })
 })
 
-it('a request that does not arrive is given up', async () => {
+it('a request over TLS that does not arrive completely is given up', async () => {
   const { port, status } = await serve({ requestMs: 300 })
   const socket = await handshake(port)
   socket.write(`POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 9\r\n\r\n{`)
@@ -146,7 +144,7 @@ it('a request that does not arrive is given up', async () => {
   expect(await status()).toBe(405)
 })
 
-it('files that cannot be used are told of by their path', async () => {
+it('unusable certificate files are reported by their path', async () => {
   const other = await makeCertificate()
   const [right, wrong] = [files(pair), files({ cert: pair.cert, key: other.key })]
   await expect(readTls(wrong)).rejects.toThrow(/cert\.pem and the key .*key\.pem cannot be used: .*mismatch/)

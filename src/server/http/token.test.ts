@@ -12,7 +12,7 @@ function newFile(): string {
   return tokenFile(folder)
 }
 
-it('is long, the same at the next start, another one elsewhere, and for its owner only', async (ctx) => {
+it('the token is long, the same at the next start, different elsewhere, and readable by its owner only', async (ctx) => {
   const file = newFile()
   const token = await keptToken(file)
   expect(Buffer.from(token, 'base64url')).toHaveLength(32)
@@ -24,13 +24,13 @@ it('is long, the same at the next start, another one elsewhere, and for its owne
   expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700)
 })
 
-it('is one, when several bridges start at once', async () => {
+it('the token is the same for several bridges that start at once', async () => {
   const file = newFile()
   const tokens = await Promise.all(Array.from({ length: 20 }, () => keptToken(file)))
   expect(new Set(tokens)).toEqual(new Set([readFileSync(file, 'utf8').trim()]))
 })
 
-it('is not taken from a file that others could read', async (ctx) => {
+it('the token is not read from a file that others could read', async (ctx) => {
   if (process.platform === 'win32') ctx.skip('Windows has no modes')
   const file = newFile()
   const token = await keptToken(file)
@@ -45,7 +45,7 @@ it('is not taken from a file that others could read', async (ctx) => {
   expect(await keptToken(file)).toBe(token)
 })
 
-it('is not empty', async () => {
+it('the token is never empty', async () => {
   const file = newFile()
   await keptToken(file)
   writeFileSync(file, '\n')

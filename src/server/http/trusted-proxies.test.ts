@@ -24,12 +24,12 @@ describe('who the client is', () => {
     ['that hides', '127.0.0.1', 'unknown', '127.0.0.1'],
     ['that writes nonsense before a proxy', '127.0.0.1', 'nonsense, 10.1.2.3', '10.1.2.3'],
     ['on a proxy itself', '127.0.0.1', '10.9.9.9', '10.9.9.9'],
-  ])('%s', (_, remote, forwarded, expected) => {
+  ])('the address of a client is found: %s', (_, remote, forwarded, expected) => {
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': [forwarded] }
     expect(senderOf(remote, headers)?.address).toBe(expected)
   })
 
-  it('has one host and one protocol', () => {
+  it('a request has exactly one host and one protocol', () => {
     const forwarded = { 'x-forwarded-host': ['outer'], 'x-forwarded-proto': ['HTTPS'] }
     expect(senderOf('10.0.0.1', forwarded)).toMatchObject({ host: 'outer', protocol: 'https' })
     expect(senderOf('192.0.2.1', forwarded)).toEqual({ address: '192.0.2.1', host: 'inner' })
@@ -54,7 +54,7 @@ describe('requests', () => {
   const PUBLIC = { MCP_BRIDGE_PUBLIC_URL: 'https://bridge.example.com/mcp' }
   const outer = { 'x-forwarded-host': 'bridge.example.com', 'x-forwarded-proto': 'https' }
 
-  it('through a trusted proxy are for the host that the client named', async () => {
+  it('requests through a trusted proxy are for the host that the client named', async () => {
     const { ask, lines } = await openService({ env: PUBLIC, options: { trustedProxies: ['127.0.0.1'] } })
     expect((await ask(outer)).status).toBe(405)
     expect((await ask({ ...outer, host: 'inner.local' })).status).toBe(405)
@@ -68,7 +68,7 @@ describe('requests', () => {
     expect(lines.at(-1)).toMatch(/A request was refused status=401 address="198.51.100.7"/)
   })
 
-  it('requests from anyone else are for the host that they name, whatever they say of a proxy', async () => {
+  it('requests that do not come through a trusted proxy are for the host that they name, whatever their headers say of a proxy', async () => {
     const { ask, lines } = await openService({ env: PUBLIC, options: { trustedProxies: ['192.0.2.0/24'] } })
     expect((await ask({ host: 'evil.example', 'x-forwarded-host': 'localhost' })).status).toBe(403)
     expect((await ask({ host: 'localhost', 'x-forwarded-host': 'evil.example' })).status).toBe(405)
@@ -77,7 +77,7 @@ describe('requests', () => {
     expect(lines.at(-1)).toMatch(/A request was refused status=401 address="127.0.0.1"/)
   })
 
-  it('requests of a proxy may wait longer than those of strangers, on a connection that is for all of its clients', async () => {
+  it('requests through a proxy may wait longer than those of strangers, since its connection serves many clients', async () => {
     const limits = { strangerMs: 200, strangers: 1, newcomers: 2, newcomerMs: 20 }
     const { ask } = await openService({ options: { trustedProxies: ['127.0.0.1'] }, limits })
     const { Agent } = await import('node:http')

@@ -73,7 +73,7 @@ it.each<[string, RequestListener, string]>([
   ['fails', (_, response) => void response.writeHead(500).end('boom'), 'HTTP 500'],
   ['has enough', (_, response) => void response.writeHead(429).end(), 'HTTP 429'],
   ['hangs up', (request) => void request.socket.destroy(), 'reset'],
-])('an authorization server that %s is named, costs no sign-in, and is asked again', async (_what, bad, words) => {
+])('an authorization server that %s is named, keeps the sign-in, and is asked again', async (_what, bad, words) => {
   let token = bad
   const { auth, refused, tokenCount } = await signedIn((request, response) => token(request, response))
   for (let i = 0; i < 4; i += 1) {
@@ -89,7 +89,7 @@ it.each<[string, RequestListener, string]>([
   expect(tokenCount()).toBeGreaterThanOrEqual(5)
 })
 
-it('those who wait for one refresh that never ends are all told', async () => {
+it('all that wait for one refresh that never ends get an error', async () => {
   const { refused, tokenCount } = await signedIn(() => {})
   const outcomes = await Promise.allSettled([refused(), refused(), refused()])
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])

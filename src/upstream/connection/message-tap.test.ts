@@ -39,7 +39,7 @@ function tap(...observers: MessageObserver[]): MessageTap {
 }
 
 describe('MessageTap', () => {
-  it('passes messages by its observers in the order of the list, both ways', async () => {
+  it('the message tap passes messages to its observers in the order of the list, both ways', async () => {
     const tapped = tap(watcher('a'), { name: 'idle' }, watcher('b'))
     transport.onmessage?.(message('in'))
     await tapped.send(message('out'))
@@ -53,13 +53,13 @@ describe('MessageTap', () => {
     ])
   })
 
-  it('keeps a message that an observer has dealt with from all others', () => {
+  it('the message tap hides a message that one observer has handled from all others', () => {
     tap(watcher('a', { receive: () => true }), watcher('b'))
     transport.onmessage?.(message('in'))
     expect(events).toEqual([])
   })
 
-  it('lets an observer hand in an answer of its own, which all see', async () => {
+  it('the message tap lets an observer add an answer of its own, which all see', async () => {
     const answering = watcher('b', {
       send: async (_sent, _options, ways) => ways.receive(message('answer')),
     })
@@ -72,12 +72,12 @@ describe('MessageTap', () => {
     ])
   })
 
-  it('tells of a close before it and after it, once the package knows', async () => {
+  it('the message tap reports a close before it and after it, once the package knows', async () => {
     await tap(watcher('a'), watcher('b')).close()
     expect(events).toEqual(['a closing', 'b closing', 'close', 'package closed', 'a closed', 'b closed'])
   })
 
-  it('is to the package what its transport is', () => {
+  it('the message tap looks to the package like the transport', () => {
     const versions: string[] = []
     Object.assign(transport, {
       sessionId: 's',

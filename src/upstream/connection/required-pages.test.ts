@@ -11,27 +11,27 @@ const redact = createRedactor({
 const pagesFor = (...elicitations: unknown[]) => requiredPages({ code: -32_042, data: { elicitations } }, redact)
 
 describe('the pages that a server wants opened', () => {
-  it('the pages that a server wants opened are those of its error, in its words', () => {
+  it('pages that a server wants opened are read from its error, with its texts', () => {
     const page = { mode: 'url', url: 'https://s.example/auth?x=1', message: 'Allow it.', elicitationId: 'e1' }
     expect(pagesFor(page)).toEqual([{ url: 'https://s.example/auth?x=1', message: 'Allow it.', id: 'e1' }])
     expect(requiredPages({ code: -32_603, data: { elicitations: [page] } }, redact)).toEqual([])
   })
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'https://bank.example@evil.example/', 'no address', 7, null])(
-    'the pages that a server wants opened are not %s',
+    'a required page is refused: %s',
     (url) => {
       expect(pagesFor({ url, message: 'Open it.' })).toEqual([])
     },
   )
 
   it.each([[undefined], [{}], [{ elicitations: 'none' }], [{ elicitations: [null, 'x', {}] }]])(
-    'the pages that a server wants opened are none in %j',
+    'no required page is found in %j',
     (data) => {
       expect(requiredPages({ code: -32_042, data }, redact)).toEqual([])
     },
   )
 
-  it('the pages that a server wants opened show no secret of the definition, and lead where they should all the same', () => {
+  it('required pages show no secret of the definition, and still lead to the right address', () => {
     const [page] = pagesFor({
       url: 'https://s.example/auth/a-secret-that-is-long?k=a-secret-that-is-long',
       message: 'With a-secret-that-is-long',
@@ -39,7 +39,7 @@ describe('the pages that a server wants opened', () => {
     expect(page).toEqual({ url: 'https://s.example/auth/[redacted]?k=[redacted]', message: 'With [redacted]' })
   })
 
-  it('the pages that a server wants opened are few', () => {
+  it('required pages are limited in number', () => {
     expect(pagesFor(...Array.from({ length: 100 }, () => ({ url: 'https://s.example/' })))).toHaveLength(5)
   })
 })
@@ -47,7 +47,7 @@ describe('the pages that a server wants opened', () => {
 describe('a finished page', () => {
   const forever = new AbortController().signal
 
-  it('ends the wait for it, also when it was finished before', async () => {
+  it('a finished page ends the wait for it, also when it was finished before', async () => {
     const pages = new FinishedPages()
     pages.add('a')
     await pages.wait('a', forever)
@@ -58,7 +58,7 @@ describe('a finished page', () => {
     await later
   })
 
-  it('is not waited for when nobody is there any more', async () => {
+  it('a finished page is not waited for when no call waits any more', async () => {
     const abort = new AbortController()
     const waiting = new FinishedPages().wait('a', abort.signal)
     abort.abort()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { webPage } from './required-pages.ts'
 
 it.each(['https://example.com/a?b=c#d', 'http://localhost:3000/', 'HTTPS://EXAMPLE.com', 'https://[::1]/x'])(
-  'a page that may be opened: %j',
+  'a page may be opened: %j',
   (url) => expect(webPage(url)?.href).toBe(new URL(url).href),
 )
 
@@ -24,4 +24,4 @@ it.each([
   'vscode://open',
   'https://',
   42,
-])('no page that is offered: %j', (url) => expect(webPage(url)).toBeUndefined())
+])('a page is not offered: %j', (url) => expect(webPage(url)).toBeUndefined())

@@ -7,6 +7,7 @@ const MAX_SCOPE_WORDS = 3
 /** What is known of the server that requires it. */
 interface Authenticated {
   server: string
+  loginOptions?: string
   usesClientCredentials?: boolean
 }
 
@@ -16,9 +17,11 @@ export function needsLogin(error: unknown): boolean {
 }
 
 /** @param error one that `needsLogin` */
-export function loginNeeded({ server, usesClientCredentials }: Authenticated, error: unknown): BridgeError {
+export function loginNeeded(about: Authenticated, error: unknown): BridgeError {
+  const { server, usesClientCredentials } = about
   const scope = missingScope(error)
-  if (scope !== undefined) return scopeNeeded(server, scope, usesClientCredentials)
+  if (scope !== undefined) return scopeNeeded(about, scope)
+  const login = loginCommand(about)
   if (usesClientCredentials) {
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
@@ -26,9 +29,13 @@ export function loginNeeded({ server, usesClientCredentials }: Authenticated, er
     })
   }
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
-    hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
-    userHint: `Run \`sandbridge login ${server}\`, or correct the credentials in its headers.`,
+    hint: `Ask the user to run ${login} in a terminal, or to correct the credentials in its headers.`,
+    userHint: `Run ${login}, or correct the credentials in its headers.`,
   })
+}
+
+function loginCommand({ server, loginOptions = '' }: Authenticated, more = ''): string {
+  return `\`sandbridge login ${server}${loginOptions}${more}\``
 }
 
 /** Names of permissions, and not a sentence: of words without anything that joins them, there are few. */
@@ -41,18 +48,19 @@ function isListOfScopes(scope: string): boolean {
 }
 
 /** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
-function scopeNeeded(server: string, scope: string, usesClientCredentials = false): BridgeError {
+function scopeNeeded(about: Authenticated, scope: string): BridgeError {
+  const { server, usesClientCredentials = false } = about
   const shown = isListOfScopes(scope) ? scope : undefined
   const named = shown === undefined ? '' : `: ${shown}`
   const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
-  let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal. It requests them.`
-  let userHint = `Run \`sandbridge login ${server}\`. It requests them.`
+  let hint = `Ask the user to run ${loginCommand(about)} in a terminal. It requests them.`
+  let userHint = `Run ${loginCommand(about)}. It requests them.`
   if (usesClientCredentials) {
     hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
     userHint = 'Add them to `scope` in the `oauth` of its definition.'
   } else if (scope === '') {
-    hint = `It does not say which. Ask the user to find out, and to run \`sandbridge login ${server} --scope …\` with them in a terminal.`
-    userHint = `It does not say which. Find out, and run \`sandbridge login ${server} --scope …\` with them.`
+    hint = `It does not say which. Ask the user to find out, and to run ${loginCommand(about, ' --scope …')} with them in a terminal.`
+    userHint = `It does not say which. Find out, and run ${loginCommand(about, ' --scope …')} with them.`
   }
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires more permissions than ${has}${named}`, {
     hint,

@@ -50,6 +50,6 @@ it.each([
     'Error: GITHUB_TOKEN is required',
   ],
   ['silence', '\n \n', ''],
-])('finds why in %s', (_what, text, line) => {
+])('the line that explains a failure is found in %s', (_what, text, line) => {
   expect(tellingLine(text)).toBe(line)
 })

@@ -13,7 +13,7 @@ const fail = (c: Circuit, retryAfterMs?: number): void => c.failed(failure, c.ge
 /** One use that comes to nothing. */
 const use = (c: Circuit): void => c.enter()()
 
-it('the first failures have no consequence; then the waits double up to five minutes', () => {
+it('the circuit allows the first failures; then the waits double up to five minutes', () => {
   const { clock, circuit: c } = circuit()
   const waits: number[] = []
   for (let i = 0; i < 14; i += 1) {
@@ -32,7 +32,7 @@ it('the first failures have no consequence; then the waits double up to five min
   expect(waits).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
 })
 
-it('jitter spreads a wait by a fifth either way', () => {
+it('the circuit spreads a wait by a fifth either way', () => {
   for (const [random, wait] of [
     [0, 800],
     [1, 1200],
@@ -46,13 +46,13 @@ it('jitter spreads a wait by a fifth either way', () => {
   }
 })
 
-it('says how long, and why', () => {
+it('the circuit says how long it waits, and why', () => {
   const { circuit: c } = circuit()
   for (let i = 0; i < 5; i += 1) fail(c)
   expect(() => use(c)).toThrow("Server 's' is paused for 4 s after repeated failures. Last one: it is down")
 })
 
-it('success closes it again', () => {
+it('the circuit closes again after a success', () => {
   const { clock, circuit: c } = circuit()
   for (let i = 0; i < 9; i += 1) fail(c)
   clock.now = 1e6
@@ -61,7 +61,7 @@ it('success closes it again', () => {
   expect(() => use(c)).not.toThrow()
 })
 
-it('what began together and fails together is one failure', () => {
+it('the circuit counts calls that began together and fail together as one failure', () => {
   const { circuit: c } = circuit()
   const since = c.generation
   for (let i = 0; i < 40; i += 1) c.failed(failure, since)
@@ -72,7 +72,7 @@ it('what began together and fails together is one failure', () => {
   expect(() => use(c)).toThrow('paused for 1 s')
 })
 
-it('an answer to what began before the failure is no sign that the server is back', () => {
+it('the circuit ignores an answer to a call that began before the failure', () => {
   const { circuit: c } = circuit()
   const before = c.generation
   for (let i = 0; i < 5; i += 1) fail(c)
@@ -82,7 +82,7 @@ it('an answer to what began before the failure is no sign that the server is bac
   use(c)
 })
 
-it('a server’s own wish counts, up to an hour, also among failures of one generation', () => {
+it('the circuit follows a server’s own Retry-After, up to an hour, also among failures of one generation', () => {
   const { clock, circuit: c } = circuit()
   const since = c.generation
   c.failed(failure, since)
@@ -104,13 +104,13 @@ function halfOpen() {
   return c
 }
 
-it('there is no probe while all is well', () => {
+it('the circuit makes no probe while it is closed', () => {
   const { circuit: c } = circuit()
   c.enter()
   expect(c.halfOpenProbe).toBeUndefined()
 })
 
-it('after a wait, the first use is the probe until it is over', async () => {
+it('the circuit makes the first use after a wait the probe until it is over', async () => {
   const c = halfOpen()
   const leave = c.enter()
   const probe = c.halfOpenProbe
@@ -122,7 +122,7 @@ it('after a wait, the first use is the probe until it is over', async () => {
   expect(() => c.enter()).toThrow('paused for 8 s')
 })
 
-it('a probe that says nothing leaves the next use to be one', async () => {
+it('the circuit makes the next use the probe when a probe has no outcome', async () => {
   const c = halfOpen()
   const leave = c.enter()
   const first = c.halfOpenProbe
@@ -133,7 +133,7 @@ it('a probe that says nothing leaves the next use to be one', async () => {
   expect(c.halfOpenProbe).not.toBe(first)
 })
 
-it('a probe is over as soon as something succeeded', async () => {
+it('the circuit ends a probe as soon as a call has succeeded', async () => {
   const c = halfOpen()
   c.enter()
   const probe = c.halfOpenProbe
@@ -143,7 +143,7 @@ it('a probe is over as soon as something succeeded', async () => {
   expect(c.halfOpenProbe).toBeUndefined()
 })
 
-it('nobody waits for a slow probe for longer than ten seconds, and its end does not end the next one', async () => {
+it('the circuit waits ten seconds at most for a slow probe, whose end does not end the next one', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const c = halfOpen()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { LastLogged } from './last-logged.ts'
 
-it('the last three of the last minute are told', () => {
+it('the last three log lines of the last minute are quoted', () => {
   let now = 0
   const logged = new LastLogged(() => now)
   expect(logged.text()).toBe('')

@@ -36,6 +36,8 @@ const OFFERINGS_DELAY_MS = 200
 export interface ManagedUpstreamOptions {
   clientInfo: Implementation
   startTimeoutMs: number
+  /** What `sandbridge login SERVER` needs besides. */
+  loginOptions: string
   cwd: string | undefined
   /** How long to stay running without being used; 0 means for ever. */
   idleMs: number
@@ -303,6 +305,7 @@ export class ManagedUpstream {
       negotiatedTransports: this.#options.negotiatedTransports,
       jailPlace: this.#options.jailPlace,
       clientInfo: this.#options.clientInfo,
+      loginOptions: this.#options.loginOptions,
       requests: this.#options.requests(this.#callers),
       callers: this.#callers,
       allowLinkLocal: this.#options.allowLinkLocal,
@@ -376,7 +379,7 @@ export class ManagedUpstream {
     this.#watchIdle()
   }
 
-  /** Stops a server that nobody uses, and asks a remote one from time to time whether it is still there. */
+  /** Stops an idle server, and pings a remote one from time to time. */
   #watchIdle(): void {
     clearTimeout(this.#timer)
     const connection = this.#connection
@@ -393,7 +396,7 @@ export class ManagedUpstream {
         void this.stop()
         return
       }
-      // Nobody waits to be told of a failed ping, and the next use finds out for itself.
+      // A failed ping is not reported: the next use reconnects.
       connection.ping().then(
         () => this.#watchIdle(),
         () => this.#drop(connection),

@@ -26,7 +26,7 @@ async function written(file: string, count: number): Promise<void> {
 const modern: NegotiatedTransport = { via: 'http', era: 'modern' }
 const legacy: NegotiatedTransport = { via: 'sse', era: 'legacy' }
 
-it('bridges that share the file keep what the others found out, and learn it', async () => {
+it('bridges that share the file of negotiated transports keep and learn what the others found out', async () => {
   const file = await temporaryFile()
   const [a, b] = [createNegotiatedTransports(file), createNegotiatedTransports(file)]
   // Both have read the file before either writes to it.
@@ -41,7 +41,7 @@ it('bridges that share the file keep what the others found out, and learn it', a
   await vi.waitFor(async () => expect(await b.get(server('a'))).toEqual(modern))
 })
 
-it('the newest transport on a server stays', async () => {
+it('the newest transport of a server is kept', async () => {
   const file = await temporaryFile()
   const [a, b] = [createNegotiatedTransports(file), createNegotiatedTransports(file)]
   a.set(server('a'), legacy)

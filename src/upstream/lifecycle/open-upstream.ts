@@ -19,6 +19,8 @@ export interface OpenOptions
     Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose' | 'onClosing'>,
     Omit<RemoteOptions, 'sdk'> {
   definition: ServerDefinition
+  /** What `sandbridge login SERVER` needs besides. */
+  loginOptions: string
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
   redact: Redactor
@@ -113,6 +115,7 @@ async function attempt(
   }
   const about = (since?: CallStart): Circumstances => ({
     server: definition.name,
+    loginOptions: options.loginOptions,
     redact,
     remote: via !== 'stdio',
     command: commandLine(written),

@@ -6,7 +6,7 @@ const pages = (all: unknown[][]) => async (cursor: string | undefined) => {
   return { tools: all[index] ?? [], ...(index + 1 < all.length && { nextCursor: String(index + 1) }) }
 }
 
-it('copies known fields of the right type and nothing else', async () => {
+it('a tool list keeps known fields of the right type and nothing else', async () => {
   const { tools } = await readToolList(
     's',
     pages([
@@ -38,7 +38,7 @@ it('copies known fields of the right type and nothing else', async () => {
   ])
 })
 
-it('reads every page and leaves out what has no name of its own', async () => {
+it('a tool list is read from every page, without tools that have no name of their own', async () => {
   const list = await readToolList(
     's',
     pages([[{ name: 'a' }, null, 3], [{ name: '' }, { name: 'b' }], [{ name: 'a', title: 'again' }]]),
@@ -58,11 +58,11 @@ it.each([
       nextCursor: `${cursor}x`,
     }),
   ],
-])('refuses a list that %s', async (_what, request) => {
+])('a tool list is refused when it %s', async (_what, request) => {
   await expect(readToolList('s', request)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
 })
 
-it('a list of many megabytes is cut, and what is beyond is not asked for', async () => {
+it('a tool list of many megabytes is cut, and the rest is not requested', async () => {
   let pageCount = 0
   const list = await readToolList('s', async () => {
     pageCount += 1
@@ -75,7 +75,7 @@ it('a list of many megabytes is cut, and what is beyond is not asked for', async
   expect(pageCount).toBe(4)
 })
 
-it('a tool that is nested too deeply to be written down is left out', async () => {
+it('a tool that is nested too deeply to be serialised is left out of the list', async () => {
   let inputSchema: unknown = {}
   for (let i = 0; i < 100_000; i += 1) inputSchema = { inputSchema }
   const list = await readToolList('s', pages([[{ name: 'deep', inputSchema }, { name: 'flat' }]]))

@@ -14,7 +14,7 @@ async function collect(source: AsyncIterable<Buffer>): Promise<string[]> {
 
 const chunks = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\r') }))
 
-it('the same bytes come out, cut behind line ends only', async () => {
+it('a bounded body returns the same bytes, cut behind line ends only', async () => {
   await fc.assert(
     fc.asyncProperty(chunks, async (given) => {
       const out = await collect(wholeLines(from(given)))
@@ -24,19 +24,19 @@ it('the same bytes come out, cut behind line ends only', async () => {
   )
 })
 
-it('a line is handed on as soon as it is whole', async () => {
+it('a bounded body passes a line on as soon as it is complete', async () => {
   const lines = wholeLines(from(['a\nb', 'c\n', 'd']))
   expect((await lines.next()).value?.toString()).toBe('a\n')
 })
 
-it('limits are exact', async () => {
+it('the limits of a bounded body are exact', async () => {
   expect(await collect(atMost(from(['abc', 'd']), 4))).toEqual(['abc', 'd'])
   await expect(collect(atMost(from(['abc', 'de']), 4))).rejects.toBeInstanceOf(BodyRefusedError)
   expect(await collect(wholeLines(from(['abc\n']), 4))).toEqual(['abc\n'])
   await expect(collect(wholeLines(from(['ab', 'cde']), 4))).rejects.toBeInstanceOf(BodyRefusedError)
 })
 
-it('the lines of one event count together, and those of several do not', async () => {
+it('the lines of one event count together in a bounded body, and those of several do not', async () => {
   for (const blank of ['\n', '\r\n']) {
     const events = `a\nb\n${blank}`.repeat(3)
     for (const pieces of [[events], events.split('')]) {
@@ -48,7 +48,7 @@ it('the lines of one event count together, and those of several do not', async (
   }
 })
 
-it('a stream without a limit on its events gets through a limit on each, however it is cut', async () => {
+it('a bounded body passes a stream without a limit on its events when each fits, however it is cut', async () => {
   const event = fc.array(fc.constantFrom('', 'a', 'bc', '\r'), { maxLength: 3 })
   const cuts = fc.array(fc.nat({ max: 200 }))
   await fc.assert(
@@ -76,7 +76,7 @@ it.each([
   }
 })
 
-it('no field of an event hides what another one costs', async () => {
+it('the cost of one field of an event is not hidden by another', async () => {
   for (const end of ['\n', '\r', '\r\n']) {
     const event = `id: "${end}data: ${BRACKETS}${end}${end}\n`
     await expect(collect(wholeLines(from([event])))).rejects.toBeInstanceOf(BodyRefusedError)
@@ -86,7 +86,7 @@ it('no field of an event hides what another one costs', async () => {
   await expect(collect(wholeLines(from([spread])))).rejects.toBeInstanceOf(BodyRefusedError)
 })
 
-it('brackets in strings, and those of many events, are let through', async () => {
+it('brackets in strings, and those of many events, are allowed', async () => {
   const text = JSON.stringify({ text: `${'\\"'.repeat(100)}${BRACKETS}` })
   for (const body of [text, text.split('').join('|')]) {
     const pieces = body === text ? [text] : body.split('|')

@@ -22,6 +22,6 @@ it.each<['none' | 'valid' | 'invalid', string, unknown]>([
   ['invalid', 'a definition', { $defs: { x: header('N') } }],
   ['invalid', 'a property below items', property({ items: property(header('N')) })],
   ['invalid', 'the same name twice', { properties: { a: header('Region'), b: header('region') } }],
-])('%s: %s', (expected, _what, schema) => {
+])('the header parameters of a schema are %s: %s', (expected, _what, schema) => {
   expect(headerParameters(schema)).toBe(expected)
 })

@@ -19,10 +19,10 @@ it.each<[string, Record<string, string>, string | undefined]>([
   ['http://a.example:81/', { http_proxy: 'p:1', no_proxy: 'a.example:81' }, undefined],
   ['http://aexample/', { http_proxy: 'p:1', no_proxy: 'example' }, 'http://p:1/'],
   ['http://10.0.0.1/', { http_proxy: 'p:1', no_proxy: '10.0.0.1' }, undefined],
-])('%s with %j', (url, env, expected) => {
+])('the proxy for %s with %j is found', (url, env, expected) => {
   expect(via(url, env)).toBe(expected)
 })
 
-it.each(['socks5://p:1', 'http://'])('refuses the proxy %s', (proxy) => {
+it.each(['socks5://p:1', 'http://'])('the proxy %s is refused', (proxy) => {
   expect(() => via('http://a.example/', { http_proxy: proxy })).toThrow('not an http or https address')
 })

@@ -13,7 +13,7 @@ it.each([
   ['id last', `{"jsonrpc": "2.0", "result": ${big}, "id": 7}`],
   ['result first', `{"result": ${big}, "id": 7, "jsonrpc": "2.0"}`],
   ['with another id inside', `{"jsonrpc":"2.0","id":7,"result":{"a":${big},"id":8}}`],
-])('an answer is recognised: %s', (_, line) => {
+])('the answered id is recognised: %s', (_, line) => {
   expect(ends(line)).toBe(7)
 })
 
@@ -24,6 +24,6 @@ it.each([
   ['an id in a text', `{"jsonrpc":"2.0","result":"${'x'.repeat(1000)},\\"id\\":7}"}`],
   ['an id that is a text', `{"jsonrpc":"2.0","id":"7","result":${big}}`],
   ['no message', 'y'.repeat(1000)],
-])('nothing is taken for one: %s', (_, line) => {
+])('no answered id is found: %s', (_, line) => {
   expect(ends(line)).toBeUndefined()
 })

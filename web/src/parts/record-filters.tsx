@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { visibleInline } from '../../../src/text/visible.ts'
 import type { ServerListView } from '../../../src/ui/server-views.ts'
-import type { RunRow } from '../../../src/ui/record.ts'
+import type { RunRow } from '../../../src/ui/run-row.ts'
 import { useAnswer } from '../use-answer.ts'
 import type { Filter } from '../use-record.ts'
 

@@ -6,6 +6,7 @@ import { visible } from '../../../src/text/visible.ts'
 import { tell } from '../api.ts'
 import { definedName, firstComment, nameProblem, type SavedAs, savingCode, workflowTitle } from '../tool-code.ts'
 import { Code } from './code.tsx'
+import { Problem } from './problem.tsx'
 
 export function SaveTool({ code }: { code: string }): JSX.Element {
   const [name, setName] = useState(definedName(code) ?? '')
@@ -55,11 +56,7 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
         </button>
         <span class="muted">The code itself does not run.</span>
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {visible(problem)}
-        </p>
-      )}
+      <Problem text={problem && visible(problem)} />
       {saved !== undefined && (
         <p class="notice" role="status">
           Saved.{' '}

@@ -10,6 +10,7 @@ import { useStore } from '../store.ts'
 import { CellCard, CopyButton } from './cell-card.tsx'
 import { Code } from './code.tsx'
 import { argumentsOf, type Field, fieldsOf } from './tool-fields.ts'
+import { Problem } from './problem.tsx'
 
 export function TryTool({ doc }: { doc: ToolDoc }): JSX.Element {
   const fields = fieldsOf(doc.inputSchema)
@@ -46,11 +47,7 @@ export function TryTool({ doc }: { doc: ToolDoc }): JSX.Element {
         </button>
         <CopyButton text={code} label="Copy as a cell" />
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {outcome && <Result outcome={outcome} code={code} />}
     </form>
   )

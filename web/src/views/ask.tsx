@@ -8,6 +8,7 @@ import { type ApiError, tell } from '../api.ts'
 import { useStore } from '../store.ts'
 import type { Waiting } from '../use-waiting.ts'
 import { plural } from '../words.ts'
+import { Problem } from '../parts/problem.tsx'
 
 export function Ask({ waiting }: { waiting: Waiting }): JSX.Element {
   const { questions, answers, isKnown } = waiting
@@ -70,11 +71,7 @@ function Question({ question, answers, isOpen }: QuestionProps): JSX.Element {
       <p class="muted">
         {visible(reason)} {visibleInline(bridge)}.
       </p>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {given === undefined && isOpen ? (
         <div class="actions">
           {answers.map((one) => (

@@ -9,6 +9,7 @@ import { createEditor, type Editor } from '../parts/editor.ts'
 import { type ChosenSession, SessionChoice, sharedSessions } from '../parts/session-choice.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
+import { Problem } from '../parts/problem.tsx'
 
 /** By session and number; they stay when another view is shown. */
 const outcomes = new Map<string, Outcome>()
@@ -82,11 +83,7 @@ export function Cells(): JSX.Element {
         </button>
         <span class="muted">{isRunning ? 'Running…' : 'Ctrl+Enter or Shift+Enter runs, Ctrl+Space completes'}</span>
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </>
   )
 }

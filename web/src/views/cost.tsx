@@ -7,6 +7,7 @@ import { useStore } from '../store.ts'
 import { useAgain } from '../use-again.ts'
 import { useAnswer } from '../use-answer.ts'
 import { short } from '../words.ts'
+import { Problem } from '../parts/problem.tsx'
 
 /** Of the days that are shown together. */
 const MONTH = 30
@@ -24,11 +25,7 @@ export function Cost(): JSX.Element {
         <h1>Cost</h1>
         <p class="muted">Estimates, in tokens</p>
       </header>
-      {error && (
-        <p class="problem" role="alert">
-          {error}
-        </p>
-      )}
+      <Problem text={error} />
       <div class="figures">
         <Figure value={sum('returned')} text={`returned to clients in the last ${MONTH} days with runs`} />
         <Figure value={sum('listed')} text="in the same conversations, if clients had loaded all tools directly" />

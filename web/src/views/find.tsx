@@ -7,6 +7,7 @@ import { visible, visibleInline } from '../../../src/text/visible.ts'
 import { coloured } from '../parts/code.tsx'
 import { TryTool } from '../parts/try-tool.tsx'
 import { useAnswer } from '../use-answer.ts'
+import { Problem } from '../parts/problem.tsx'
 
 interface Found {
   hits: { doc: ToolDoc; reason?: Reason }[]
@@ -39,11 +40,7 @@ export function Find(): JSX.Element {
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       </label>
-      {error && (
-        <p class="problem" role="alert">
-          {error}
-        </p>
-      )}
+      <Problem text={error} />
       <p class="unseen" role="status">
         {isLoading ? 'Searching' : value ? `${value.hits.length} found` : ''}
       </p>

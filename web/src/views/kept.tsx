@@ -6,6 +6,7 @@ import { KeptPreview } from '../parts/kept-preview.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { bytes, plural } from '../words.ts'
+import { Problem } from '../parts/problem.tsx'
 
 /** @param id `artifact NAME` or `tool NAME` */
 export function Kept({ id }: { id: string | undefined }): JSX.Element {
@@ -27,11 +28,7 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
           {plural(workflows.length, 'workflow')}
         </p>
       </header>
-      {error && (
-        <p class="problem" role="alert">
-          {error}
-        </p>
-      )}
+      <Problem text={error} />
       {value && artifacts.length + tools.length + broken.length === 0 && (
         <div class="empty">
           <h2>Nothing is kept yet</h2>

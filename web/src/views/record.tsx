@@ -2,13 +2,14 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visibleInline } from '../../../src/text/visible.ts'
-import type { RunRow } from '../../../src/ui/record.ts'
+import type { RunRow } from '../../../src/ui/run-row.ts'
 import { OpenedRun } from '../parts/opened-run.tsx'
 import { RecordFilters } from '../parts/record-filters.tsx'
 import { Status } from '../parts/status.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { type Filter, NO_FILTER, type Runs, useRecord } from '../use-record.ts'
 import { duration, moment, plural } from '../words.ts'
+import { Problem } from '../parts/problem.tsx'
 
 const ROW_HEIGHT = 36
 
@@ -27,11 +28,7 @@ export function Record({ id, at }: { id: string | undefined; at: number }): JSX.
         </p>
       </header>
       <RecordFilters filter={filter} rows={rows} onChange={setFilter} />
-      {error && (
-        <p class="problem" role="alert">
-          {error}
-        </p>
-      )}
+      <Problem text={error} />
       {isOff && (
         <p class="notice">
           Nothing is written down, because <code>MCP_BRIDGE_AUDIT</code> is off: these are the runs that the bridges

@@ -10,6 +10,7 @@ import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { clock, duration, moment, plural, short } from '../words.ts'
+import { Problem } from '../parts/problem.tsx'
 
 type OfBridge = AnswerOfBridge<ServerListView>
 
@@ -28,11 +29,7 @@ export function Servers({ name, source }: { name: string | undefined; source: st
           {plural(servers.length, 'server')} · about {short(tokens)} tokens if a model had to read all their tools
         </p>
       </header>
-      {error && (
-        <p class="problem" role="alert">
-          {error}
-        </p>
-      )}
+      <Problem text={error} />
       {value?.length === 1 && servers.length === 0 && (
         <div class="empty">
           <h2>No servers are configured</h2>
@@ -166,11 +163,7 @@ function ServerDetails({ name, source, changes }: { name: string; source: string
           {busy === 'restart' ? 'Restarting…' : server.state === 'not-started' ? 'Start' : 'Restart'}
         </button>
       </header>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {signInUrl && (
         <p class="notice">
           <a href={signInUrl} target="_blank" rel="noopener noreferrer">

@@ -1,5 +1,5 @@
 // Runs in the empty context, after the glue: starts Pyodide, gives Python its two devices, and enters the kernel.
-// `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of devices.js and files.js.
+// `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of devices.js, files.js and javascript.js.
 // Its value is a function; what that resolves to is called from outside, and hands back numbers and bytes only.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
@@ -32,7 +32,7 @@
 
   // Elsewhere these load when a cell needs them, from compiled files. Here there are none, and compiling one costs a cell tens of milliseconds.
   const KERNEL =
-    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.program_hints, ' +
+    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.javascript.cell, sandbridge_kernel.javascript.quickjs, sandbridge_kernel.program_hints, ' +
     'sandbridge_kernel.cell_function, sandbridge_kernel.api.complete\n'
 
   // Everything that leads from Python to JavaScript is taken out of the heap before it is written to the snapshot: the finder and its modules, and
@@ -125,9 +125,9 @@ del forget
   }
 
   input.limitFiles(FS, input.filesMaxBytes)
-  input.addDevices(FS, input)
+  const { interrupt, heapMaxBytes } = input
+  input.addJavaScript(FS, { interrupt, heapMaxBytes, ...input.addDevices(FS, input) })
   // Pyodide reads the interrupt and then writes zero. One that comes in between would be lost, so reading takes it and writing does nothing.
-  const { interrupt } = input
   pyodide.setInterruptBuffer({
     get 0() {
       return interrupt[0] === 0 ? 0 : Atomics.exchange(interrupt, 0, 0)

@@ -87,6 +87,7 @@ input.stdlib = bytes('python_stdlib.zip')
 if (!building) input.snapshot = bytes('snapshot.bin')
 input.addDevices = evaluateFile('devices.js')
 input.limitFiles = evaluateFile('files.js')
+input.addJavaScript = evaluateFile('javascript.js')
 
 let python
 try {

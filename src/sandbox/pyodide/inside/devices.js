@@ -1,5 +1,5 @@
 // Runs in the empty context: Python's character devices, two of them on top of two shared-memory rings, whose other ends are in pump.mjs.
-// Its value is a function. Everything here may be called and corrupted by hostile code; nothing outside believes what it leaves in the rings.
+// Its value is a function, which gives what other devices are made with. Everything here may be called and corrupted by hostile code; nothing outside believes what it leaves in the rings.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;(fs, { control, inbound, outbound, interrupt }) => {
@@ -88,4 +88,5 @@
   device(0, '/dev/sandbridge', readFrames, writeFrames)
   device(1, '/dev/sandbridge-wait', () => 0, waitForInput)
   device(2, '/dev/sandbridge-memory', readMemorySize, () => 0)
+  return { device, writeFrames }
 }

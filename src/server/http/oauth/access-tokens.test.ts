@@ -31,13 +31,13 @@ async function publicPem({ key }: TokenIssuer): Promise<string> {
 
 const ago = (seconds: number): number => Math.floor(Date.now() / 1000) - seconds
 
-it('names the user by issuer and subject', async () => {
+it('an access token names its user by issuer and subject', async () => {
   const { issuer, tokens } = await setUp()
   expect(await tokens.userOf(await issuer.sign())).toBe(`${issuer.issuer}#ann`)
   expect(await tokens.userOf(await issuer.sign({ sub: 'a|b@c' }))).toBe(`${issuer.issuer}#a|b@c`)
 })
 
-it('accepts what the standards allow', async () => {
+it('an access token is accepted in every form that the standards allow', async () => {
   const { issuer, tokens } = await setUp()
   for (const token of [
     await issuer.sign({ aud: ['https://other.example', AUDIENCE] }),
@@ -72,7 +72,7 @@ describe('refuses a token', () => {
     ['whose subject is written backwards', { sub: 'ann\u202eneb' }, /has a sub/],
     ['with a very long subject', { sub: 'x'.repeat(256) }, /has a sub/],
     ['that only the holder of a key may use', { cnf: { jkt: 'x' } }, /bound to a key/],
-  ])('%s', async (_, claims, message) => {
+  ])('an access token is refused %s', async (_, claims, message) => {
     const { issuer, tokens } = await setUp()
     await expect(tokens.userOf(await issuer.sign(claims))).rejects.toMatchObject({
       kind: { status: 401, error: 'invalid_token' },
@@ -88,7 +88,7 @@ describe('refuses a token', () => {
     ['with a kid that is an address', { kid: 'https://evil.example/keys' }, /does not have/],
     ['with a kid that is a name of an object', { kid: '__proto__' }, /does not have/],
     ['with a header that must be understood', { 'urn:x': 1, crit: ['urn:x'] }, /is not valid/],
-  ])('%s', async (_, header, message) => {
+  ])('an access token is refused %s', async (_, header, message) => {
     const { issuer, tokens } = await setUp()
     await expect(tokens.userOf(await issuer.sign({}, header))).rejects.toMatchObject({
       kind: { status: 401 },
@@ -97,7 +97,7 @@ describe('refuses a token', () => {
     expect(await tokens.userOf(await issuer.sign())).toMatch(/#ann$/)
   })
 
-  it('refuses a token without a signature', async () => {
+  it('an access token is refused without a signature', async () => {
     const { issuer, tokens } = await setUp()
     const [head, body] = (await issuer.sign()).split('.')
     for (const alg of ['none', 'None', 'NONE', 'nOnE', '']) {
@@ -107,7 +107,7 @@ describe('refuses a token', () => {
     await expect(tokens.userOf(`${head}.${body}.`)).rejects.toMatchObject({ kind: { status: 401 } })
   })
 
-  it('refuses a token that is signed with the public key as a shared secret', async () => {
+  it('an access token is refused when it is signed with the public key as a shared secret', async () => {
     const { issuer, tokens } = await setUp()
     const pem = await publicPem(issuer)
     const der = Buffer.from(pem.replace(/-----.*?-----|\s/g, ''), 'base64')
@@ -120,7 +120,7 @@ describe('refuses a token', () => {
     }
   })
 
-  it('refuses a token that brings its own key along, and asks nobody for it', async () => {
+  it('an access token is refused when it brings its own key, and that key is not fetched', async () => {
     const { issuer, tokens } = await setUp()
     const evil = await newKey('first')
     const address = `${issuer.issuer}/evil`
@@ -137,7 +137,7 @@ describe('refuses a token', () => {
     expect(issuer.asked).not.toContain('/evil')
   })
 
-  it('refuses a token of one issuer in the name of another', async () => {
+  it('an access token of one issuer is refused in the name of another', async () => {
     const [one, other] = [await startIssuer(), await startIssuer()]
     const issuers = [one.issuer, other.issuer]
     const tokens = new AccessTokens({ issuers, audience: () => AUDIENCE, scopes: [], log: createLog('error') })
@@ -147,7 +147,7 @@ describe('refuses a token', () => {
     expect(await tokens.userOf(await one.sign())).toBe(`${one.issuer}#ann`)
   })
 
-  it('refuses a token that was changed', async () => {
+  it('an access token is refused when it was changed', async () => {
     const { issuer, tokens } = await setUp()
     const [head, , signature] = (await issuer.sign()).split('.')
     const changed = `${head}.${base64(issuer.claims({ sub: 'ben' }))}.${signature}`
@@ -155,7 +155,7 @@ describe('refuses a token', () => {
   })
 
   it.each(['a.b.c', '..', 'eyJ9.eyJ9.x', `${base64(null)}.${base64(null)}.x`, `${base64([])}.${base64([])}.x`])(
-    'refuses a token that is none: %s',
+    'an access token is refused when it is malformed: %s',
     async (token) => {
       const { tokens } = await setUp()
       await expect(tokens.userOf(token)).rejects.toMatchObject({ kind: { status: 401 } })
@@ -163,7 +163,7 @@ describe('refuses a token', () => {
   )
 })
 
-it('needs every scope that is set', async () => {
+it('an access token needs every scope that is set', async () => {
   const { issuer, tokens } = await setUp({ scopes: ['run', 'read'] })
   for (const scope of [undefined, '', 'run', 'running read', 'run,read', ['run', 'read']]) {
     await expect(tokens.userOf(await issuer.sign({ scope }))).rejects.toMatchObject({

@@ -23,7 +23,7 @@ async function setUp(times: Partial<typeof KEY_TIMES> = {}) {
 
 const UNAVAILABLE = { kind: { status: 503 }, message: expect.stringMatching(/cannot be reached/) }
 
-it('follows a change of keys, and drops those that are withdrawn', async () => {
+it('keys of an authorization server follow its changes, and withdrawn ones are dropped', async () => {
   const { issuer, tokens } = await setUp({ coolDownMs: 0, freshMs: 0 })
   const old = await issuer.sign()
   await tokens.userOf(old)
@@ -37,7 +37,7 @@ it('follows a change of keys, and drops those that are withdrawn', async () => {
     .toMatch(/signed with a key that its authorization server does not have/)
 })
 
-it('asks once, however many tokens name unknown keys', async () => {
+it('keys of an authorization server are requested once, however many tokens name unknown keys', async () => {
   const { issuer, tokens } = await setUp()
   await tokens.userOf(await issuer.sign())
   expect(issuer.keySetCount).toBe(1)
@@ -49,7 +49,7 @@ it('asks once, however many tokens name unknown keys', async () => {
   expect(await tokens.userOf(await issuer.sign())).toMatch(/#ann$/)
 })
 
-it('asks again for an unknown key after the cool-down, once for all that wait', async () => {
+it('keys of an authorization server are requested again for an unknown key after the cool-down, once for all that wait', async () => {
   const { issuer, tokens } = await setUp({ coolDownMs: 0 })
   await tokens.userOf(await issuer.sign())
   const next = await newKey('next')
@@ -59,7 +59,7 @@ it('asks again for an unknown key after the cool-down, once for all that wait', 
   expect(issuer.keySetCount).toBe(2)
 })
 
-it('goes on with known keys while the authorization server is gone, and says that it cannot check others', async () => {
+it('known keys still work while the authorization server is gone, and tokens of other keys get an error that says so', async () => {
   const { issuer, tokens, lines } = await setUp({ coolDownMs: 0, freshMs: 0 })
   const known = await issuer.sign()
   await tokens.userOf(known)
@@ -80,7 +80,7 @@ it('goes on with known keys while the authorization server is gone, and says tha
   expect(lines.at(-1)).toMatch(/known again/)
 })
 
-it('does not wait for an authorization server that does not answer', async () => {
+it('an authorization server that does not answer is waited for up to the timeout', async () => {
   const { issuer, tokens } = await setUp({ lookUpMs: 100 })
   issuer.twist = () => true
   await expect(tokens.userOf(await issuer.sign())).rejects.toMatchObject(UNAVAILABLE)
@@ -102,7 +102,7 @@ it.each<[string, string, string]>([
   ['metadata of another issuer', '/.well-known/', '{"issuer": "https://evil.example", "jwks_uri": "KEYS"}'],
   ['keys at an address of somebody else', '/.well-known/', '{"issuer": "ISSUER", "jwks_uri": "http://evil.example/"}'],
   ['keys in a file', '/.well-known/', '{"issuer": "ISSUER", "jwks_uri": "file:///etc/passwd"}'],
-])('takes no keys from %s', async (_, place, body) => {
+])('keys are not accepted from %s', async (_, place, body) => {
   const { issuer, tokens } = await setUp({ coolDownMs: 0 })
   issuer.twist = (path, response) => {
     if (path.startsWith(place))
@@ -114,7 +114,7 @@ it.each<[string, string, string]>([
   expect(await tokens.userOf(await issuer.sign())).toMatch(/#ann$/)
 })
 
-it('follows no redirect', async () => {
+it('a redirect is not followed when keys are fetched', async () => {
   const { issuer, tokens } = await setUp({ coolDownMs: 0 })
   issuer.twist = (path, response) => {
     if (path === '/keys') response.writeHead(302, { location: `${issuer.issuer}/elsewhere` }).end()
@@ -124,7 +124,7 @@ it('follows no redirect', async () => {
   expect(issuer.asked).not.toContain('/elsewhere')
 })
 
-it('uses no secret key that a key set holds', async () => {
+it('a secret key in a key set is not used', async () => {
   const { issuer, tokens } = await setUp()
   issuer.published.push({ kty: 'oct', k: 'c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0', kid: 'secret', alg: 'HS256' })
   const key = await newKey('secret')
@@ -132,7 +132,7 @@ it('uses no secret key that a key set holds', async () => {
   expect(await tokens.userOf(await issuer.sign())).toMatch(/#ann$/)
 })
 
-it('looks for metadata where RFC 8414 and OpenID Connect have it', () => {
+it('metadata of an authorization server is found where RFC 8414 and OpenID Connect have it', () => {
   expect(metadataAddresses('https://a.example')).toEqual([
     'https://a.example/.well-known/oauth-authorization-server',
     'https://a.example/.well-known/openid-configuration',

@@ -15,7 +15,7 @@ describe('allowed domains', () => {
     ['192.0.2.1', '192.0.2.1'],
     ['[2001:db8::1]:443', '2001:db8::1'],
     ['bücher.example', 'xn--bcher-kva.example'],
-  ])('%s allows %s', (entry, host) => expect(allows([entry], host)).toBe(true))
+  ])('the allowed domain %s allows %s', (entry, host) => expect(allows([entry], host)).toBe(true))
 
   it.each<[string, string]>([
     ['example.com', 'api.example.com'],
@@ -25,18 +25,21 @@ describe('allowed domains', () => {
     ['*.example.com', 'evilexample.com'],
     ['example.com:8443', 'example.com'],
     ['192.0.2.1', '192.0.2.10'],
-  ])('%s does not allow %s', (entry, host) => expect(allows([entry], host)).toBe(false))
+  ])('the allowed domain %s does not allow %s', (entry, host) => expect(allows([entry], host)).toBe(false))
 
-  it('lets a denied domain win', () => {
+  it('a denied domain beats an allowed one', () => {
     expect(allows(['*'], 'evil.example', 443, ['evil.example'])).toBe(false)
     expect(allows(['*'], 'good.example', 443, ['evil.example'])).toBe(true)
   })
 
-  it.each(['', '*.', '*.*', 'https://example.com', 'a b', 'example.com/path', 'ex*mple.com'])('refuses %j', (entry) => {
-    expect(() => allowedDomains({ allowedDomains: [entry] })).toThrow('is not a domain')
-  })
+  it.each(['', '*.', '*.*', 'https://example.com', 'a b', 'example.com/path', 'ex*mple.com'])(
+    'the domain %j is refused in a definition',
+    (entry) => {
+      expect(() => allowedDomains({ allowedDomains: [entry] })).toThrow('is not a domain')
+    },
+  )
 
-  it('opens a private address only where the definition names it', () => {
+  it('a private address is allowed only where the definition names it', () => {
     const all = allowedDomains({ allowedDomains: ['*', 'intranet.example'] })
     expect([all.allowsPrivate('127.0.0.1', 80), all.allowsPrivate('intranet.example', 80)]).toEqual([false, false])
     expect(allowedDomains({ allowedDomains: ['localhost:80'] }).allowsPrivate('localhost', 80)).toBe(true)
@@ -44,7 +47,7 @@ describe('allowed domains', () => {
   })
 })
 
-it.each(['93.184.216.34', '2606:2800:220:1::1', '64:ff9b::5db8:d822'])('%s is public', (address) => {
+it.each(['93.184.216.34', '2606:2800:220:1::1', '64:ff9b::5db8:d822'])('the address %s is public', (address) => {
   expect(isPublicAddress(address)).toBe(true)
 })
 
@@ -52,4 +55,4 @@ it.each(
   '0.0.0.0 10.1.2.3 100.64.0.1 127.9.9.9 169.254.169.254 172.31.0.1 192.168.1.1 224.0.0.1 255.255.255.255 :: ::1 fe80::1 fd00::1 ff02::1 ::ffff:10.0.0.1 2002:7f00:1::1 64:ff9b::a00:1 fe80::1%eth0 no-address'.split(
     ' ',
   ),
-)('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
+)('the address %s is not public', (address) => expect(isPublicAddress(address)).toBe(false))

@@ -51,7 +51,7 @@ async function proxyWith(allowed: string[], answers: string[][]) {
   return { port, refused, send, visits: () => visits, lookups: () => lookups }
 }
 
-it('refuses a name that leads to this machine, beside a public address or alone', async () => {
+it('the filtering proxy refuses a name that leads to this machine, beside a public address or alone', async () => {
   for (const addresses of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['::1'], ['::ffff:127.0.0.1']]) {
     const { port, refused, send, visits } = await proxyWith(['evil.example'], [addresses])
     expect(await send(`CONNECT evil.example:${port} HTTP/1.1\r\n\r\n`)).toContain('403')
@@ -63,13 +63,13 @@ it('refuses a name that leads to this machine, beside a public address or alone'
   }
 })
 
-it('looks a name up once, so that a second answer that leads to this machine is never used', async () => {
+it('the filtering proxy looks a name up once, so that a second answer that leads to this machine is never used', async () => {
   const { port, send, visits, lookups } = await proxyWith(['evil.example'], [['192.0.2.1'], ['127.0.0.1']])
   await send(`CONNECT evil.example:${port} HTTP/1.1\r\n\r\n`)
   expect([lookups(), visits()]).toEqual([1, 0])
 })
 
-it('tunnels to a host that the definition names', async () => {
+it('the filtering proxy tunnels to a host that the definition names', async () => {
   const { port, send, visits } = await proxyWith(['localhost'], [['127.0.0.1']])
   expect(await send(`CONNECT localhost:${port} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 [^]*reached$/)
   expect(visits()).toBe(1)
@@ -82,13 +82,13 @@ it.each([
   'GET /relative HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
   'GET ftp://localhost/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
   'nonsense\r\n\r\n',
-])('refuses a request that it cannot read: %j', async (text) => {
+])('the filtering proxy refuses a request that it cannot read: %j', async (text) => {
   const { send, visits } = await proxyWith(['*', 'localhost'], [['127.0.0.1']])
   expect(await send(text)).toMatch(/^(HTTP\/1.1 4\d\d|$)/)
   expect(visits()).toBe(0)
 })
 
-it('shows a refused host without its control characters', async () => {
+it('the filtering proxy shows a refused host without its control characters', async () => {
   const { refused, send } = await proxyWith(['good.example'], [['127.0.0.1']])
   await send('CONNECT \u009b31mevil.example:443 HTTP/1.1\r\n\r\n')
   expect(refused.join()).not.toMatch(/\p{Cc}/u)

@@ -1,0 +1,48 @@
+// Servers that cells can reach, with what is known of them and the rules for them: those that are shared, or those of one user.
+import type { PermissionFiles } from '../config/permission-files.ts'
+import type { DiscoveredServers } from '../config/server-definition.ts'
+import type { Policy } from '../policy/policy.ts'
+import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
+import { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
+import { ConfiguredServers, type DefinitionSource } from './configured-servers.ts'
+import { type ConnectedServers, type ConnectOptions, connectServers } from './connect-servers.ts'
+
+interface ServerSetOptions extends Omit<ConnectOptions, 'definitions' | 'standing' | 'configFiles'> {
+  /** Where a change of the definitions shows. */
+  definitions: DefinitionSource
+  discovered: DiscoveredServers
+  files: PermissionFiles
+  policy: Policy | undefined
+  /** Where the user can answer questions about calls. */
+  page: () => Promise<AnswerPage | undefined>
+}
+
+export class ServerSet {
+  readonly connected: ConnectedServers
+  readonly rules: RulesInForce
+  readonly configured: ConfiguredServers
+
+  constructor({ definitions, discovered, files, policy, page, ...options }: ServerSetOptions) {
+    const { settings, log, events } = options
+    this.connected = connectServers({
+      ...options,
+      definitions: discovered.servers,
+      standing: (tool) => this.rules.shared?.standing(tool) ?? 'allowed',
+      configFiles: () => this.configured.discovered.files.map(({ file }) => file),
+    })
+    const { upstreams, catalog, firstListings } = this.connected
+    const definitionsNow = () => this.configured.discovered.servers
+    const parts = { settings, log, events, upstreams, catalog }
+    this.rules = new RulesInForce({ ...parts, files, firstListings, definitions: definitionsNow, page }, policy)
+    this.configured = new ConfiguredServers({ ...parts, definitions, discovered, rules: this.rules })
+  }
+
+  /** End the connections and processes of all servers. */
+  async close(): Promise<void> {
+    // Before its servers are ended, so that their exits do not count as failures.
+    this.connected.catalog.stopIndexing()
+    await this.rules.close()
+    await this.connected.upstreams.close()
+    this.connected.catalog.close()
+  }
+}

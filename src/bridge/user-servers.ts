@@ -1,0 +1,125 @@
+// Which servers each user of the bridge reaches: the shared ones, over connections that all share, or, for a user with servers, variables or sign-ins
+// of their own, a set that no other user shares. Its processes run with the user's variables, and each is started when the user's code needs it.
+import { PermissionFiles } from '../config/permission-files.ts'
+import { shellWord } from '../config/secrets/command-line.ts'
+import type { DiscoveredServers } from '../config/server-definition.ts'
+import type { Settings } from '../config/settings.ts'
+import { UserDefinitions } from '../config/user-definitions.ts'
+import type { EventStream } from '../events/event-stream.ts'
+import type { Log } from '../log.ts'
+import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
+import type { Questions } from '../proxy/user/questions.ts'
+import { userFolder } from '../state/user-folder.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
+import { ServerSet } from './server-set.ts'
+
+/** Of a user, in a hint. */
+const MAX_NAME_CHARS = 200
+
+interface UserServersOptions {
+  settings: Settings
+  log: Log
+  events: EventStream
+  questions: Questions
+  shared: ServerSet
+  /** Where this bridge serves over HTTP. */
+  ownPort: number | undefined
+  page: () => Promise<AnswerPage | undefined>
+}
+
+interface OwnServers {
+  definitions: UserDefinitions
+  /** One after the other: two cells of a user must not make two sets. */
+  working: Promise<unknown>
+  /** What was read last. */
+  discovered?: DiscoveredServers | undefined
+  /** From the first time on that the user has something of their own. */
+  set?: ServerSet
+}
+
+export class UserServers {
+  readonly #options: UserServersOptions
+  readonly #own = new Map<string, OwnServers>()
+
+  constructor(options: UserServersOptions) {
+    this.#options = options
+  }
+
+  /**
+   * What a user reaches now, by what the config files hold.
+   * @param user missing means the owner of the bridge
+   * @throws BridgeError CONFIG_INVALID while rules have a mistake
+   */
+  async of(user: string | undefined): Promise<ServerSet> {
+    const { shared } = this.#options
+    await shared.configured.refresh()
+    return user === undefined ? shared : this.#oneByOne(user, false)
+  }
+
+  /** A user's own servers, also when nothing that they have shows it yet. */
+  async own(user: string): Promise<ServerSet> {
+    await this.#options.shared.configured.refresh()
+    return this.#oneByOne(user, true)
+  }
+
+  /** To the servers of all users. */
+  *allUpstreams(): Iterable<Upstreams> {
+    yield this.#options.shared.connected.upstreams
+    for (const { set } of this.#own.values()) if (set) yield set.connected.upstreams
+  }
+
+  #oneByOne(user: string, always: boolean): Promise<ServerSet> {
+    const own = this.#own.get(user) ?? { definitions: this.#definitionsOf(user), working: Promise.resolve() }
+    this.#own.set(user, own)
+    const found = own.working.then(() => this.#find(user, own, always))
+    own.working = found.catch(() => {})
+    return found
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#own.values()]
+    await Promise.all(all.map(({ working }) => working))
+    await Promise.allSettled(all.flatMap(({ set }) => set?.close() ?? []))
+  }
+
+  async #find(user: string, own: OwnServers, always: boolean): Promise<ServerSet> {
+    if (own.set) {
+      await own.set.configured.refresh()
+      return own.set
+    }
+    own.discovered = (await own.definitions.readAgain()) ?? own.discovered
+    if (own.discovered && (own.definitions.hasOwn || always))
+      own.set = await this.#open(user, own.definitions, own.discovered)
+    return own.set ?? this.#options.shared
+  }
+
+  #definitionsOf(user: string): UserDefinitions {
+    const { settings, shared, ownPort } = this.#options
+    return new UserDefinitions({
+      settings,
+      folder: userFolder(settings.stateDir, user),
+      shared: () => shared.configured.discovered,
+      ownPort,
+    })
+  }
+
+  async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
+    const { settings, log, events, questions, page } = this.#options
+    const files = new PermissionFiles(settings)
+    return new ServerSet({
+      settings,
+      log,
+      events,
+      questions,
+      page,
+      ask: undefined,
+      definitions,
+      discovered,
+      files,
+      policy: await files.read(discovered.found),
+      folders: { stateDir: userFolder(settings.stateDir, user), cacheDir: userFolder(settings.cacheDir, user) },
+      env: () => definitions.env,
+      loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}`,
+    })
+  }
+}

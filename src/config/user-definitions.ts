@@ -1,0 +1,71 @@
+// The servers of one user of a bridge that serves many: those of their own folder, and of the shared ones those whose names they have not taken.
+// The operator of the bridge writes that folder: commands in it run as the operator's user of the machine.
+import path from 'node:path'
+import { foldName } from '../text/python-name.ts'
+import { nodeFileSystem, readFileText } from './config-file.ts'
+import { discoverServers } from './discover.ts'
+import { parseEnvFile } from './expand.ts'
+import { PlacesSeen } from './places-seen.ts'
+import type { DiscoveredServers } from './server-definition.ts'
+import type { Settings } from './settings.ts'
+import { tokensFile } from './tokens-file.ts'
+
+/** Variables for placeholders, such as `${env:GITHUB_TOKEN}`, in place of those of the bridge. */
+const ENV_FILE = '.env'
+
+interface UserDefinitionsOptions {
+  settings: Settings
+  /** The user's. */
+  folder: string
+  shared: () => DiscoveredServers
+  /** Where this bridge serves over HTTP. */
+  ownPort: number | undefined
+}
+
+export class UserDefinitions {
+  /** The user's own variables, as they were read last. */
+  env: Readonly<Record<string, string>> = {}
+  /** Has the user servers, variables or sign-ins of their own, so that the shared connections are not for them? */
+  hasOwn = false
+  readonly #options: UserDefinitionsOptions
+  #seen: PlacesSeen | undefined
+  #shared: DiscoveredServers | undefined
+
+  constructor(options: UserDefinitionsOptions) {
+    this.#options = options
+  }
+
+  /** What the user can reach now; undefined when that is what it was when it was read last. */
+  async readAgain(): Promise<DiscoveredServers | undefined> {
+    const shared = this.#options.shared()
+    return this.#shared === shared && this.#seen?.hasChanged() === false ? undefined : this.#read(shared)
+  }
+
+  async #read(shared: DiscoveredServers): Promise<DiscoveredServers> {
+    const { settings, folder, ownPort } = this.#options
+    const seen = new PlacesSeen()
+    const fileSystem = seen.noting(nodeFileSystem)
+    const own = await discoverServers({
+      settings: { ...settings, stateDir: folder, sources: ['mcps'] },
+      fileSystem,
+      ...(ownPort !== undefined && { ownPort }),
+    })
+    const env = await readFileText(fileSystem, path.join(folder, ENV_FILE))
+    const tokens = await readFileText(fileSystem, tokensFile(folder))
+    this.env = 'text' in env ? parseEnvFile(env.text) : {}
+    this.hasOwn = own.files.length > 0 || own.skipped.length > 0 || !('absent' in env) || !('absent' in tokens)
+    this.#seen = seen
+    this.#shared = shared
+    // One with a mistake is not there: the shared one of that name is not what the user's code was written for.
+    const names = [...own.servers, ...own.skipped].flatMap(({ name }) => name ?? [])
+    const taken = new Set(names.map(foldName))
+    const isFree = ({ name }: { name: string }): boolean => !taken.has(foldName(name))
+    return {
+      servers: [...own.servers, ...shared.servers.filter(isFree)],
+      untrusted: shared.untrusted.filter(isFree),
+      found: [...own.found, ...shared.found.filter(isFree)],
+      skipped: own.skipped,
+      files: own.files,
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// The program that runs the JavaScript cells of a session in the embedded sandbox: the body of a function that QuickJS calls with `host`.
+import { Api } from '../api.ts'
+import { Cells } from '../cells.ts'
+import { Sources } from '../failure.ts'
+import { Link } from '../link.ts'
+import { bundle, mediaBeside } from '../show.ts'
+import type { Scripts } from '../transform.ts'
+import { Buffer } from './buffer.ts'
+import { console } from './console.ts'
+import { addGlobals } from './globals.ts'
+import { type Host, setHost } from './host.ts'
+import { builtIn, moduleSource } from './modules.ts'
+import { stackLines } from './stack.ts'
+import { endTimers, fireTimers, watchTimers } from './timers.ts'
+
+declare const host: Host
+setHost(host)
+
+const sources = new Sources()
+const link = new Link((line) => host.send(line))
+const turns: (() => void)[] = []
+let types: ReturnType<Host['types']> | undefined
+const engineError = Error as unknown as { prepareStackTrace: unknown; stackTraceLimit: number }
+engineError.stackTraceLimit = 30
+engineError.prepareStackTrace = stackLines
+const scope = globalThis as Record<string, unknown>
+Object.assign(scope, { Buffer, console })
+addGlobals()
+watchTimers((afterMs) => link.send({ type: 'timer', afterMs }))
+const api = new Api(link, (value) => {
+  const data = bundle(value, false)
+  if (data) link.send({ type: 'display', data, media: mediaBeside(value) })
+})
+const cells = new Cells(link, api, sources, {
+  run: ({ functions, body }: Scripts, file) => {
+    if (functions !== undefined) host.evaluate(functions, file)
+    // Its first line is above the cell's.
+    return host.evaluate(body.replace('\n', ''), file)
+  },
+  withoutTypes: (source) => (types ??= host.types()).withoutTypes(source),
+  enter: () => {},
+  turn: () =>
+    new Promise((resolve) => {
+      turns.push(resolve)
+      host.turn()
+    }),
+  endTimers,
+})
+Object.assign(scope['process'] as object, { exit: (code?: unknown) => cells.exit(Number(code ?? 0)) })
+scope['require'] = builtIn
+
+host.connect(
+  receive,
+  (promise, reason, isHandled) => {
+    if (isHandled) cells.handled(promise)
+    else cells.rejected(reason, promise)
+  },
+  moduleSource,
+)
+link.send({ type: 'ready' })
+
+function receive(line: string): void {
+  const message = link.receive(line) as { type: string } | undefined
+  if (message?.type === 'run') void cells.start(message as never)
+  else if (message?.type === 'interrupt') cells.interrupt()
+  else if (message?.type === 'turn') for (const resume of turns.splice(0)) resume()
+  else if (message?.type === 'tick') fireTimers((error) => cells.fail(error))
+}

@@ -1,0 +1,47 @@
+// A cell that a bridge remembers as a row of the record, and the filter for it. The page and what serves it use the same. Pure.
+import type { RecordedRun, RunFilter } from '../audit/recorded-run.ts'
+import { wordsOf } from '../text/search-words.ts'
+import type { CellView } from './page-state.ts'
+
+export interface RunRow extends RecordedRun {
+  /** The bridge that remembers it; missing where only the record does. */
+  source?: string
+  /** The first line of its code, where that is remembered. */
+  title?: string
+}
+
+const TITLE_CHARS = 120
+
+export function rowOf(cell: CellView, source: string): RunRow {
+  const { id, at, session, client, number, status, durationMs, callCount, calls, code } = cell
+  return {
+    id,
+    kind: 'run',
+    at,
+    session,
+    client,
+    number,
+    status,
+    ...(durationMs !== undefined && { durationMs }),
+    callCount,
+    deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
+    servers: [...new Set(calls.map(({ server }) => server))],
+    source,
+    title: code.slice(0, 1_000).trim().split('\n', 1)[0]!.slice(0, TITLE_CHARS),
+  }
+}
+
+export function isWanted(cell: CellView, { text, server, session, status, denied, since }: RunFilter): boolean {
+  if (session !== undefined && !cell.session.startsWith(session)) return false
+  if (status !== undefined && cell.status !== status) return false
+  if (server !== undefined && !cell.calls.some((call) => call.server === server)) return false
+  if (denied && !cell.calls.some(({ outcome }) => outcome === 'denied')) return false
+  if (since !== undefined && cell.at < since) return false
+  const called = cell.calls.map((call) => `${call.server} ${call.name}`).join('\n')
+  const whole = `${cell.code}\n${cell.client}\n${cell.status}\n${called}`.toLowerCase()
+  return wordsOf(text).every((word) => whole.includes(word))
+}
+
+export function newestFirst(a: RunRow, b: RunRow): number {
+  return b.at - a.at || b.id.localeCompare(a.id)
+}

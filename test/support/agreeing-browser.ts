@@ -1,0 +1,19 @@
+// A PATH on which the browser is one whose user agrees to everything, for commands that open a page to sign in at.
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+/** A PATH with these programs before those of the machine. */
+export function pathWith(files: Record<string, string>): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
+  for (const [name, source] of Object.entries(files)) {
+    writeFileSync(path.join(folder, name), source)
+    chmodSync(path.join(folder, name), 0o755)
+  }
+  return `${folder}:${process.env['PATH']}`
+}
+
+export function pathWithBrowser(): string {
+  const browser = `#!${process.execPath}\nfetch(process.argv[2])\n`
+  return pathWith({ 'xdg-open': browser, open: browser })
+}

@@ -1,0 +1,11 @@
+// What went wrong, also for a screen reader.
+import type { JSX } from 'preact'
+
+export function Problem({ text }: { text: string | undefined }): JSX.Element | null {
+  if (!text) return null
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  )
+}
