@@ -306,7 +306,7 @@ def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None"
         if code is None and relay:
             code = relay.tick()
         if code is None:
-            wait(woken, usage, relay)
+            wait(woken, kernel, usage, relay)
         if code is None and usage.is_due() and usage.is_too_much():
             say("out of memory: more than %d MiB in use" % (memory >> 20))
             code = EXIT_OUT_OF_MEMORY
@@ -315,7 +315,7 @@ def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None"
     os._exit(code)
 
 
-def wait(woken: int, usage: "MemoryUse", relay: "Relay | None") -> None:
+def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> None:
     poll = select.poll()
     poll.register(woken, select.POLLIN)
     if relay:
@@ -330,7 +330,25 @@ def wait(woken: int, usage: "MemoryUse", relay: "Relay | None") -> None:
         elif relay:
             relay.handle(fd, events)
         else:
-            os._exit(0)
+            end_without_bridge(kernel)
+
+
+def end_without_bridge(kernel: int) -> None:
+    """A cluster closes the input when the output has ended, which a kernel that ends closes a moment before it has ended: how it did is told."""
+    for _ in range(100):
+        code = reap(kernel)
+        if code is not None:
+            os._exit(code)
+        if has_memory(kernel):
+            break
+        select.select([], [], [], 0.01)
+    os._exit(0)
+
+
+def has_memory(pid: int) -> bool:
+    """A process that ends lets go of its memory first, and of its files then."""
+    with open("/proc/%d/statm" % pid) as file:
+        return not file.read().startswith("0 ")
 
 
 def reap(kernel: int) -> "int | None":

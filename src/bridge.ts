@@ -106,7 +106,7 @@ export class Bridge {
     this.#pool = new KernelPool({
       provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
-      size: settings.poolCount,
+      size: { min: settings.poolCount, max: settings.poolMaxCount ?? settings.poolCount },
       log,
       events,
     })

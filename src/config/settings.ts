@@ -349,6 +349,17 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_POOL', meaning: 'The number of sandboxes started in advance.' },
     { default: 1, min: 0, max: 16 },
   ),
+  poolMaxCount: {
+    ...optionalWholeNumber(
+      {
+        variable: 'MCP_BRIDGE_POOL_MAX',
+        meaning:
+          'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
+      },
+      { min: 1, max: 64 },
+    ),
+    defaultText: 'as many as `MCP_BRIDGE_POOL`',
+  },
   runtimeIdleTimeoutMs: seconds(
     {
       variable: 'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
@@ -397,6 +408,18 @@ export const SETTINGS = {
     },
     ['checked', 'unchecked'],
     'checked',
+  ),
+  kubernetesSeccomp: pattern(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_SECCOMP',
+      meaning:
+        'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
+    },
+    {
+      allowed: 'a path below that folder, such as sandbridge.json',
+      matches: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/,
+      default: undefined,
+    },
   ),
   kubernetesStartMs: seconds(
     {

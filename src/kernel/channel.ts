@@ -220,6 +220,7 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'disposed') return 'the bridge stopped it'
   if (exit.reason === 'left') return 'the bridge ended, and left it to the next one'
   if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the connection to it broke'
+  if (exit.reason === 'failed-to-start' && exit.code === null) return 'it did not start'
   if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
   if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`

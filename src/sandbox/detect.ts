@@ -235,6 +235,7 @@ async function createKubernetes(settings: Settings, mount: MountedFolder | undef
     projects,
     context: settings.kubernetesContext,
     namespace: settings.kubernetesNamespace,
+    seccompProfile: settings.kubernetesSeccomp,
     checksNetwork: settings.kubernetesNetwork === 'checked',
     startTimeoutMs: settings.kubernetesStartMs,
   })

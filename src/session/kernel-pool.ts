@@ -5,6 +5,7 @@ import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../sandbox/provider.ts'
 import type { OnPreparing } from './cell-run.ts'
+import { type PoolBounds, PoolSize } from './pool-size.ts'
 import { type QueueOptions, StartQueue } from './start-queue.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -12,8 +13,8 @@ interface KernelPoolOptions {
   /** Chosen at the first need, because looking for engines takes time. */
   provider: (onProgress: OnPreparing) => Promise<Provider>
   limits: SandboxLimits
-  /** How many kernels to keep waiting. */
-  size: number
+  /** How many kernels to keep waiting; with two bounds, as many as the sessions that come need. */
+  size: number | PoolBounds
   log: Log
   events?: EventStream
 }
@@ -23,9 +24,12 @@ const REFILL_AFTER_MS = 100
 /** A waiting kernel that was lost is replaced after this, and after twice as long each time that happens again before one is taken. */
 const REFILL_AFTER_LOSS_MS = 1_000
 const MAX_REFILL_AFTER_LOSS_MS = 5 * 60_000
+/** How often a pool that has grown looks whether it is still needed. */
+const SHRINK_MS = 15_000
 
 export class KernelPool {
   readonly #options: KernelPoolOptions
+  readonly #size: PoolSize
   /** Oldest first; each is ready or will be. */
   #waiting: Promise<Kernel>[] = []
   readonly #queue = new StartQueue()
@@ -35,6 +39,7 @@ export class KernelPool {
   /** How often in a row a waiting kernel was lost, or its replacement did not start. */
   #lossCount = 0
   #refill: NodeJS.Timeout | undefined
+  #shrinking: NodeJS.Timeout | undefined
   /** Who waits for a kernel and wants to hear why. */
   readonly #listeners = new Set<OnPreparing>()
   /** The latest progress of the preparation, for sessions that join later. */
@@ -48,14 +53,29 @@ export class KernelPool {
 
   constructor(options: KernelPoolOptions) {
     this.#options = options
+    const { size } = options
+    this.#size = new PoolSize(typeof size === 'number' ? { min: size, max: size } : size)
   }
 
   /** Start kernels ahead of need. A failure is only logged: the session that takes a kernel gets it again, and reports it. */
   warm(): void {
     // Where sessions wait for a sandbox, theirs come first; each start that ends asks again.
-    while (!this.#closed && !this.#queue.isBusy && this.#waiting.length < this.#options.size) {
+    const target = this.#size.target(performance.now())
+    while (!this.#closed && !this.#queue.isBusy && this.#waiting.length < target) {
       this.#waiting.push(this.#startWaiting())
     }
+    this.#shrinkLater()
+  }
+
+  /** Ends those that nobody will need, the newest first. Nothing has run in them. */
+  #shrinkLater(): void {
+    if (this.#closed || this.#shrinking || this.#waiting.length <= this.#size.min) return
+    this.#shrinking = setTimeout(() => {
+      this.#shrinking = undefined
+      const surplus = this.#waiting.splice(this.#size.target(performance.now()))
+      for (const starting of surplus) void starting.then((kernel) => kernel.dispose()).catch(() => {})
+      this.#shrinkLater()
+    }, SHRINK_MS).unref()
   }
 
   /** Tell `listener` what has to be prepared before a kernel can start, until the function that this returns is called. */
@@ -79,8 +99,10 @@ export class KernelPool {
       throw shuttingDown()
     }
     this.#lossCount = 0
+    this.#size.taken(performance.now())
     const { id, provider } = kernel.sandbox
     const durationMs = performance.now() - askedAt
+    if (!pooled) this.#size.started(durationMs)
     this.#options.events?.emit({ type: 'sandbox.taken', id, provider, wasPooled: pooled !== undefined, durationMs })
     setTimeout(() => this.warm(), REFILL_AFTER_MS).unref()
     return kernel
@@ -109,6 +131,7 @@ export class KernelPool {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#refill)
+    clearTimeout(this.#shrinking)
     this.#queue.close()
     await Promise.all([...this.#starting].map((sandbox) => sandbox.dispose()))
     const waiting = await Promise.allSettled(this.#waiting)
@@ -151,8 +174,10 @@ export class KernelPool {
   }
 
   async #startWarm(): Promise<Kernel> {
+    const wantedAt = performance.now()
     const kernel = await this.#start()
     await warmUp(kernel)
+    this.#size.started(performance.now() - wantedAt)
     return kernel
   }
 

@@ -179,15 +179,20 @@ export class PodSandbox implements Sandbox {
     }
   }
 
+  /** Its node may take ten seconds more to let go of a pod whose processes have ended. */
+  #hasEnded(): boolean {
+    const { state } = this.#pod
+    return state === 'gone' || state?.terminated !== undefined
+  }
+
   async #remove(): Promise<void> {
     const { cluster } = this.#options
     try {
       await cluster.deletePod(this.id, 1)
       const startedAt = performance.now()
-      while (this.#pod.state !== 'gone' && performance.now() - startedAt < GONE_MS)
-        await this.#pod.changedOrAsked(GONE_AGAIN_MS)
+      while (!this.#hasEnded() && performance.now() - startedAt < GONE_MS) await this.#pod.changedOrAsked(GONE_AGAIN_MS)
       // A node that is not heard from never confirms it.
-      if (this.#pod.state !== 'gone') await cluster.deletePod(this.id, 0)
+      if (!this.#hasEnded()) await cluster.deletePod(this.id, 0)
     } catch {
       // It ends itself without a connection, and the next bridge removes what is left of it.
     }

@@ -26,6 +26,7 @@ export interface KubernetesOptions {
   pidsCount: number
   cpus?: number | undefined
   runtimeClass?: string | undefined
+  seccompProfile?: string | undefined
   projects?: boolean
   context?: string | undefined
   namespace?: string | undefined
@@ -85,7 +86,7 @@ export class KubernetesProvider implements Provider {
   }
 
   async #create(cluster: Cluster, { name, memoryBytes, pythonArgs, preamble }: PodParts): Promise<PodSandbox> {
-    const { image, user, cpus, runtimeClass, projects = false, startTimeoutMs, pingMs } = this.#options
+    const { image, user, cpus, runtimeClass, seccompProfile, projects = false, startTimeoutMs, pingMs } = this.#options
     const manifest = podManifest({
       name,
       bridge: cluster.bridge,
@@ -96,6 +97,7 @@ export class KubernetesProvider implements Provider {
       cpus,
       projects,
       runtimeClass,
+      seccompProfile,
       environment: kernelEnvironment(Math.max(1, Math.ceil(cpus ?? 1))),
       pythonArgs,
     })
