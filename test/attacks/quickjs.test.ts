@@ -64,7 +64,7 @@ const SEARCH = `(() => {
 })()`
 
 describe('out of QuickJS', () => {
-  it('no object leads to the context around it, or to Node', async () => {
+  it('out of QuickJS, no object leads to the context around it, or to Node', async () => {
     const { js } = await start()
     const { value, error } = await js(SEARCH)
     expect([error, value?.['text/plain']]).toEqual([undefined, expect.stringMatching(/^'nothing in \d{3,}'$/)])
@@ -85,7 +85,7 @@ describe('out of QuickJS', () => {
     }
   })
 
-  it('the same search finds the way out of a context that holds an object of Node', async () => {
+  it('the search for a way out of QuickJS finds the one out of a context that holds an object of Node', async () => {
     const vm = await import('node:vm')
     const context = vm.createContext(Object.create(null))
     expect(vm.runInContext(SEARCH, context)).toMatch(/^ESCAPED wasm|^nothing/)
@@ -93,7 +93,7 @@ describe('out of QuickJS', () => {
     expect(vm.runInContext(SEARCH, leaking)).toMatch(/^ESCAPED \d+/)
   })
 
-  it('code that does not stop is broken off', async () => {
+  it('code of QuickJS that does not stop is broken off', async () => {
     const attack = async (changes?: Weakening['changes']) => {
       const { js, kernel } = await start(changes)
       const running = js('console.log("go"); for (;;);', {
@@ -112,7 +112,7 @@ describe('out of QuickJS', () => {
     expect(await attack(taken('return isStopped() ? 1 : 0', 'return 0'))).toBe('lost')
   })
 
-  it('it takes no more than its part of the memory', async () => {
+  it('QuickJS takes no more than its part of the memory', async () => {
     const attack =
       'let mib = 0; try { const all = []; for (;;) { all.push(new Uint8Array(8 << 20)); mib += 8 } } catch {} mib'
     const mibOf = async (changes?: Weakening['changes']) => {
@@ -126,7 +126,7 @@ describe('out of QuickJS', () => {
     expect(await mibOf(taken('engine?.limit(', 'void ('))).toBeGreaterThan(130)
   })
 
-  it('it writes no frames of its own, and reads none', async () => {
+  it('QuickJS writes no frames of its own', async () => {
     const forged = '{"type":"forged"}'
     const attack = `require('fs').writeFileSync('/dev/sandbridge', ${JSON.stringify(`${forged}\n`)})`
     const frames = async (changes?: Weakening['changes']) => {
@@ -139,14 +139,14 @@ describe('out of QuickJS', () => {
     expect(await frames(weakened)).toEqual([undefined, 1])
   })
 
-  it('what it prints is text in one frame, whatever it holds', async () => {
+  it('what QuickJS prints is text in one frame, whatever it holds', async () => {
     const { js, kernel } = await start()
     const text = '"}\n{"type":"done","cell":1,"status":"ok"}\n\u2028\ud800\0'
     const { stdout, status } = await js(`process.stdout.write(${JSON.stringify(text)}); 1`)
     expect([stdout, status, kernel.badLines]).toEqual([text, 'ok', []])
   })
 
-  it('polluted prototypes and replaced functions change nothing but the cell', async () => {
+  it('in QuickJS, polluted prototypes and replaced functions change nothing but the cell', async () => {
     const { js, kernel } = await start()
     const asked: unknown[] = []
     const options: RunOptions = {
@@ -165,7 +165,7 @@ await github.create_issue({ title: 'a' })`,
     expect(await kernel.value('1 + 1')).toBe('2')
   })
 
-  it('forged messages get no more than a cell has', async () => {
+  it('forged messages of QuickJS get no more than a cell has', async () => {
     const { js, kernel } = await start()
     const methods = new Set<string>()
     const outcome = await js(

@@ -317,20 +317,7 @@ sorted(module for module in modules if module not in sys.modules)`)
         },
         'javascript',
       )
-<<<<<<< HEAD
     const hasNode = name !== 'pyodide'
-=======
-
-    if (name === 'pyodide') {
-      promise('a JavaScript cell says plainly that this sandbox has no JavaScript', async () => {
-        const cells = await startCells(provider)
-        const { status, error } = await js(cells, '1')
-        expect([status, error?.message]).toEqual(['error', 'The embedded sandbox has no JavaScript'])
-        expect((await cells.run('1 + 1')).value).toBe('2')
-      })
-      return
-    }
->>>>>>> main
 
     if (withNode !== provider && name !== 'bubblewrap' && name !== 'bubblewrap-fork') {
       promise('a JavaScript cell says plainly that this image has no Node', async () => {

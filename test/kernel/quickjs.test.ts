@@ -39,7 +39,7 @@ const value = async (code: string, options?: RunOptions) => {
 const SLEEP = 'await new Promise((resolve) => setTimeout(resolve, 5))'
 
 describe('a JavaScript cell in the embedded sandbox', () => {
-  it('loads QuickJS at the first such cell, once', async () => {
+  it('a JavaScript cell in the embedded sandbox loads QuickJS at the first such cell, once', async () => {
     await kernel.value('1')
     expect(fetched).toBe(0)
     const cell = await js(
@@ -50,7 +50,7 @@ describe('a JavaScript cell in the embedded sandbox', () => {
     expect(fetched).toBe(1)
   })
 
-  it('keeps what it declares, and may declare it again', async () => {
+  it('a JavaScript cell in the embedded sandbox keeps what it declares, and may declare it again', async () => {
     await js(`import fs, { readFileSync as read } from 'node:fs'
 const a = 1, { b, c: [d] } = { b: 2, c: [3] }
 var f = () => g() + a
@@ -65,7 +65,7 @@ async function m() { return a }`)
     expect(await value('const a = 2; function g() { return 20 }\nf()')).toBe('22')
   })
 
-  it('shows values as Node does', async () => {
+  it('a JavaScript cell in the embedded sandbox shows values as Node does', async () => {
     const shown = await value(
       `[undefined, null, -0, 10n, "it's", [1, , 3], { 'a b': { c: { d: {} } }, e() {}, get f() { return 1 } }, new Map([['k', new Set([1])]]), new Date(0), /x/g, class Q {}, Symbol('s'), Buffer.from('hé'), new Uint8Array(2), Object.create(null)]`,
     )
@@ -79,7 +79,7 @@ async function m() { return a }`)
     expect(stdout).toBe('{ n: 1, self: [Circular *1] } % 5\nx is 4\n')
   })
 
-  it('shares files, the folder and errors of files with Python', async () => {
+  it('a JavaScript cell in the embedded sandbox shares files, the folder and errors of files with Python', async () => {
     await kernel.run(
       'import os, pathlib\nos.makedirs("/tmp/shared/in", exist_ok=True)\nos.chdir("/tmp/shared")\nopen("f", "wb").write(b"from \\xc3\\xa9 python")',
     )
@@ -97,7 +97,7 @@ await mkdir('a/b', { recursive: true }); await writeFile('in/x', ''); await rm('
     await kernel.run('os.chdir("/workspace")')
   })
 
-  it('names its own lines in errors, and says what to do without Node', async () => {
+  it('a JavaScript cell in the embedded sandbox names its own lines in errors, and says what to do without Node', async () => {
     await js('// a comment\nfunction fails() {\n  throw new TypeError("no")\n}')
     expect((await js('const x = 1\n\nawait fails()')).error?.traceback).toMatch(
       /^Cell \d+, line 3\n {4}throw new TypeError\("no"\)\nTypeError: no\n {4}at Cell \d+, line 3\n$/,
@@ -121,7 +121,7 @@ await mkdir('a/b', { recursive: true }); await writeFile('in/x', ''); await rm('
     expect(await value('exited')).toBe('1')
   })
 
-  it('calls tools, and is checked before anything runs', async () => {
+  it('a JavaScript cell in the embedded sandbox calls tools, and is checked before anything runs', async () => {
     const calls: unknown[] = []
     const options: RunOptions = {
       servers: GITHUB,
@@ -144,7 +144,7 @@ all.map(({ number }) => number)`
     expect([refused.stdout, refused.error?.message]).toEqual(['', expect.stringContaining('There is no nothing')])
   })
 
-  it('prints while it runs, without giving the thread back', async () => {
+  it('a JavaScript cell in the embedded sandbox prints while it runs, without giving the thread back', async () => {
     let printedAt = 0
     const { stdout } = await js(
       'console.log("first"); const end = Date.now() + 600; while (Date.now() < end); console.log("last")',
@@ -156,7 +156,7 @@ all.map(({ number }) => number)`
     expect(kernel.badLines).toEqual([])
   })
 
-  it('waits for its timers, and leaves none behind', async () => {
+  it('a JavaScript cell in the embedded sandbox waits for its timers, and leaves none behind', async () => {
     const { stdout } = await js(
       `setTimeout(() => console.log('late'), 30); setTimeout(() => console.log('soon'), 5)
 await new Promise((resolve) => { let n = 0; const id = setInterval(() => { if ((n += 1) === 3) { clearInterval(id); resolve() } }, 5) })
@@ -182,24 +182,27 @@ await new Promise((resolve) => setTimeout(resolve, 60))`,
       'queueMicrotask(function again() { for (let n = 0; n < 9; n++) queueMicrotask(again) }); await new Promise(() => {})',
       true,
     ],
-  ] as const)('is ended by an interrupt, and keeps what it had: %s', async ([code, isLost]) => {
-    let isFirst = true
-    const cell = await js(`globalThis.kept = 7; console.log("go"); ${code}`, {
-      servers: GITHUB,
-      onFrame: ({ type }) => {
-        if (isFirst && type === 'output') setTimeout(() => kernel.sandbox.interrupt(), 60)
-        if (type === 'output') isFirst = false
-      },
-    })
-    expect(cell).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
-    // What begins itself anew without end takes the variables with it, and says so.
-    expect(cell.notes?.join().includes('QuickJS did not stop when interrupted') ?? false).toBe(isLost)
-    expect(await value('typeof kept')).toBe(isLost ? "'undefined'" : "'number'")
-    expect(await value(`${SLEEP}; 5`)).toBe('5')
-    expect(await kernel.value('1 + 1')).toBe('2')
-  })
+  ] as const)(
+    'a JavaScript cell in the embedded sandbox is ended by an interrupt, and keeps what it had: %s',
+    async ([code, isLost]) => {
+      let isFirst = true
+      const cell = await js(`globalThis.kept = 7; console.log("go"); ${code}`, {
+        servers: GITHUB,
+        onFrame: ({ type }) => {
+          if (isFirst && type === 'output') setTimeout(() => kernel.sandbox.interrupt(), 60)
+          if (type === 'output') isFirst = false
+        },
+      })
+      expect(cell).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
+      // What begins itself anew without end takes the variables with it, and says so.
+      expect(cell.notes?.join().includes('QuickJS did not stop when interrupted') ?? false).toBe(isLost)
+      expect(await value('typeof kept')).toBe(isLost ? "'undefined'" : "'number'")
+      expect(await value(`${SLEEP}; 5`)).toBe('5')
+      expect(await kernel.value('1 + 1')).toBe('2')
+    },
+  )
 
-  it('has its memory in common with Python, and survives when that is used up', async () => {
+  it('a JavaScript cell in the embedded sandbox has its memory in common with Python, and survives when that is used up', async () => {
     await js('globalThis.kept = 1')
     for (const greedy of [
       'const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1))',
