@@ -13,6 +13,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   calls: async (kinds) => (await import('./calls.ts')).callRows(kinds),
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   containers: async () => (await import('./containers.ts')).containerRows(),
+  kubernetes: async () => (await import('./kubernetes.ts')).kubernetesRows(),
   forks: async () => (await import('./forks.ts')).forkRows(),
   images: async () => (await import('./images.ts')).imageRows(),
   state: async () => (await import('./state.ts')).stateRows(),

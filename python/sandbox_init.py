@@ -12,6 +12,7 @@ Argument: words such as pids=128, namely
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
   bell          descriptor of the kernel's bell (port_pipe.py); missing where there is none
+  door          path of a socket where a bridge waits: the sandbox may outlive it (sandbox_relay.py), and all comes over this
   channel       path of a socket for frames, of which stdin is the bell; missing, or out of reach, they go over stdin and stdout
   fileBytes     largest file that may be written; missing where the folders set the limit
   inputSeconds  how long to wait for the kernel's sources; missing where the end of the bridge always closes stdin
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
     from sandbox_memory import MemoryUse  # sent in front of this file
+    from sandbox_relay import Relay  # the same, where the sandbox has a door
 
 # Exit codes that the bridge explains in words. Those of the kernel itself are kept apart from them.
 EXIT_OUT_OF_MEMORY = 86
@@ -51,6 +53,8 @@ def main() -> None:
         os._exit(EXIT_PYTHON_TOO_OLD)
     bell = int(config.get("bell", -1))
     close_inherited((0, 1, 2, bell))
+    if "door" in config:
+        run_kept_sandbox(config)
 
     def become_kernel() -> None:
         signal.alarm(int(config.get("inputSeconds", 0)))
@@ -61,11 +65,28 @@ def main() -> None:
     run_sandbox(config, bell, become_kernel)
 
 
+def run_kept_sandbox(config: "dict[str, str]") -> None:
+    """Be the first process of a sandbox that bridges come to and leave. Never returns."""
+    relay = Relay(config["door"], float(config["inputSeconds"]))
+
+    def become_kernel() -> None:
+        signal.alarm(int(config["inputSeconds"]))
+        code = relay.read_exactly(int(config["kernelBytes"])), relay.read_exactly(int(config["codeBytes"]))
+        signal.alarm(0)
+        run = load_kernel(*code)
+        del code
+        run_kernel(run, relay.enter_kernel())
+
+    run_sandbox(config, -1, become_kernel, relay)
+
+
 def parse_words(text: str) -> "dict[str, str]":
     return dict(word.split("=", 1) for word in text.split())
 
 
-def run_sandbox(config: "dict[str, str]", bell: int, become_kernel: "Callable[[], None]") -> None:
+def run_sandbox(
+    config: "dict[str, str]", bell: int, become_kernel: "Callable[[], None]", relay: "Relay | None" = None
+) -> None:
     """Be the first process of a sandbox. Never returns."""
     memory = int(config["memoryBytes"])
     try:
@@ -81,7 +102,9 @@ def run_sandbox(config: "dict[str, str]", bell: int, become_kernel: "Callable[[]
     else:
         if bell > 2:
             os.close(bell)
-        watch(kernel, memory, memory_enforced)
+        if relay:
+            relay.stay()
+        watch(kernel, memory, memory_enforced, relay)
 
 
 def close_inherited(kept: "Container[int]") -> None:
@@ -146,7 +169,7 @@ def set_limits(memory: int, pids: int) -> bool:
         return True
     # Sockets and pipes hold memory of no process, and much of it before it can be counted: nobody needs many of them.
     lower(resource.RLIMIT_NOFILE, 256)
-    # Shared memory is no part of RLIMIT_DATA. Address space is a coarse measure (libraries and stacks count), hence the room.
+    # RLIMIT_DATA does not cover shared memory. Address space is a coarse measure (libraries and stacks count), hence the room.
     lower(resource.RLIMIT_AS, memory * 2 + (1 << 30))
     return False
 
@@ -261,7 +284,7 @@ def run_kernel(run: "Callable[[str, dict[str, object]], None]", bell: int) -> No
 # --- PID 1 --------------------------------------------------------------------------------------------------------------
 
 
-def watch(kernel: int, memory: int, memory_enforced: bool) -> None:
+def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None" = None) -> None:
     """Reap until the kernel or the bridge is gone; end the sandbox if it takes more than `memory` bytes of what the host does not count."""
     # Same user, but not dumpable: code in the sandbox can neither trace this process nor write to its memory.
     libc().prctl(4, 0, 0, 0, 0)
@@ -276,46 +299,83 @@ def watch(kernel: int, memory: int, memory_enforced: bool) -> None:
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
 
+    usage = MemoryUse(memory, memory_enforced)
+    code = None
+    while code is None:
+        code = reap(kernel)
+        if code is None and relay:
+            code = relay.tick()
+        if code is None:
+            wait(woken, kernel, usage, relay)
+        if code is None and usage.is_due() and usage.is_too_much():
+            say("out of memory: more than %d MiB in use" % (memory >> 20))
+            code = EXIT_OUT_OF_MEMORY
+    if relay:
+        relay.say_end(code)
+    os._exit(code)
+
+
+def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> None:
     poll = select.poll()
     poll.register(woken, select.POLLIN)
-    # Only the hang-up: the bridge is gone. A kernel that is busy in C code cannot see that, so it is not left to the kernel.
-    poll.register(0, select.POLLRDHUP)
-    usage = MemoryUse(memory, memory_enforced)
-    while True:
-        reap(kernel)
-        for fd, _ in poll.poll(usage.wait_ms()):
-            if fd == 0:
-                os._exit(0)
+    if relay:
+        for fd, events in relay.watched():
+            poll.register(fd, events)
+    else:
+        # Only the hang-up: the bridge is gone. A kernel that is busy in C code cannot see that, so it is not left to the kernel.
+        poll.register(0, select.POLLRDHUP)
+    for fd, events in poll.poll(min(usage.wait_ms(), relay.wait_ms()) if relay else usage.wait_ms()):
+        if fd == woken:
             os.read(woken, 4096)
-        if usage.is_due() and usage.is_too_much():
-            say("out of memory: more than %d MiB in use" % (memory >> 20))
-            os._exit(EXIT_OUT_OF_MEMORY)
+        elif relay:
+            relay.handle(fd, events)
+        else:
+            end_without_bridge(kernel)
 
 
-def reap(kernel: int) -> None:
+def end_without_bridge(kernel: int) -> None:
+    """A cluster closes the input when the output has ended, which a kernel that ends closes a moment before it has ended: how it did is told."""
+    for _ in range(100):
+        code = reap(kernel)
+        if code is not None:
+            os._exit(code)
+        if has_memory(kernel):
+            break
+        select.select([], [], [], 0.01)
+    os._exit(0)
+
+
+def has_memory(pid: int) -> bool:
+    """A process that ends lets go of its memory first, and of its files then."""
+    with open("/proc/%d/statm" % pid) as file:
+        return not file.read().startswith("0 ")
+
+
+def reap(kernel: int) -> "int | None":
+    """The exit code of the sandbox, when its kernel has ended."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            os._exit(1)
+            return 1
         if pid == 0:
-            return
+            return None
         if pid == kernel:
-            finish(status)
+            return exit_code(status)
 
 
-def finish(status: int) -> None:
+def exit_code(status: int) -> int:
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGKILL and oom_kills() > 0:
         say("out of memory: the kernel was ended by the host")
-        os._exit(EXIT_OUT_OF_MEMORY)
+        return EXIT_OUT_OF_MEMORY
     if code == -signal.SIGKILL:
-        os._exit(EXIT_KILLED_INSIDE)  # 137 is what is left for a sandbox that is killed as a whole
+        return EXIT_KILLED_INSIDE  # 137 is what is left for a sandbox that is killed as a whole
     if code < 0:
-        os._exit(128 - code)
+        return 128 - code
     # A cell can end its Python with any code: with one that means something else, the meaning is not its own to give.
     reserved = (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD, EXIT_KILLED_INSIDE, EXIT_ENGINE)
-    os._exit(1 if code in reserved or code > 128 else code)
+    return 1 if code in reserved or code > 128 else code
 
 
 def oom_kills() -> int:

@@ -106,7 +106,7 @@ export class Bridge {
     this.#pool = new KernelPool({
       provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
-      size: settings.poolCount,
+      size: { min: settings.poolCount, max: settings.poolMaxCount ?? settings.poolCount },
       log,
       events,
     })
@@ -214,7 +214,7 @@ export class Bridge {
 
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
-    // Before its servers are ended: that is no failure of theirs.
+    // Before its servers are ended, so that their exits do not count as failures.
     this.catalog.stopIndexing()
     await this.#servedPage?.catch(() => {})
     this.page?.close()

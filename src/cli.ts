@@ -15,7 +15,7 @@ keepCompiledCode()
 const USAGE_ERROR = 2
 
 const TOOLS_HELP = `
-The functions that cells have kept, as with \`sandbridge saved\`:
+The functions that cells saved, as with \`sandbridge saved\`:
   sandbridge tools saved [name]   list them, or print the source of one
   sandbridge tools export <file>  write all of them to a file
   sandbridge tools import <file>  add those of a file`
@@ -36,7 +36,7 @@ program
   .description('serve MCP over stdio, for a client that starts it')
   .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
   .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
-  .option('--tls-cert <file>', 'with --http: encrypt with this certificate (PEM), and follow when it is renewed')
+  .option('--tls-cert <file>', 'with --http: encrypt with this certificate (PEM); a renewed one is loaded')
   .option('--tls-key <file>', 'its private key (PEM)')
   .option('--trusted-proxy <addresses...>', 'with --http: believe X-Forwarded-* headers from these addresses or ranges')
   .action(async (options: object) => (await import('./commands/run.ts')).run(options))
@@ -60,8 +60,8 @@ program
 
 program
   .command('ui')
-  .description('show what runs in the browser: cells, calls, servers, search')
-  .option('--port <port>', 'the port on 127.0.0.1 (default: any that is free)')
+  .description('show cells, calls, servers and search in the browser')
+  .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)')
   .option('--json', 'print the link as JSON')
   .action(async (options: object) => (await import('./commands/ui.ts')).ui(options))
 
@@ -70,7 +70,7 @@ program
   .description('list the configured MCP servers, or show one in full; starts no server')
   .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
   .option('--log', 'print the stderr output of its last failure')
-  .option('--accept', 'with diff: take the tools as they are now')
+  .option('--accept', 'with diff: accept the tools as they are now')
   .option('--sources', 'show the file of each server, and why entries were skipped')
   .option('--json', 'print JSON, without secrets')
   .action(async (name: string | undefined, options: object) =>
@@ -81,7 +81,7 @@ program
   .command('search')
   .description('find tools by what they do')
   .argument('<query>')
-  .option('-n, --limit <count>', 'how many')
+  .option('-n, --limit <count>', 'how many results')
   .option('--json', 'print JSON')
   .action(async (query: string, options: object) => (await import('./commands/search.ts')).search(query, options))
 
@@ -89,7 +89,7 @@ program
   .command('find')
   .description('find MCP servers in a registry, by what they do')
   .argument('<query>')
-  .option('-n, --limit <count>', 'how many')
+  .option('-n, --limit <count>', 'how many results')
   .option('--offline', 'search the copy on this machine only')
   .option('--json', 'print JSON')
   .action(async (query: string, options: object) => (await import('./commands/find.ts')).find(query, options))
@@ -99,19 +99,19 @@ program
   .description('add an MCP server of a registry, after showing what it runs and which tools it has')
   .argument('[name]', 'its name in the registry, as `find` shows it')
   .option('--from <place>', 'the address or the file of a server.json instead')
-  .option('--name <name>', 'what to call it here')
+  .option('--name <name>', 'the name for it here')
   .option('--as <kind>', 'npm, pypi, oci or remote, when it comes in several forms')
-  .option('--with <name...>', 'ask for these optional inputs, too')
+  .option('--with <name...>', 'also ask for these optional inputs')
   .option('--no-jail', 'do not run it in a jail')
   .option('--dry-run', 'show what would run and do nothing')
-  .option('-y, --yes', 'without being asked')
+  .option('-y, --yes', 'do not ask for confirmation')
   .action(async (name: string | undefined, options: object) => (await import('./commands/add.ts')).add(name, options))
 
 program
   .command('remove')
   .description('remove a server that `add` has added, with the secrets kept for it')
   .argument('<name>')
-  .option('-y, --yes', 'without being asked')
+  .option('-y, --yes', 'do not ask for confirmation')
   .action(async (name: string, options: object) => (await import('./commands/add.ts')).remove(name, options))
 
 program
@@ -119,7 +119,7 @@ program
   .description('use newer versions of added servers, after showing what changes')
   .argument('[name]', 'only this server')
   .option('--dry-run', 'show what would change and do nothing')
-  .option('-y, --yes', 'without being asked')
+  .option('-y, --yes', 'do not ask for confirmation')
   .action(async (name: string | undefined, options: object) =>
     (await import('./commands/add.ts')).update(name, options),
   )
@@ -155,6 +155,20 @@ artifacts
   .argument('<name>')
   .action(async (name: string) => (await import('./commands/artifacts.ts')).removeArtifact(name))
 
+const sandboxes = program
+  .command('sandboxes')
+  .description('list the sandboxes that outlive their bridge (MCP_BRIDGE_SESSION=durable), or end one')
+sandboxes
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/sandboxes.ts')).listSandboxes(options))
+sandboxes
+  .command('remove')
+  .description('end one that no bridge is using')
+  .argument('<id>')
+  .action(async (id: string) => (await import('./commands/sandboxes.ts')).removeSandbox(id))
+
 const saved = program.command('saved').description('list the functions that cells saved; show, delete or share them')
 saved
   .command('list', { isDefault: true })
@@ -189,17 +203,17 @@ saved
 
 program
   .command('workflows')
-  .description('list the workflows that cells have kept')
+  .description('list the workflows that cells saved')
   .option('--json', 'print JSON')
   .action(async (options: object) => (await import('./commands/run-workflow.ts')).listWorkflows(options))
 
 program
   .command('save')
-  .description('make a workflow of runs that the record has, in their order')
+  .description('make a workflow of recorded runs, in their order')
   .argument('<run>', 'the beginning of its id, as `sandbridge log` shows it')
   .argument('<name...>', 'more runs, then the name of the workflow, such as weekly-report')
   .option('--param <names...>', 'values of their code that become parameters, such as week for `week = 47`')
-  .option('--description <text>', 'what it does, for searches; the docstring when left out')
+  .option('--description <text>', 'what it does, for searches (default: the docstring)')
   .option('--json', 'print JSON')
   .action(async (run: string, rest: string[], options: object) =>
     (await import('./commands/save.ts')).saveRuns([run, ...rest.slice(0, -1)], rest.at(-1)!, options),
@@ -214,10 +228,10 @@ program
   .option('--json', 'print the result as JSON')
   .option('--dry-run', 'show what it would be run with and which tools it may call')
   .option('--check', 'run it against its recorded replies and call nothing')
-  .option('--record', 'keep the replies of this run for --check')
-  .option('--resume', 'go on with the run that failed, without making its calls again')
+  .option('--record', 'record the replies of this run for --check')
+  .option('--resume', 'continue the run that failed without repeating its calls')
   .option('--timeout <seconds>', 'how long it may run', '3600')
-  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
+  .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
   .action(async (name: string, words: string[], options: object) =>
     (await import('./commands/run-workflow.ts')).runWorkflow(name, words, options),
   )
@@ -230,8 +244,8 @@ program
   .argument('[parameters...]')
   .allowUnknownOption()
   .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
-  .option('--zone <zone>', 'the time zone, such as Europe/Berlin; that of this machine when left out')
-  .option('--remove', 'run NAME no more')
+  .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
+  .option('--remove', 'stop running NAME')
   .option('--print <system>', 'print an entry for cron, systemd or launchd instead')
   .option('--json', 'print as JSON')
   .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
@@ -241,8 +255,8 @@ program
 program
   .command('export')
   .description('write workflows, saved functions and artifacts to a file that `import` reads')
-  .argument('[names...]', 'only these, and what they import')
-  .option('-o, --output <file>', 'the file; bundle.sbx when left out')
+  .argument('[names...]', 'only these, and the functions they import')
+  .option('-o, --output <file>', 'the file (default: bundle.sbx)')
   .option('--notebook', 'write one workflow as a Jupyter notebook instead')
   .action(async (names: string[], options: object) =>
     (await import('./commands/bundle.ts')).exportBundle(names, options),
@@ -250,10 +264,10 @@ program
 
 program
   .command('import')
-  .description('show what is in such a file, and take it over; runs nothing')
+  .description('show the content of such a file and import it; runs nothing')
   .argument('<file>')
-  .option('--dry-run', 'show what is in it and do nothing')
-  .option('-y, --yes', 'without being asked')
+  .option('--dry-run', 'show its content and do nothing')
+  .option('-y, --yes', 'do not ask for confirmation')
   .action(async (file: string, options: object) => (await import('./commands/bundle.ts')).importBundle(file, options))
 
 const profile = program.command('profile').description('list the named sets of servers, define or delete one')
@@ -277,14 +291,14 @@ profile
 const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
 token
   .command('list', { isDefault: true })
-  .description('list them; the tokens themselves are not kept')
+  .description('list them; the tokens themselves are not stored')
   .option('--json', 'print JSON')
   .action(async (options: object) => (await import('./commands/token.ts')).listTokens(options))
 token
   .command('create')
   .description('create one and print it, once')
   .argument('<name>', 'the user, as the record names them')
-  .option('--expires <duration>', 'when it ends: 90m, 12h or 90d (default: never)')
+  .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
   .action(async (name: string, options: object) => (await import('./commands/token.ts')).createToken(name, options))
 token
   .command('revoke')
@@ -294,7 +308,7 @@ token
 
 program
   .command('index')
-  .description('list the tools of every server now, so that no cell waits for it')
+  .description('list the tools of every server now, so that no cell has to wait for it')
   .argument('[names...]', 'only these servers')
   .option('--json', 'print JSON')
   .action(async (names: string[], options: object) =>
@@ -312,7 +326,7 @@ program
 
 const permissions = program
   .command('permissions')
-  .description('list which calls are allowed and why, explain one, or take over rules from another client')
+  .description('list which calls are allowed and why, explain one, or import rules from another client')
 permissions
   .command('list', { isDefault: true })
   .description('list the rules in force for each tool')
@@ -329,7 +343,7 @@ permissions
   )
 permissions
   .command('allow')
-  .description('allow tools for good that would ask, as the answer "yes, this tool always" does')
+  .description('allow tools permanently that would ask, as the answer "yes, this tool always" does')
   .argument('<tools...>', 'SERVER__TOOL')
   .option('--json', 'print JSON')
   .action(async (tools: string[], options: object) =>
@@ -337,9 +351,9 @@ permissions
   )
 permissions
   .command('import')
-  .description('take over what you have decided about tools in another client')
+  .description('import your decisions about tools from another client')
   .argument('<client>', 'claude-code, codex, opencode, gemini-cli or vscode')
-  .option('-y, --yes', 'without being asked')
+  .option('-y, --yes', 'do not ask for confirmation')
   .option('--json', 'print JSON; changes nothing without --yes')
   .action(async (client: string, options: object) =>
     (await import('./commands/import-permissions.ts')).importPermissions(client, options),
@@ -391,29 +405,29 @@ program
   .command('log')
   .description('show what models did: runs, calls, questions, denials, sign-ins')
   .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
-  .option('-f, --follow', 'go on with what happens from now on')
-  .option('-n, --lines <count>', 'how many of the newest', '100')
-  .option('--session <id>', 'only this session, by its id or the beginning of it')
+  .option('-f, --follow', 'keep printing new lines')
+  .option('-n, --lines <count>', 'how many lines, the newest', '100')
+  .option('--session <id>', 'only this session, by its id or its beginning')
   .option('--server <name>', 'only calls of this server')
   .option('--denied', 'only denied calls and declined questions')
-  .option('--since <time>', 'only from then on: 90m, 2h, 3d, or a date')
+  .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
   .option('--verify', 'show whether the record was changed')
-  .option('--json', 'print the lines of the record as they are')
+  .option('--json', 'print the lines of the record unchanged')
   .action(async (id: string | undefined, options: LogOptions) => (await import('./commands/log.ts')).log(id, options))
 
 program
   .command('top')
-  .description('show what your bridges do now: sessions, cells, calls, servers')
-  .option('--once', 'print it once, and end')
-  .option('--json', 'print JSON once, and end')
+  .description('show what your bridges are doing: sessions, cells, calls, servers')
+  .option('--once', 'print once and exit')
+  .option('--json', 'print JSON once and exit')
   .action(async (options: TopOptions) => (await import('./commands/top.ts')).top(options))
 
 program
   .command('doctor')
-  .description('show what can isolate Python on this machine, whether a cell runs, and what is amiss')
+  .description('show what can isolate Python on this machine, whether a cell runs, and what is wrong')
   .option('--deep', 'also try the walls of the sandbox, and start every server')
-  .option('--fix', 'correct what can be corrected without a loss, such as rights of files')
-  .option('--report <file>', 'write all of it to a file, without secrets, for an issue')
+  .option('--fix', 'correct what is safe to correct, such as permissions of files')
+  .option('--report <file>', 'write the report to a file, without secrets, for an issue')
   .option('--json', 'print JSON')
   .action(async (options: object) => (await import('./commands/doctor.ts')).doctor(options))
 
@@ -440,13 +454,13 @@ try {
   const names = ['help', ...program.commands.map((command) => command.name())]
   if (first !== undefined && !first.startsWith('-') && !names.includes(first)) {
     // Commander would take it for an argument of `run`.
-    const { unknownCommand } = await import('./commands/unknown-command.ts')
+    const { unknownCommand } = await import('./commands/report-failure.ts')
     throw unknownCommand(first, names)
   }
   const group = program.commands.find((command) => command.name() === first && command.commands.length > 0)
   const members = ['help', ...(group?.commands ?? []).map((command) => command.name())]
   if (group && second !== undefined && !second.startsWith('-') && !members.includes(second)) {
-    const { unknownCommand } = await import('./commands/unknown-command.ts')
+    const { unknownCommand } = await import('./commands/report-failure.ts')
     throw unknownCommand(second, members, `${group.name()} `)
   }
   if (first === undefined && process.stdin.isTTY && process.stdout.isTTY) {
@@ -454,7 +468,7 @@ try {
     welcome()
   } else await program.parseAsync()
 } catch (error) {
-  // What is wrong with a command line has been said by then; help is no mistake.
+  // Commander has already printed the mistake; help is not a mistake.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
   else {
     const { reportFailure } = await import('./commands/report-failure.ts')

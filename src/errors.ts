@@ -71,6 +71,11 @@ export const ERROR_CODES = {
   CALL_NOT_AWAITED: { actor: 'model', retryable: false, hint: 'Write `await` before the call.' },
   PROXY_TOO_MANY_CALLS: { actor: 'model', retryable: true, hint: 'Await some of the open calls first.' },
   PROXY_ANSWERS_UNREAD: { actor: 'model', retryable: true, hint: 'Await fewer calls at a time.' },
+  CALL_INTERRUPTED: {
+    actor: 'model',
+    retryable: false,
+    hint: 'Find out whether it took effect before you repeat it.',
+  },
   TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message comes from the tool.' },
   CANCELLED: { actor: 'model', retryable: true, hint: '' },
   TOOL_ARGUMENTS_INVALID: {

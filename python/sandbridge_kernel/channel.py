@@ -1,4 +1,4 @@
-"""The channel: sends frames whole, reads what comes, and gives every reply to whoever waits for it.
+"""The channel: sends frames whole, reads what comes, and gives every reply to the call that waits for it.
 
 Only the main thread reads, in a wait of its own or in the port's signal handler; any thread may send and wait.
 It must not know what a call means or what a cell does.
@@ -63,7 +63,7 @@ class Channel:
         self.running = True
 
     def end_cell(self) -> None:
-        """The bridge drops the open calls of a cell that is over: whoever still waits, in a thread, is told."""
+        """The bridge drops the open calls of a cell that is over: threads that still wait get an error."""
         self.running = False
         error: ReplyError = {"code": "CANCELLED", "message": "The cell ended before the call did"}
         for number in list(self._waiters):
@@ -276,7 +276,7 @@ class Channel:
                 try:
                     self._accept(frames.decode(line), arrived)
                 except frames.FrameError:
-                    pass  # dropped, as the protocol says; the bridge is trusted, so nobody counts
+                    pass  # dropped, as the protocol says; the bridge is trusted, so they are not counted
                 except MemoryError:
                     self._lines[0] = line = _no_memory(line)
                     self._accept(frames.decode(line), arrived)
@@ -292,7 +292,7 @@ class Channel:
             try:
                 loop.call_soon_threadsafe(_settle, batch)
             except RuntimeError:
-                pass  # that loop is closed, nobody waits any more
+                pass  # that loop is closed, and no call waits any more
         return interrupted
 
     def _accept(self, frame: RunFrame | ReplyFrame, arrived: _Arrived) -> None:

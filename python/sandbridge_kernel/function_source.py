@@ -63,7 +63,7 @@ def describe(
                 missing.append(f"{needed} ({_kind(value)})")
     if missing:
         raise Refused(
-            f"{name} uses what only this session has: {', '.join(missing)}. Make it a parameter, or put it inside the function"
+            f"{name} uses values that only this session has: {', '.join(missing)}. Make it a parameter, or put it inside the function"
             + ("; a function can be saved first" if any("function" in one for one in missing) else "")
         )
     return {
@@ -96,7 +96,7 @@ def _unwrapped(func: Any) -> FunctionType:
         name = getattr(func, "__name__", None)
         if callable(func) and isinstance(name, str) and type(func).__module__ == "builtins":
             raise Refused(f"{name} is built into Python and needs no saving; import it where it is used")
-        raise Refused(f"a {type(func).__name__} is no function; pass the function itself, not what it returned")
+        raise Refused(f"a {type(func).__name__} is not a function; pass the function itself, not its result")
     name = original.__name__
     if original.__code__.co_name == "<lambda>":
         raise Refused("a lambda has no name; write it as a def")
@@ -174,7 +174,7 @@ def _kind(value: Any) -> str:
 
 
 def _no_builtin(name: str) -> str:
-    """Why a name that is no global is not there in every session; "" when it is."""
+    """Why a name that is not a global is missing in other sessions; "" when it is not."""
     now, first = (names.get(name, _NOTHING) for names in (vars(builtins), _BUILTINS))
     if name == "display" or now is first is not _NOTHING or (now is _NOTHING and name.startswith("__")):
         return ""

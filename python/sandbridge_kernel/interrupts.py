@@ -67,7 +67,7 @@ class Interrupts:
 
     def _in_loop(self, frame: FrameType | None) -> bool:
         # Down the stack as long as it is code of event loops. Code of the cell that calls into a loop may never return to
-        # the loop's select, so it is no reason to wait.
+        # the loop's select, so it need not be waited for.
         while frame is not None and frame.f_code.co_filename in self.loop_files:
             if frame.f_code in self.loop_code and frame.f_locals.get("self") is self.loop:
                 return True
@@ -157,7 +157,7 @@ need_room = _count_frames if version_info >= (3, 12) else _go_down
 class Gate:
     """A lock that holds interrupts back while it is held, and knows whether this thread is inside.
 
-    Whoever enters it has made sure of `need_room` first.
+    Call `need_room` before entering it.
     """
 
     def __init__(self, interrupts: Interrupts) -> None:
@@ -181,6 +181,6 @@ class Gate:
         self._interrupts.leave()
 
     def after_fork(self) -> None:
-        """Whoever held it does not exist in the child."""
+        """The thread that held it does not exist in the child."""
         self._lock = allocate_lock()
         self._inside = set()

@@ -90,7 +90,7 @@ class DeviceLoop(base_events.BaseEventLoop):
         pass
 
     def _write_to_self(self) -> None:
-        pass  # there is one thread: whoever adds a callback is not asleep in select
+        pass  # there is one thread, and while it adds a callback it does not sleep in select
 
 
 # The code in which a loop may hold a task that is in no queue, and the files it is in.

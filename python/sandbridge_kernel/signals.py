@@ -1,7 +1,7 @@
 """Signal handlers that a cell installs: `signal.alarm` with a handler that raises is how many programs limit time.
 
 Such a handler may run at any instruction of the main thread. Inside a gate it would break frames in two and leave locks
-behind, so it waits for the gate's end; with no cell running, what it raises is nobody's and must not end the kernel.
+behind, so it waits for the gate's end; with no cell running, what it raises belongs to no cell and must not end the kernel.
 """
 
 from __future__ import annotations

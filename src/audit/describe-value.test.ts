@@ -1,7 +1,7 @@
 // This file verifies that the shape of a value tells its types and none of its values, and that its hash does not depend on the order of keys.
 import { describe, expect, it } from 'vitest'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
-import { redactArguments } from './redact-arguments.ts'
+import { redactArguments } from './recorded-values.ts'
 
 describe('what the record says of a value', () => {
   it('the record describes a value by its shape', () => {

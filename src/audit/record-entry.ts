@@ -22,7 +22,7 @@ export interface RecordEntry {
   line: string
 }
 
-/** An entry of the record; undefined for a line that tells of the record itself, or is none. */
+/** An entry of the record; undefined for a line about the record itself, and for an invalid line. */
 export function entryOf(line: string): RecordEntry | undefined {
   const read = readLine(line)
   if (!read) return undefined
@@ -31,7 +31,7 @@ export function entryOf(line: string): RecordEntry | undefined {
   return { time, type, fields: read.fields, line }
 }
 
-/** A field as text; empty where it is none. */
+/** A field as text; empty when it is not a text. */
 export function textOf(fields: Fields, name: string): string {
   const value = fields[name]
   return typeof value === 'string' ? value : ''
@@ -52,7 +52,7 @@ export function matches(entry: RecordEntry, filter: RecordFilter): boolean {
   return !denied || isRefused(entry)
 }
 
-/** A rule or the user did not allow something, or nobody answered. */
+/** A rule or the user denied a call, or the question was not answered. */
 export function isRefused({ type, fields }: RecordEntry): boolean {
   // As MCP has it, or as one of the policy's own answers: `yes`, `yes-session`.
   return type === 'denial' || (type === 'answer' && !/^(accept|yes)/.test(textOf(fields, 'sandbridge.answer')))

@@ -1,8 +1,7 @@
 // What the record says of an event. Names follow the MCP semantic conventions of OpenTelemetry where they have one, and begin with `sandbridge.` elsewhere.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
-import { keepWhole, MAX_WHOLE_CHARS } from './keep-whole.ts'
-import { redactArguments } from './redact-arguments.ts'
+import { keepWhole, MAX_WHOLE_CHARS, redactArguments } from './recorded-values.ts'
 
 export type Fields = Record<string, unknown>
 
@@ -106,7 +105,7 @@ export function callFields(
   }
 }
 
-/** A denied call, of which there is no other line. */
+/** A denied call, which has no other line. */
 export function denialFields(event: EventOf<'call.decided'>, { redact }: FieldOptions): Fields {
   const { kind, server, name, decision, rule, source } = event
   return {

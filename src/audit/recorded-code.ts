@@ -34,7 +34,7 @@ const MAX_CHARS = 64 << 20
 
 /**
  * @param ids the beginnings of ids of runs, cells or calls
- * @throws BridgeError TOOL_ARGUMENTS_INVALID for what is no id, STATE_NOT_FOUND for a run that the record does not have, or not with its code
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that the record does not have, or not with its code
  */
 export async function recordedCode(folder: string, ids: readonly string[]): Promise<RecordedCode> {
   const runs: string[] = []
@@ -80,7 +80,7 @@ async function entriesOf(folder: string, runs: ReadonlySet<string>): Promise<Rec
       if (!entry || !runs.has(runOf(entry.fields))) continue
       chars += line.length
       if (chars > MAX_CHARS) {
-        throw new BridgeError('STATE_REFUSED', 'These runs called more than a workflow can keep answers of', {
+        throw new BridgeError('STATE_REFUSED', 'These runs made more calls than a workflow can record', {
           hint: 'Name fewer runs, or keep the function with runtime.save_workflow in a cell.',
         })
       }
@@ -105,7 +105,7 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
     })
   }
   if (status !== 'ok') {
-    throw new BridgeError('STATE_REFUSED', `The run ${name} did not end well: ${status}`, {
+    throw new BridgeError('STATE_REFUSED', `The run ${name} failed: ${status}`, {
       hint: 'A workflow is made of runs that ended with ok.',
     })
   }
@@ -115,9 +115,13 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
     })
   }
   if (sha256(code) !== hash) {
-    throw new BridgeError('STATE_REFUSED', `A secret was taken out of the code of run ${name}: it is not what ran`, {
-      hint: 'Keep the function with runtime.save_workflow in a cell.',
-    })
+    throw new BridgeError(
+      'STATE_REFUSED',
+      `A secret was removed from the recorded code of run ${name}: it is not what ran`,
+      {
+        hint: 'Keep the function with runtime.save_workflow in a cell.',
+      },
+    )
   }
   return code
 }

@@ -12,7 +12,7 @@ export interface RecordedRun {
   at: number
   session: string
   client: string
-  /** Of the cell in its session; 0 where it has none. */
+  /** Of the cell in its session; 0 without a session. */
   number: number
   status: string
   durationMs?: number

@@ -91,7 +91,7 @@ async function verifyFile(
     number += 1
     const read = readLine(text)
     if (!read) {
-      add(verdict.problems, { file: name, line: number, kind: 'not-a-line', message: 'is no line of a record' })
+      add(verdict.problems, { file: name, line: number, kind: 'not-a-line', message: 'is not a line of a record' })
       continue
     }
     verdict.lines += 1
@@ -111,7 +111,7 @@ async function verifyFile(
         file: name,
         line: number,
         kind: 'lines-lost',
-        message: `${lost} lines found no room on the disk`,
+        message: `${lost} lines were lost because the disk was full`,
       })
     }
     isClosed = fields['type'] === 'record.closed'
@@ -151,7 +151,7 @@ function checkLink(file: string, line: number, before: ReadLine, read: ReadLine,
     const message =
       gone > 0 ? `follows ${gone} that are gone` : 'does not follow from the line before, which was replaced'
     add(problems, { file, line, kind: gone > 0 ? 'cut' : 'edited', message })
-  } else add(problems, { file, line, kind: 'reordered', message: 'stands in another place than it was written' })
+  } else add(problems, { file, line, kind: 'reordered', message: 'is not in the place where it was written' })
 }
 
 /** A line without an end was being written when its bridge was killed. */

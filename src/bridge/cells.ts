@@ -48,13 +48,13 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
-  /** Nobody watches the cell: of the calls that rules ask about, those of these tools (`server__tool`) are made, and no others. */
+  /** For an unattended cell: of the calls that rules ask about, only those of these tools (`server__tool`) are made. */
   allowed?: ReadonlySet<string>
   /** What serves its calls, where it is not the bridge's own. */
   upstreams?: Upstreams
   /** A person at a terminal reads the result: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
-  /** False when nobody can answer a question after the cell is over, because its session ends then. */
+  /** False when the session ends with the cell, so that a question cannot be answered later. */
   keepsQuestions?: boolean
   /** The client's run that the cell is part of. */
   run?: RunOrigin
@@ -62,7 +62,7 @@ export interface RunCellRequest extends Pick<
 
 /** A client's request to run Python, as its cell and the calls of that refer to it. */
 export interface RunOrigin {
-  /** Missing for a cell that is no part of a client's request. */
+  /** Missing for a cell that no client's request runs. */
   id?: string
   /** Missing where only the bridge's own log is told. */
   log?: RunLog | undefined

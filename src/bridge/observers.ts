@@ -45,7 +45,7 @@ function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): v
     name: 'metrics',
     guards: false,
     wakes: [],
-    onError: (error) => log.warning('MCP_BRIDGE_METRICS cannot be listened on', { error }),
+    onError: (error) => log.warning('The address of MCP_BRIDGE_METRICS cannot be listened on', { error }),
     load: async () => {
       const { PrometheusPort } = await import('../telemetry/prometheus.ts')
       const opened = new PrometheusPort()
@@ -129,7 +129,7 @@ function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | unde
     name: 'costs',
     guards: false,
     wakes: ['run.started'],
-    onError: (error) => log.warning('What conversations cost cannot be counted', { error }),
+    onError: (error) => log.warning('The costs of conversations cannot be counted', { error }),
     load: async () => {
       const [{ CostCounter }, { addDailyCosts }] = await Promise.all([
         import('../telemetry/cost-counter.ts'),
@@ -138,7 +138,7 @@ function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | unde
       return new CostCounter({
         listedTokens: () => listedTokens(catalog),
         keep: (more) => addDailyCosts(settings.stateDir, more),
-        onError: (error) => log.warning('What conversations cost could not be kept', { error }),
+        onError: (error) => log.warning('The costs of conversations could not be saved', { error }),
       })
     },
   })

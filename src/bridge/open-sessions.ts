@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import type { ProcessUsage } from '../process/process-tree-usage.ts'
 import { KeptTexts } from '../session/kept-text.ts'
 import type { KernelPool } from '../session/kernel-pool.ts'
-import { Session } from '../session/session.ts'
+import { type KeptFor, Session } from '../session/session.ts'
 
 interface OpenSessionsOptions {
   settings: Settings
@@ -27,7 +27,8 @@ export class OpenSessions {
     this.#texts = new KeptTexts({ memoryBytes: settings.outputMemoryBytes, folder, log })
   }
 
-  open(): Session {
+  /** @param kept whose sandbox it is, where one can outlive the bridge; missing for a session that ends with the bridge */
+  open(kept?: KeptFor): Session {
     const { pool, log, events, settings } = this.#options
     const { session: mode, checkpoint, memoryBytes, maxTimeoutMs, outputTokenCount } = settings
     const session = new Session({
@@ -37,6 +38,7 @@ export class OpenSessions {
       events,
       idleTimeoutMs: settings.runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
+      kept: mode === 'durable' ? kept : undefined,
       checkpoint: checkpoint && mode !== 'fresh',
       json: settings.outputMode === 'toon',
       compat: settings.compat,
@@ -44,6 +46,12 @@ export class OpenSessions {
     })
     this.#open.add(session)
     return session
+  }
+
+  /** Whether an earlier bridge kept a sandbox for this owner. */
+  async keeps(owner: string): Promise<boolean> {
+    const { settings, pool } = this.#options
+    return settings.session === 'durable' && (await pool.keeps(owner))
   }
 
   /** One that is open, by the id it has in events. */
@@ -58,7 +66,7 @@ export class OpenSessions {
   }
 
   async closeAll(): Promise<void> {
-    await Promise.allSettled([...this.#open].map((session) => session.close('The bridge was shut down')))
+    await Promise.allSettled([...this.#open].map((session) => session.leave('The bridge was shut down')))
     this.#texts.close()
   }
 

@@ -39,7 +39,7 @@ export class ServerSet {
 
   /** End the connections and processes of all servers. */
   async close(): Promise<void> {
-    // Before its servers are ended: that is no failure of theirs.
+    // Before its servers are ended, so that their exits do not count as failures.
     this.connected.catalog.stopIndexing()
     await this.rules.close()
     await this.connected.upstreams.close()

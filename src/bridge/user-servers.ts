@@ -1,5 +1,5 @@
 // Which servers each user of the bridge reaches: the shared ones, over connections that all share, or, for a user with servers, variables or sign-ins
-// of their own, a set that is nobody else's. Its processes run with the user's variables, and each is started when the user's code needs it.
+// of their own, a set that no other user shares. Its processes run with the user's variables, and each is started when the user's code needs it.
 import { PermissionFiles } from '../config/permission-files.ts'
 import { shellWord } from '../config/secrets/command-line.ts'
 import type { DiscoveredServers } from '../config/server-definition.ts'

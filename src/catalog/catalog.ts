@@ -263,7 +263,7 @@ export class Catalog {
     if (tools === undefined || !record.isTrustworthy) return undefined
     const tool = lookUp(record, call.tool)
     const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
-    // It is no use to be told the same thing for ever by a list that has become wrong.
+    // An outdated list must not refuse the same call for ever.
     if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
     return wrong
   }
@@ -420,7 +420,7 @@ export class Catalog {
     return this.#records.byName.has(tool.server) && this.#options.standing?.(tool) === 'asks'
   }
 
-  /** What is no tool of a server is not for rules to hide. */
+  /** Rules hide only tools of servers. */
   #isShown(tool: CatalogTool): boolean {
     return !this.#records.byName.has(tool.server) || this.#options.standing?.(tool) !== 'denied'
   }

@@ -54,7 +54,7 @@ export interface CachedServer {
   fetchedAt?: number
   learned?: Record<string, LearnedType>
   failure?: Failure
-  /** The last start that failed, or the last exit that nobody asked for. A server that works again keeps it: its user may want to know why. */
+  /** The last failed start or unexpected exit. It is kept when the server works again, since its user may want to know why. */
   lastError?: ServerError
 }
 
@@ -83,7 +83,7 @@ export class DiskCache {
     this.#log = log
   }
 
-  /** What is known of the server with this key; undefined when nothing is, or the file is no good. */
+  /** What is known of the server with this key; undefined when the file is missing or invalid. */
   read(key: string): CachedServer | undefined {
     const file = this.#file(key)
     try {

@@ -1,5 +1,5 @@
 // Reads servers whose tools are not known yet: a few at a time, each for a limited time, one that failed not again too soon.
-// Whoever waits can stop waiting; the reading itself goes on for the next one who asks.
+// A caller can stop waiting; the listing itself goes on for the next caller.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Abortable } from '../process/cancellation.ts'
@@ -66,7 +66,7 @@ export class Indexing {
    */
   async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {
     const unseen = records.filter((record) => record.tools === undefined && record.mayRetry)
-    // Old ones are read again, but nobody waits for them.
+    // Old lists are read again in the background.
     for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
     if (unseen.length === 0) return
     const all = Promise.allSettled(unseen.map((record) => this.#start(record, true)))
@@ -77,7 +77,7 @@ export class Indexing {
     this.#closed.abort()
   }
 
-  /** @param asked by whoever is the first to need it: what the server asks when it starts, it asks on their behalf */
+  /** @param asked by the first caller: questions that the server asks when it starts go to that caller */
   #start(record: ServerRecord, isQueued: boolean, asked?: Abortable): Promise<void> {
     const running = this.#running.get(record)
     if (running !== undefined) return running
@@ -96,7 +96,7 @@ export class Indexing {
       signal.throwIfAborted()
       await until(this.#read(record, signal), signal)
     } catch (error) {
-      // Whoever stops us says nothing about the server.
+      // A cancellation says nothing about the server.
       const isServers = !this.#closed.signal.aborted && (limit.aborted || !isCancellation(error))
       if (isServers) {
         const failure = limit.aborted ? { reason: LATE } : serverError(error)

@@ -18,7 +18,7 @@ const ABOUT_ITSELF =
 const FILLERS = new Set(
   'a an the this is for of mcp server servers model context protocol official usage guide overview'.split(' '),
 )
-/** Words in a tool's name that are no subject. */
+/** Words in a tool's name that do not name its subject. */
 const NO_SUBJECT = new Set('a an the or and to with by of for in on from at all multiple many one api'.split(' '))
 
 /** @param name of the server. @returns an empty string when neither says anything */

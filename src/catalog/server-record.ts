@@ -104,7 +104,7 @@ export class ServerRecord {
     return failure && failure.inputs === this.#inputs() ? failure : undefined
   }
 
-  /** The last start that failed, or the last exit that nobody asked for, also when the server has worked since. */
+  /** The last failed start or unexpected exit, also when the server has worked since. */
   get lastError(): ServerError | undefined {
     return this.#load().lastError
   }

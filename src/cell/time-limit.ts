@@ -1,4 +1,4 @@
-// The time a cell may take. It stands still while a person is asked something, since nobody answers in thirty seconds; but not for ever.
+// The time a cell may take. It is paused while the user answers a question, for a limited time.
 
 /** The longest it stands still in all. */
 const MAX_PAUSE_MS = 10 * 60_000

@@ -6,7 +6,7 @@ import { answerQuestion, type KeptQuestion, listQuestions } from '../state/kept-
 import { hasTerminal, pickOne } from './ask-in-terminal.ts'
 import { print, printEmpty, printJson } from './print.ts'
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an answer that is none, or when there is no terminal to ask in */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or when there is no terminal to ask in */
 export async function approve(id: string | undefined, options: { answer?: string; json?: boolean }): Promise<void> {
   const { stateDir } = readSettings(process.env)
   const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)

@@ -1,5 +1,5 @@
-// Asks a person in the terminal: for an input of a server, or to pick one of several choices. Where one of stdin and stderr is no terminal, nobody is
-// asked; stdout stays the command's.
+// Asks a person in the terminal: for an input of a server, or to pick one of several choices. It asks only when
+// stdin and stderr are both terminals. stdout stays the command's.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,7 +78,7 @@ function question(server: string, { id, description, options }: ServerInput): st
   return `Server '${server}' needs ${what}.\n${choices.join('')}`
 }
 
-/** By number or by name. An empty line, as the end of input, is no answer. */
+/** By number or by name. An empty line and the end of input do not answer. */
 async function pick(options: readonly string[]): Promise<string | undefined> {
   for (;;) {
     const line = await readLine(`1 to ${options.length}: `, true)

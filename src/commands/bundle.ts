@@ -28,7 +28,7 @@ export async function exportBundle(names: string[], { output, notebook }: Export
     }
     const file = output ?? 'bundle.sbx'
     const contents = await chooseContents(names, savedTools, artifacts)
-    if (contents.tools.length + contents.artifacts.length === 0) throw usage('There is nothing to export')
+    if (contents.tools.length + contents.artifacts.length === 0) throw usage('Nothing to export')
     const { servers } = await written(file, () => writeBundle(file, contents, artifacts))
     print(
       `Wrote ${file}: ${count(contents.tools.length, 'function')}, ${count(contents.artifacts.length, 'artifact')}.`,

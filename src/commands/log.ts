@@ -48,7 +48,7 @@ export async function log(id: string | undefined, options: LogOptions): Promise<
   }
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for what is no id, STATE_NOT_FOUND for one that is not in the record */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for one that is not in the record */
 async function runsNamed(folder: string, text: string): Promise<string[]> {
   const id = text.toLowerCase()
   if (!/^[0-9a-f]{4,16}$/.test(id)) {

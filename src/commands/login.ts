@@ -58,7 +58,7 @@ export async function logout(server: string, { user }: Pick<LoginOptions, 'user'
   })
 }
 
-/** @throws BridgeError CONFIG_INVALID for a name that nobody has, so that no sign-in is kept for it */
+/** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is kept for it */
 async function serversOf(bridge: Bridge, user: string | undefined): Promise<ServerSet> {
   if (user === undefined) return bridge.shared
   const names = Object.keys(await new NamedTokens(bridge.settings.stateDir).list())

@@ -62,7 +62,7 @@ export function printTable(table: readonly (readonly Cell[])[], { head }: TableO
   for (const row of rows) process.stdout.write(`${lineOf(row, widths)}\n`)
 }
 
-/** What a list comes to, or what to do next: for a person at a terminal, and nobody else. */
+/** A summary of a list, or what to do next. Only printed in a terminal. */
 export function printSummary(text: string): void {
   if (isTerminal()) process.stdout.write(`\n${styled('dim', visible(text))}\n`)
 }

@@ -1,6 +1,7 @@
-// How a command that failed says so to a person: what happened and what to do, no stack.
+// How the user learns that a command failed or is unknown: what happened and what to do, without a stack.
 import { BridgeError, messageOf } from '../errors.ts'
 import { personHint } from '../proxy/person-hint.ts'
+import { nearestName } from '../text/did-you-mean.ts'
 import { visible } from './print.ts'
 
 /** Prints to stderr; returns the exit code. */
@@ -10,4 +11,12 @@ export function reportFailure(error: unknown): number {
   const hint = BridgeError.isInstance(error) ? personHint(error) : ''
   process.stderr.write(visible(`sandbridge: ${messageOf(error)}${hint && `\n${hint}`}\n`))
   return BridgeError.isInstance(error) ? 2 : 1
+}
+
+/** @param group the command that it was to be one of, as `saved ` */
+export function unknownCommand(name: string, known: string[], group = ''): BridgeError {
+  const meant = nearestName(name, known)
+  const didYouMean = meant === undefined ? '' : `Did you mean \`sandbridge ${group}${meant}\`? `
+  const hint = `${didYouMean}See \`sandbridge ${group}--help\`.`
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', `Unknown command '${group}${name}'`, { hint })
 }

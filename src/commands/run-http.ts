@@ -20,7 +20,7 @@ export interface HttpFlags {
   trustedProxy?: string[]
 }
 
-/** @throws BridgeError CONFIG_INVALID for an address that is none, or that others can reach and no token is set for */
+/** @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach without a token that is set */
 export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...files }: HttpFlags): Promise<void> {
   const address = parseAddress(http)
   const tls = tlsOf(files)

@@ -31,7 +31,7 @@ export async function runInTerminal(
   const stop = showStartingServers(bridge.upstreams, bar)
   const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
   const asker = new TerminalAsker(bar, request.timeLimit)
-  // Whoever answers elsewhere answers too late: the session ends with this command.
+  // An answer given elsewhere comes too late: the session ends with this command.
   const whole = { ...request, ...listeners, asker, forPerson: true, keepsQuestions: false }
   const result = await bridge.cells.run(session, whole).finally(() => {
     stop()

@@ -35,11 +35,14 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     // Other processes do that, while this one loads its code.
     if (settings.poolCount > 0) prepareAhead(findProvider)
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
-    const { Bridge } = await import('../bridge.ts')
+    const [{ Bridge }, { keptForClient }] = await Promise.all([
+      import('../bridge.ts'),
+      import('../session/kept-for.ts'),
+    ])
     const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand, findProvider })
     offerPage(bridge)
     await page?.serve(bridge)
-    return { bridge, sessions: oneSession(bridge.sessions.open()) }
+    return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient)) }
   }
   if (page) conversation = open()
   const runs = new OpenRuns()

@@ -37,7 +37,7 @@ export async function schedule(
   const store = new ScheduleStore(stateDir)
   if (name === undefined) return list(await store.list(), options)
   if (options.remove) {
-    if (await store.remove(name)) return print(`'${visible(name)}' is not run any more.`)
+    if (await store.remove(name)) return print(`'${visible(name)}' is no longer scheduled.`)
     throw new BridgeError('STATE_NOT_FOUND', `Nothing is scheduled as '${name}'`, { hint: 'sandbridge schedule' })
   }
   if (when === undefined) {
@@ -112,7 +112,7 @@ function printEntry(system: string, name: string, when: string, words: string[])
   const printer = Object.hasOwn(PRINTERS, system) ? PRINTERS[system] : undefined
   if (!printer) {
     const hint = `Write --print with one of ${Object.keys(PRINTERS).join(', ')}.`
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${system}' is not known to run timers`, { hint })
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${system}' is not a known timer system`, { hint })
   }
   const program = [process.execPath, path.resolve(process.argv[1]!)]
   // As it is: other programs read it.

@@ -22,7 +22,10 @@ export function unsearchedLines(unsearched: readonly { name: string; reason: str
   const lines = unsearched.map(({ name, reason }) => `Not searched: ${name}: ${shortReason(name, reason)}`)
   const isAnyNew = unsearched.some(({ isBroken }) => !isBroken)
   const names = unsearched.map(({ name }) => name).join(' ')
-  return [...lines, isAnyNew ? 'Ask them now: sandbridge index' : `Ask again when mended: sandbridge index ${names}`]
+  return [
+    ...lines,
+    isAnyNew ? 'Ask them now: sandbridge index' : `Once it is fixed, ask again: sandbridge index ${names}`,
+  ]
 }
 
 /** Why a server failed, where its name stands beside it. */

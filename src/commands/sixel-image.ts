@@ -10,7 +10,7 @@ const WIDTH_AT = 16
 const HEIGHT_AT = 20
 const INTERLACED_AT = 28
 
-/** @param data of a PNG, base64 @returns undefined for what is no such image, or too large a one */
+/** @param data of a PNG, base64 @returns undefined for another kind of data, or an image that is too large */
 export function sixelImage(data: string): string | undefined {
   const bytes = Buffer.from(data, 'base64')
   if (bytes.length <= INTERLACED_AT || bytes[INTERLACED_AT] !== 0) return undefined

@@ -44,7 +44,7 @@ function tokens(): NamedTokens {
   return new NamedTokens(readSettings(process.env).stateDir)
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for what is no duration */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid duration */
 function expiryOf(text: string, now: number): Date {
   const [, number, unit] = /^([1-9]\d{0,6})([mhd])$/.exec(text) ?? []
   const ms = Number(number) * UNITS[unit as keyof typeof UNITS]

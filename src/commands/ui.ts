@@ -14,7 +14,7 @@ interface UiOptions {
   json?: boolean
 }
 
-/** @throws BridgeError CONFIG_INVALID for a port that is none, or is taken */
+/** @throws BridgeError CONFIG_INVALID for a port that is invalid or in use */
 export async function ui({ port, json = false }: UiOptions): Promise<void> {
   const number = port === undefined ? undefined : parsePort(port)
   const show = (link: string): void => print(json ? JSON.stringify({ link }) : link)

@@ -175,7 +175,7 @@ function valueOf({ kind, name, standard, written }: Placeholder, context: FillCo
   )
 }
 
-/** Of the environment itself: `constructor` and its like are no variables. */
+/** An own property of the environment: inherited names such as `constructor` are not variables. */
 function variable({ env }: ExpandContext, name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined
 }

@@ -29,7 +29,7 @@ export const claudeCodeRules: Importer = (document, servers) => {
       if (typeof rule !== 'string' || !rule.startsWith('mcp__')) continue
       const [, server = '', ...tool] = rule.split('__')
       const known = servers.find((name) => name.replace(/[^\w-]/g, '_') === server)
-      if (rule.includes('(')) into.leaveOut(rule, 'it has a form that has no effect there either')
+      if (rule.includes('(')) into.leaveOut(rule, 'its form has no effect in that client either')
       else if (known === undefined && !(server.includes('*') && verdict !== 'allow'))
         into.leaveOut(rule, 'no server here has this name')
       else into.add(verdict, known ?? server, tool.join('__') || '*')
@@ -101,7 +101,7 @@ export const geminiCliRules: Importer = (document, servers) => {
     if (typeof server !== 'string' || !servers.includes(server)) continue
     const name = `${server}__${typeof tool === 'string' ? tool : '*'}`
     if (valueAt(rule, 'argsPattern') !== undefined && decision === 'allow')
-      into.leaveOut(name, 'its argsPattern has no form here')
+      into.leaveOut(name, 'its argsPattern cannot be translated')
     else if (decision === 'allow') into.add('allow', server, typeof tool === 'string' ? tool : '*')
     else if (decision === 'deny' || decision === 'ask_user')
       into.add(decision === 'deny' ? 'deny' : 'ask', server, typeof tool === 'string' ? tool : '*')

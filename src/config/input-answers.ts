@@ -12,7 +12,7 @@ export class InputAnswers {
   readonly #answers = new Map<string, string | undefined>()
   #asking: Promise<unknown> = Promise.resolve()
 
-  /** @param ask missing means that nobody is there to be asked */
+  /** @param ask missing means that there is no user to ask */
   constructor(ask?: AskInput) {
     this.#ask = ask
   }
@@ -20,7 +20,7 @@ export class InputAnswers {
   /**
    * Asks for what a definition still needs, where somebody can be asked.
    * @returns what is known of its inputs by now
-   * @throws BridgeError CONFIG_INVALID for an input that nobody can be asked for
+   * @throws BridgeError CONFIG_INVALID for an input when there is no user to ask
    */
   async forServer(
     definition: ServerDefinition,

@@ -9,7 +9,7 @@ export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isPro
   return isProjects ? 1 : 0
 }
 
-/** Those that are no doubles, under the names they have in this bridge. */
+/** The definitions without duplicates, under their names in this bridge. */
 export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[] {
   return found
     .filter(({ isDouble }) => !isDouble)

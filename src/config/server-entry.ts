@@ -50,12 +50,12 @@ export function shownName(name: string): string {
   return name.slice(0, MAX_NAME_CHARS).replaceAll(/\p{Cc}/gu, '\uFFFD')
 }
 
-/** Its message is the reason why an entry is no definition. */
+/** Its message is the reason why an entry is not valid. */
 class EntryInvalid extends Error {
   override readonly name = 'EntryInvalid'
 }
 
-/** An entry as a definition, or the reason why it is none. */
+/** An entry as a definition, or the reason why it is not valid. */
 export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reason: string } {
   if (entry.unusable !== undefined) return { reason: entry.unusable }
   if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
@@ -114,7 +114,7 @@ function transportType({ type, command, url }: ServerEntry): 'stdio' | 'http' | 
   throw new EntryInvalid('has neither a command nor a url')
 }
 
-/** A client may keep something else under this name, such as whether it may sign in at all: that is no reason to leave a server out. */
+/** A client may use this name for something else, such as whether it may sign in at all. Such an entry is kept. */
 function oauthOf(value: unknown): Pick<RemoteServer, 'oauth' | 'signIn'> {
   if (!isRecord(value)) return {}
   const { clientCredentials, registered, unregistered } = entrySchemas()

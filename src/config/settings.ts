@@ -349,6 +349,17 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_POOL', meaning: 'The number of sandboxes started in advance.' },
     { default: 1, min: 0, max: 16 },
   ),
+  poolMaxCount: {
+    ...optionalWholeNumber(
+      {
+        variable: 'MCP_BRIDGE_POOL_MAX',
+        meaning:
+          'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
+      },
+      { min: 1, max: 64 },
+    ),
+    defaultText: 'as many as `MCP_BRIDGE_POOL`',
+  },
   runtimeIdleTimeoutMs: seconds(
     {
       variable: 'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
@@ -397,6 +408,18 @@ export const SETTINGS = {
     },
     ['checked', 'unchecked'],
     'checked',
+  ),
+  kubernetesSeccomp: pattern(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_SECCOMP',
+      meaning:
+        'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
+    },
+    {
+      allowed: 'a path below that folder, such as sandbridge.json',
+      matches: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/,
+      default: undefined,
+    },
   ),
   kubernetesStartMs: seconds(
     {
@@ -472,10 +495,25 @@ export const SETTINGS = {
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',
-      meaning: '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox.',
+      meaning:
+        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `durable`: as `shared`, and the sandbox outlives the bridge (docker and podman).',
     },
-    ['shared', 'fresh'],
+    ['shared', 'fresh', 'durable'],
     'shared',
+  ),
+  durableTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_DURABLE_TIMEOUT',
+      meaning: 'How long a durable sandbox waits for the next bridge.',
+    },
+    { default: 3600, min: 10, max: 7 * DAY_S },
+  ),
+  durableCount: wholeNumber(
+    {
+      variable: 'MCP_BRIDGE_DURABLE_SANDBOXES',
+      meaning: 'The most durable sandboxes that are kept; those used longest ago end first.',
+    },
+    { default: 4, min: 1, max: 100 },
   ),
   compat: flag(
     {
@@ -638,11 +676,19 @@ export function readSettings(
     }
     timeoutMs = values.maxTimeoutMs
   }
+  if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
+    const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`
+    problems.push(`MCP_BRIDGE_SESSION=durable needs docker or podman: ${other} cannot keep a sandbox. ${INSTEAD}`)
+  }
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
   return Object.freeze({ ...values, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
 }
+
+/** Whose sandboxes can outlive the bridge. */
+const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman'])
+const INSTEAD = 'Set MCP_BRIDGE_RUNTIME to one of these, or MCP_BRIDGE_SESSION=shared.'
 
 function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[], remarks: string[]): unknown {
   const text = context.env[setting.variable]?.trim()

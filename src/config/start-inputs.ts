@@ -62,7 +62,7 @@ function filesOf({ command, args, cwd = '', envFile = '' }: StdioServer, place: 
   return [programOf(command, place), cwd, envFile, ...named]
 }
 
-/** Where PATH leads to for a command that is no path. */
+/** The program that PATH gives for a command without a path. */
 function programOf(command: string, place: StartPlace): string {
   if (/[/\\]/.test(command)) return command
   const extensions = process.platform === 'win32' ? (place.env['PATHEXT'] ?? '.EXE;.CMD').split(';') : ['']
@@ -73,7 +73,7 @@ function programOf(command: string, place: StartPlace): string {
 
 const exists = (file: string): boolean => statOf(file)?.isFile() === true
 
-/** Where a file is, and when it was written; what is no file has none. */
+/** The path and the modification time of a file; empty for anything else. */
 function stampOf(written: string, { home, workspaceFolder }: StartPlace): unknown {
   if (written === '' || written.includes('\0')) return null
   const filled = written.replace(/^(~|\$\{userHome\})(?=[/\\]|$)/, home)
@@ -85,7 +85,7 @@ function statOf(file: string): ReturnType<typeof statSync> {
   try {
     return statSync(file, { throwIfNoEntry: false })
   } catch {
-    // A part of its path is no folder, may not be read, or is too long for a name.
+    // A part of its path is not a folder, may not be read, or is too long.
     return undefined
   }
 }

@@ -1,5 +1,5 @@
 // The servers of one user of a bridge that serves many: those of their own folder, and of the shared ones those whose names they have not taken.
-// What is in the folder is the work of whoever runs the bridge, as the bridge's own is: commands in it run as that user of the machine.
+// The operator of the bridge writes that folder: commands in it run as the operator's user of the machine.
 import path from 'node:path'
 import { foldName } from '../text/python-name.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'

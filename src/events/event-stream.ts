@@ -18,11 +18,11 @@ export interface Subscriber {
 /** One that throws this often in a row is broken, and gets no more events. */
 const MAX_FAILURES = 10
 
-/** Delivered one by one, events cost a call several times what they do together. Nobody who watches sees the difference. */
+/** Delivered one by one, events cost a call several times what they do together. Observers do not notice the delay. */
 const DELIVER_AFTER_MS = 10
 
 export class EventStream {
-  /** Whether anybody listens. Nothing is to be made for an event when nobody does. */
+  /** Whether there are subscribers. Without one, no event should be constructed. */
   active = false
   /** Whether spans are sent: decides in which trace a run is, by the one that its client names. */
   startTrace: (ofClient: TraceContext | undefined) => TraceContext | undefined = (ofClient) => ofClient
@@ -107,5 +107,5 @@ export class EventStream {
   }
 }
 
-/** For whoever has no bridge around it: nobody listens. */
+/** For code that runs without a bridge: it has no subscribers. */
 export const NO_EVENTS = new EventStream()

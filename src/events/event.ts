@@ -160,7 +160,7 @@ interface SandboxStarted extends About {
   durationMs: number
 }
 
-/** A session has one that nobody had before. */
+/** The id of a session is never reused. */
 interface SandboxTaken extends About {
   type: 'sandbox.taken'
   provider: string
@@ -241,7 +241,7 @@ export interface Stamp {
   seq: number
   /** Milliseconds since 1970, by the clock of the machine. */
   at: number
-  /** Milliseconds since the bridge started, by a clock that nobody sets. */
+  /** Milliseconds since the bridge started, by the monotonic clock. */
   mono: number
 }
 

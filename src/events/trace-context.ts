@@ -38,7 +38,7 @@ export function readTraceContext(meta: Readonly<Record<string, unknown>> | undef
   }
 }
 
-/** What a server is sent along; undefined where there is no trace to go on with. @param callId the span that the call is, where we send spans */
+/** The trace that is sent to a server; undefined without one. @param callId the id of the span of the call, where the bridge sends spans */
 export function traceMeta(trace: TraceContext | undefined, callId: string): TraceMeta | undefined {
   const spanId = trace?.isExported ? callId : trace?.parentId
   if (!trace || spanId === undefined) return undefined

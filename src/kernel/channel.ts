@@ -1,4 +1,4 @@
-// The frames of one kernel over its sandbox's pipe: sent whole, received and sorted to whoever waits for them. It believes nothing the other half says
+// The frames of one kernel over its sandbox's pipe: sent whole, received and passed to the code that waits for them. It believes nothing the other half says
 // beyond what the schema lets through, and does not know what a cell is for.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -12,7 +12,7 @@ import type {
   ReadyFrame,
   ReplyFrame,
 } from '../protocol/frames.ts'
-import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import type { LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { withTimeout } from '../process/wait.ts'
 import { writeBatched } from '../process/write-batched.ts'
 import { type CallServer, OpenCalls, replyError } from './open-calls.ts'
@@ -34,12 +34,14 @@ interface RunningCell {
 
 /** Of what a sandbox that did not come up had to say: the end. */
 const MAX_DETAIL_CHARS = 1_000
-/** A kernel that sends this many lines that are no frames is ended: nothing good comes of it any more. */
+/** A kernel that sends this many invalid lines is ended. */
 const MAX_MALFORMED = 100
-/** Of the reason why a line is no frame: what is said of it. */
+/** The longest reason that is reported for an invalid line. */
 const MAX_REASON_CHARS = 200
 
-/** The frames of one kernel, sorted to whoever waits for them. Late and unexpected ones are dropped. */
+const LEFT_RUNNING = 'The bridge ended while the cell ran. The cell goes on, and the next call gets its result'
+
+/** Passes the frames of one kernel to the code that waits for them. Late and unexpected frames are dropped. */
 export class Channel {
   readonly sandbox: Sandbox
   /** Lines dropped because they were no frames. */
@@ -98,14 +100,26 @@ export class Channel {
   }
 
   run(frame: BridgeFrame & { type: 'run' }, observer: CellObserver): Promise<DoneFrame> {
+    return this.#begin(frame.cell, observer, () => writeBatched(this.sandbox.stdin, encodeFrame(frame)))
+  }
+
+  /** Go on with a cell of an earlier bridge. What that began and did not answer may have taken effect, and is not begun again. */
+  adopt({ number, openCalls }: LeftBehind, observer: CellObserver): Promise<DoneFrame> {
+    return this.#begin(number, observer, () => {
+      for (const id of openCalls) this.#sendReply({ type: 'reply', id, error: replyError(callInterrupted()) })
+      this.sandbox.durable?.resume()
+    })
+  }
+
+  #begin(number: number, observer: CellObserver, begin: () => void): Promise<DoneFrame> {
     return new Promise((resolve, reject) => {
       if (this.#exit) {
         reject(this.#died(this.#exit))
         return
       }
-      this.#cell = { number: frame.cell, observer, finish: resolve, fail: reject }
+      this.#cell = { number, observer, finish: resolve, fail: reject }
       try {
-        writeBatched(this.sandbox.stdin, encodeFrame(frame))
+        begin()
       } catch (error) {
         this.#cell = undefined
         reject(error instanceof Error ? error : new Error(String(error)))
@@ -192,6 +206,7 @@ export class Channel {
   /** Without the exit's `detail`: what processes of a cell wrote to stderr is anything at all, and errors reach the model and other sandboxes. */
   #died(exit: SandboxExit): BridgeError {
     const { reason, code, signal } = exit
+    if (reason === 'left') return new BridgeError('KERNEL_DIED', LEFT_RUNNING, { data: { reason } })
     return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${this.describeEnd(exit)}`, {
       data: { reason, code, signal },
     })
@@ -203,7 +218,9 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'stack-overflow') return 'its stack overflowed, through deep nesting or recursion'
   if (exit.reason === 'disposed') return 'the bridge stopped it'
+  if (exit.reason === 'left') return 'the bridge ended, and left it to the next one'
   if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the connection to it broke'
+  if (exit.reason === 'failed-to-start' && exit.code === null) return 'it did not start'
   if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
   if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
@@ -212,6 +229,13 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'a process outside of the sandbox killed it'
   return `its process exited with code ${exit.code}`
+}
+
+function callInterrupted(): BridgeError {
+  return new BridgeError(
+    'CALL_INTERRUPTED',
+    'The bridge ended during this call, which may or may not have taken effect. It was not made again',
+  )
 }
 
 function unread(bytes: number): BridgeError {

@@ -9,12 +9,12 @@ import {
   type RunFrame,
   type VisibleServer,
 } from '../protocol/frames.ts'
-import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import type { LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { type CellObserver, Channel } from './channel.ts'
 
 /** A cell, as it is sent. */
 export interface RunOptions extends Omit<RunFrame, 'type' | 'cell' | 'servers'> {
-  /** Its number, above that of the cell before. Missing: the next one. 0: it is no cell of the session's, and not counted. */
+  /** Its number, above that of the cell before. Missing: the next one. 0: a cell outside of the session's count. */
   cell?: number
   servers: VisibleServer[]
   observer: CellObserver
@@ -38,10 +38,11 @@ export class Kernel {
     this.sandbox = channel.sandbox
     this.closed = channel.sandbox.exited
     this.python = ready.python
+    this.#cells = channel.sandbox.durable?.left?.number ?? 0
   }
 
   /**
-   * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails. `log` hears of lines that are no frames.
+   * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails. `log` gets a line for each invalid frame.
    * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT or PROTOCOL_VERSION_MISMATCH
    */
   static async attach(
@@ -84,6 +85,14 @@ export class Kernel {
       { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
       observer,
     )
+  }
+
+  /**
+   * Run the cell of an earlier bridge to its end. All it has shown is shown to `observer`, as far as it was kept.
+   * @throws BridgeError KERNEL_DIED when the kernel ends first
+   */
+  runLeft(left: LeftBehind, observer: CellObserver): Promise<DoneFrame> {
+    return this.channel.adopt(left, observer)
   }
 
   /** Raise KeyboardInterrupt in the running cell. The cell may catch it. */

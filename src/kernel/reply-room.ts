@@ -38,7 +38,7 @@ export class ReplyRoom {
     return this.#pipe.writableLength
   }
 
-  /** Room for the answer to a method, in bytes; undefined when there is none, and it is to wait for its `turn`. */
+  /** Room for the answer to a method, in bytes; undefined when there is no room, and the call has to wait for its `turn`. */
   reserve(method: string): number | undefined {
     const bytes = expectedBytes(method)
     if (this.#waiting.size > 0 || !this.#fits(bytes)) return undefined

@@ -89,7 +89,7 @@ export async function liveBridges(stateDir: string): Promise<LiveBridge[]> {
   return found.flat().toSorted((a, b) => a.startedAt - b.startedAt)
 }
 
-/** Whoever is attached to sees our code, and what it says is shown as the bridge's. */
+/** The process behind the socket is shown the user's code, and its messages are shown as the bridge's. */
 async function isOwnSocket(socket: string): Promise<boolean> {
   if (process.platform === 'win32') return true
   const { uid } = await lstat(socket).catch(() => ({ uid: undefined }))
@@ -103,7 +103,7 @@ function parseBridge(text: string, id: string, folder: string): LiveBridge | und
     >
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof socket !== 'string') return undefined
     if (typeof startedAt !== 'number' || typeof version !== 'string' || typeof cwd !== 'string') return undefined
-    // Whoever reads the entry deletes the socket of a bridge that is gone, and must not be made to delete something else.
+    // A reader of the entry deletes the socket of a bridge that has ended, and must not be made to delete another file.
     return process.platform === 'win32' || [folder, shortFolder()].includes(path.dirname(socket))
       ? { id, pid, host, socket, startedAt, version, cwd }
       : undefined

@@ -61,7 +61,10 @@ export class Masker {
           (found.get(text) ?? []).flatMap((match) => outsideTokens(text, match)),
         )
     }
-    throw new BridgeError('MASK_UNAVAILABLE', 'The text could not be searched for names: it is never the same')
+    throw new BridgeError(
+      'MASK_UNAVAILABLE',
+      'The text could not be searched for names: masking it changes it each time',
+    )
   }
 
   /** The same for one text at once; undefined where names would have to be looked for. */
@@ -143,7 +146,7 @@ export function maskData(data: unknown, mask: Mask, depth = 0): unknown {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [mask(key), maskData(value, mask, depth + 1)]))
 }
 
-/** What of a match is no token, without the spaces around it: a name has the same token wherever it is found. */
+/** The parts of a match outside of tokens, without the spaces around them, so that a name has the same token everywhere. */
 function outsideTokens(text: string, { start, end, label }: Match): Match[] {
   const places: Match[] = []
   let from = start

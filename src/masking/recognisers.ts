@@ -66,7 +66,7 @@ const email: Recogniser = {
       const after = at + sign.length
       let start = at
       while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
-      // Quotes and signs around an address are no part of it.
+      // Quotes and punctuation around an address do not belong to it.
       while (start < at && SIGNS.has(text[start]!)) start += 1
       if (start === at) continue
       DOMAIN.lastIndex = after
@@ -109,7 +109,7 @@ const iban = byPatterns('IBAN', [
   },
 ])
 
-/** How many characters of a text hold so many that are no blank. */
+/** The length of the shortest beginning of a text with so many characters that are not blank. */
 function withBlanks(text: string, length: number): number {
   let seen = 0
   let index = 0

@@ -17,7 +17,7 @@ export interface Condition {
   holds(facts: Facts): boolean | undefined
 }
 
-/** Why a text is no condition, and where in it. */
+/** Why a condition is invalid, and at which position. */
 export interface ConditionProblem {
   reason: string
   offset: number

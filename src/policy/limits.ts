@@ -1,4 +1,4 @@
-// How often calls were made, for rules that limit it: in a cell, a session and an hour. The hour is by a clock that nobody can set. Pure.
+// How often calls were made, for rules that limit it: in a cell, a session and an hour. The hour is measured by the monotonic clock. Pure.
 import type { Limits, Rule } from './rule.ts'
 
 const HOUR_MS = 3_600_000

@@ -86,7 +86,7 @@ export class Policy {
         rule.target.matches(server, tool) &&
         (rule.origin.server === undefined || rule.origin.server === server) &&
         (rule.definition === undefined || rule.definition === definition) &&
-        // By its name alone nobody else's server gets what was allowed to the user's own.
+        // A server of a project does not get what was allowed to the user's server of the same name.
         (rule.verdict !== 'allow' || !isProjects || rule.definition !== undefined) &&
         Object.entries(rule.annotations).every(([hint, value]) => hints[hint as keyof Hints] === value),
     )

@@ -18,7 +18,7 @@ export function suspiciousWords(text: string, hasHidden: boolean): string[] {
   const looked = text.slice(0, MAX_CHARS)
   const said = TO_THE_MODEL.map((pattern) => pattern.exec(looked)?.[0]).find((found) => found !== undefined)
   return [
-    ...(hasHidden ? ['held characters that cannot be seen; they were taken out'] : []),
-    ...(said === undefined ? [] : [`speaks to the model: ${JSON.stringify(said.slice(0, 100))}`]),
+    ...(hasHidden ? ['had invisible characters, which were removed'] : []),
+    ...(said === undefined ? [] : [`addresses the model: ${JSON.stringify(said.slice(0, 100))}`]),
   ]
 }

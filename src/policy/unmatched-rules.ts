@@ -1,4 +1,4 @@
-// Rules that are for no tool there is: a typing error in a rule leaves open what it was to close, and nobody would notice. Pure.
+// Finds rules that match no tool. A typing error in a rule would otherwise allow, unnoticed, what the rule was meant to deny. Pure.
 import { didYouMean } from '../text/did-you-mean.ts'
 import { type Rule, ruleName } from './rule.ts'
 

@@ -34,7 +34,7 @@ export async function endGroup(child: ChildProcess): Promise<void> {
     signalGroup(pid, 'SIGTERM')
     if (await waitUntil(() => hasExited(child) && !groupExists(pid), GRACE_MS, child)) return
     signalGroup(pid, 'SIGKILL')
-    // Not for the group: the others are no children of ours, and until init has reaped them they seem to exist.
+    // Not for the group: the other processes are not our children, and seem to exist until init has reaped them.
     await waitUntil(() => hasExited(child), AFTER_KILL_MS, child)
   } finally {
     live.delete(pid)

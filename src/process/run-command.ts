@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts'
 /** Output beyond this is dropped: no command here says that much. */
 const OUTPUT_LIMIT_CHARS = 4 << 20
 
-/** None of them outlives this process: a download that nobody waits for any more could go on for ever. */
+/** Running commands, ended with this process: an abandoned download could otherwise run for ever. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill()

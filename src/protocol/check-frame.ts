@@ -11,7 +11,7 @@ const MAX_WORD_CHARS = 100
 
 type Fields = Record<string, unknown>
 
-/** The frame with the fields that are known, or why it is none. */
+/** The frame with its known fields, or why it is invalid. */
 export function checkFrame(json: unknown): KernelFrame | string {
   if (!isRecord(json)) return 'not an object'
   switch (json['type']) {
@@ -73,7 +73,7 @@ function progress({ cell, done: reached, total, message }: Fields): KernelFrame 
 
 function done({ cell, status, value, error, notes }: Fields): DoneFrame | string {
   if (!isCount(cell, 0)) return NO_CELL
-  if (status !== 'ok' && status !== 'error' && status !== 'interrupted') return 'status: none of those that there are'
+  if (status !== 'ok' && status !== 'error' && status !== 'interrupted') return 'status: not a known one'
   const frame: DoneFrame = { type: 'done', cell, status }
   if (value !== undefined) {
     const bundle = bundleOf(value)
@@ -88,7 +88,7 @@ function done({ cell, status, value, error, notes }: Fields): DoneFrame | string
   if (notes !== undefined) {
     if (!Array.isArray(notes)) return 'notes: not a list'
     if (notes.length > MAX_NOTES) return `notes: more than ${MAX_NOTES} items`
-    if (!notes.every((note) => typeof note === 'string')) return 'notes: not all of them texts'
+    if (!notes.every((note) => typeof note === 'string')) return 'notes: an item is not a text'
     frame.notes = notes
   }
   return frame

@@ -14,7 +14,7 @@ Cut output: print(runtime.output(3)[a:b]), runtime.grep(3, "pattern"). A long ce
 
 /** What differs from bridge to bridge, of the settings. */
 export interface SandboxFacts {
-  session: 'shared' | 'fresh'
+  session: 'shared' | 'fresh' | 'durable'
   mount?: { path: string; mode: 'ro' | 'rw' } | undefined
   packages: readonly string[]
   timeoutMs: number

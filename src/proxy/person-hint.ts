@@ -1,4 +1,4 @@
-// What to do next, for a person in a terminal: hints that tell a model what to write in a cell are no help there.
+// What to do next, for a person in a terminal: a hint that tells a model what to write in a cell does not help there.
 import { BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
 
 /** In place of hints that are addressed to a model. */
@@ -21,7 +21,7 @@ export function personHint(error: BridgeError): string {
   return HINTS[error.code] ?? (actor === 'model' ? '' : hint)
 }
 
-/** The error with the hint for a person in place of the one for a model; what is no error of the bridge stays as it is. */
+/** The error with the hint for a person in place of the one for a model; other errors are returned unchanged. */
 export function forPerson(error: unknown): unknown {
   if (!BridgeError.isInstance(error)) return error
   const { code, message, data, log } = error

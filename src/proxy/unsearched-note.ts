@@ -26,7 +26,7 @@ export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { na
       unloaded.map(({ name }) => name),
       MAX_SHOWN,
     )
-    sentences.push(`Not searched, since ${ONLY_NAMED}: ${names}. See runtime.discovered_servers().`)
+    sentences.push(`Not searched, because ${ONLY_NAMED}: ${names}. See runtime.discovered_servers().`)
   }
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }

@@ -64,7 +64,7 @@ function runsOf({ packages, remotes }: ServerJson): string[] {
   return [...new Set([...local, ...far])]
 }
 
-/** The names of what it wants to be told and nobody else may know. */
+/** The names of its secret inputs. */
 function secretsOf({ packages, remotes }: ServerJson): string[] {
   const given = [
     ...packages.flatMap(({ environmentVariables, packageArguments, runtimeArguments }) => [

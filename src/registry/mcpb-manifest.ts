@@ -71,10 +71,10 @@ export function mcpbEntry(manifest: McpbManifest, inputs: Inputs, place: McpbPla
   const entryPoint = literal(inFolder(folder, server.entry_point))
   const args = own.args ?? given.args ?? (server.type === 'binary' ? [] : [`\${__dirname}/${server.entry_point}`])
   const env = Object.entries({ ...given.env, ...own.env }).flatMap(([name, value]): [string, string][] => {
-    if (!/^[A-Za-z_]\w*$/.test(name)) throw refused('it names a variable that no process can have')
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw refused('it has an invalid variable name')
     // Code of the file itself may be loaded from it, and no other.
     if (STEERING.test(name) && !(name.endsWith('PATH') && name !== 'PATH' && value.startsWith('${__dirname}/')))
-      throw refused(`it sets ${name}, which steers programs and not a server`)
+      throw refused(`it sets ${name}, a variable that changes how programs run`)
     const filled = values.inVariable(value)
     return filled === undefined ? [] : [[name, filled]]
   })

@@ -59,7 +59,7 @@ async function unpack(file: Buffer, folder: string): Promise<McpbManifest> {
   try {
     for (const { name, mode, data } of zipEntries(file, MAX_UNPACKED_BYTES)) {
       const kind = mode & 0o170000
-      if (kind !== 0 && kind !== 0o100000) throw new Error(`it has an entry that is no plain file: ${shown(name)}`)
+      if (kind !== 0 && kind !== 0o100000) throw new Error(`it has an entry that is not a plain file: ${shown(name)}`)
       if (name.length > 1_000 || !isSafeName(name)) throw new Error(`it has a file outside its folder: ${shown(name)}`)
       // Files that some systems take for the same one.
       const key = name.normalize('NFC').toLowerCase()
@@ -95,7 +95,7 @@ async function download(address: string, env: Record<string, string | undefined>
       const next = response.headers.get('location')
       if (response.status < 300 || response.status >= 400 || next === null) return await bodyOf(response)
       await response.body?.cancel()
-      if (!URL.canParse(next, url)) throw refused('its file is said to be at an address that is none')
+      if (!URL.canParse(next, url)) throw refused('its file has an invalid address')
       url = new URL(next, url).href
     }
     throw refused(`its file is behind more than ${MAX_REDIRECTS} redirects`)

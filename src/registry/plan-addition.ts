@@ -119,9 +119,9 @@ function localEntry(pack: Package, inputs: Inputs, engine: string): AdditionEntr
   if (pack.transport.type !== 'stdio') throw refused('its package does not speak MCP over stdio')
   const env = Object.fromEntries(
     pack.environmentVariables.flatMap((variable) => {
-      if (!/^[A-Za-z_]\w*$/.test(variable.name)) throw refused('it names a variable that no process can have')
+      if (!/^[A-Za-z_]\w*$/.test(variable.name)) throw refused('it has an invalid variable name')
       if (STEERING.test(variable.name))
-        throw refused(`it sets ${variable.name}, which steers programs and not a server`)
+        throw refused(`it sets ${variable.name}, a variable that changes how programs run`)
       const text = inputs.valueOf(variable)
       return text === undefined ? [] : [[variable.name, text]]
     }),
@@ -149,7 +149,7 @@ function localEntry(pack: Package, inputs: Inputs, engine: string): AdditionEntr
         const [variable, ...rest] = (argument.value ?? '').split('=')
         if (!/^--?e(nv)?$/.test(argument.name ?? '') || !variable || rest.length === 0) return []
         if (!/^[A-Za-z_]\w*$/.test(variable) || STEERING.test(variable))
-          throw refused('it names a variable that no process can have')
+          throw refused('it has an invalid variable name')
         const text = inputs.valueOf({ ...argument, name: variable, value: rest.join('=') })
         return text === undefined ? [] : [[variable, text] as const]
       })
@@ -170,7 +170,7 @@ function remoteEntry({ type, url, headers, variables = {} }: Remote, inputs: Inp
       throw refused('its address is not an https address')
   }
   const filled = headers.flatMap((header) => {
-    if (!/^[\w-]+$/.test(header.name)) throw refused('it names a header that no request can have')
+    if (!/^[\w-]+$/.test(header.name)) throw refused('it has an invalid header name')
     const text = inputs.valueOf(header)
     return text === undefined ? [] : [[header.name, text]]
   })
@@ -203,7 +203,7 @@ function refuseRunnerOptions({ runtimeArguments, registryType }: Package, allowe
 
 function exactVersion({ version = '' }: Package, form: RegExp): string {
   if (form.test(version)) return version
-  throw refused(`it does not name one version of its package: '${version.slice(0, 60)}'`)
+  throw refused(`it does not pin one version of its package: '${version.slice(0, 60)}'`)
 }
 
 function imageOf({ identifier, version }: Package): string {
@@ -215,7 +215,7 @@ function imageOf({ identifier, version }: Package): string {
     tag = version !== undefined && /^[\w.-]{1,128}$/.test(version) ? `:${version}` : '',
     digest = '',
   ] = match
-  if (digest === '' && (tag === '' || tag === ':latest')) throw refused('it does not name one version of its image')
+  if (digest === '' && (tag === '' || tag === ':latest')) throw refused('it does not pin one version of its image')
   return `${repository}${tag}${digest}`
 }
 
@@ -223,7 +223,7 @@ function warningsOf({ server, registry, verified, deprecated }: FoundServer, loc
   const twin = local && lookalikeOf(local.registryType, local.identifier)
   return [
     ...(twin ? [`The package ${local.identifier} is not ${twin}, which its name resembles.`] : []),
-    ...(verified ? [] : [`Nobody has checked who published ${server.name} (${registry}).`]),
+    ...(verified ? [] : [`The publisher of ${server.name} has not been verified (${registry}).`]),
     ...(deprecated ? [`The registry says that ${server.name} is deprecated.`] : []),
   ]
 }
@@ -235,5 +235,5 @@ function nothingToAdd({ packages, remotes }: ServerJson, as: string | undefined)
 }
 
 function badIdentifier(): Error {
-  return refused('its package has a name that no package can have')
+  return refused('its package has an invalid name')
 }

@@ -1,4 +1,4 @@
-// Starts a server that is not among the user's yet, in an empty folder and with nobody to ask anything, to see which tools it offers. Ends it at once.
+// Starts a server that the user has not added yet, in an empty folder and without anyone to answer its questions, to list its tools. Ends it at once.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
@@ -27,7 +27,7 @@ interface QuarantineOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Its tools. @throws BridgeError SERVER_REFUSED when it is no server that can be configured, and why it did not start */
+/** Its tools. @throws BridgeError SERVER_REFUSED when its definition is invalid, and what its start throws */
 export async function tryServer(addition: Addition, options: QuarantineOptions): Promise<UpstreamTool[]> {
   const definition = definitionOf(addition)
   const { clientInfo, log, answers, jail, signal } = options

@@ -72,7 +72,7 @@ export async function readPages(
       onProgress?.(listed.length)
       cursor = answer.page.metadata?.nextCursor || undefined
       if (cursor === undefined) return { listed, etag }
-      if (cursors.has(cursor)) throw new RegistryFailure(registry, 'gives the same page again and again')
+      if (cursors.has(cursor)) throw new RegistryFailure(registry, 'returns the same page repeatedly')
       cursors.add(cursor)
     }
   } finally {
@@ -100,7 +100,7 @@ async function readPage(...args: Parameters<typeof readAnswer>): Promise<ReadPag
   const parsed = page.safeParse(parseJson(body))
   if (parsed.success) return { page: parsed.data, etag }
   const isHtml = /^\s*<(!doctype|html)/i.test(body)
-  throw new RegistryFailure(args[0], isHtml ? 'returned a web page and no list' : 'returned an invalid list')
+  throw new RegistryFailure(args[0], isHtml ? 'returned a web page instead of a list' : 'returned an invalid list')
 }
 
 interface ReadPage {

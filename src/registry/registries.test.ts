@@ -48,7 +48,7 @@ it('the registry finds a server of any page by its name or description, and agai
   clock.now += 7 * HOUR
   const late = await open().find('forecast', { limit: 1 })
   expect(late.servers.map(({ server }) => server.name)).toEqual(['io.example/weather'])
-  expect(late.notes[0]).toMatch(/cannot be reached: .* What was found is of 2026-06-01/)
+  expect(late.notes[0]).toMatch(/cannot be reached: .* These results are of 2026-06-01/)
 })
 
 it('the registry shows what a server does, how it runs and which secrets it needs on one line', async () => {
@@ -130,7 +130,7 @@ it('a registry that fails is left alone for as long as it asks for', async () =>
 })
 
 it.each([
-  ['a web page', '<!DOCTYPE html><html></html>', 'returned a web page and no list'],
+  ['a web page', '<!DOCTYPE html><html></html>', 'returned a web page instead of a list'],
   ['no JSON', 'nonsense', 'returned an invalid list'],
   ['another shape', '{"servers": {"a": 1}}', 'returned an invalid list'],
 ])('an answer of a registry that is %s is refused', async (_, body, problem) => {
@@ -177,7 +177,7 @@ it('an answer of a registry that does not end is read only up to a limit', async
 })
 
 it.each([
-  ['that repeat', () => 'same', 'gives the same page again and again'],
+  ['that repeat', () => 'same', 'returns the same page repeatedly'],
   ['without an end', (count: number) => `page-${count}`, 'has more than 1000 pages'],
 ])('pages of a registry %s are no longer read', async (_, cursor, problem) => {
   const fake = await FakeRegistry.start()

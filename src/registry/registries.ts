@@ -1,4 +1,4 @@
-// The registries that servers are found in: each is copied to the state folder and searched there, so a search works offline and tells nobody what was asked.
+// The registries that servers are found in: each is copied to the state folder and searched there, so a search works offline and its words are sent to no server.
 // A copy is brought up to date when it is old; a registry that fails is left alone for a while, and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
@@ -146,12 +146,12 @@ export class Registries {
       try {
         const reading = this.#refresh(registry, copy, onProgress)
         if (await isDone(reading, header ? REFRESH_WAIT_MS : undefined, signal)) copies += header ? 0 : 1
-        else notes.push(`${registry} is being read again; what was found is of ${dayOf(header?.readAt)}.`)
+        else notes.push(`${registry} is being read again; these results are of ${dayOf(header?.readAt)}.`)
       } catch (error) {
         if (!BridgeError.isInstance(error)) throw error
         if (error.code === 'CANCELLED') throw error
         problem = error
-        const used = header ? ` What was found is of ${dayOf(header.readAt)}.` : ''
+        const used = header ? ` These results are of ${dayOf(header.readAt)}.` : ''
         notes.push(`${error.message}.${used}`)
       }
     }

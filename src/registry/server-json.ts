@@ -1,5 +1,5 @@
 // One server as a registry describes it (`server.json`, schema 2025-12-11), cut down to what we use and bounded. Pure.
-// All of it is written by whoever published the server: words to show, and parts of a command line that are checked again where they are used.
+// All of it is written by the publisher of the server: text to show, and parts of a command line that are checked again where they are used.
 import * as z from 'zod'
 import { oneLine } from '../text/one-line.ts'
 
@@ -100,7 +100,7 @@ export interface ListedServer {
   updatedAt?: string | undefined
 }
 
-/** One item of a page; undefined for what is no server, or has a name that no server may have. */
+/** One item of a page; undefined for an invalid entry or an invalid name. */
 export function parseListed(value: unknown): ListedServer | undefined {
   const item = z.object({ server: z.unknown(), _meta: z.record(z.string(), z.unknown()).catch({}) }).safeParse(value)
   if (!item.success) return undefined

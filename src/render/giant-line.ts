@@ -11,7 +11,7 @@ const GIANT_CHARS = 20_000
 /** Of a text whose shape is told. */
 const MAX_SCANNED_CHARS = 8_000_000
 
-/** Its shape, its head, and where the rest is; undefined when the text is no giant line. */
+/** Its shape, its head, and where the rest is; undefined when the text is not a giant line. */
 export function cutGiantLine(text: string, maxTokens: number, gapLine: GapLine): string | undefined {
   const lineCount = text.split('\n', text.length / GIANT_CHARS + 2).length
   if (text.length < GIANT_CHARS || lineCount > text.length / GIANT_CHARS) return undefined

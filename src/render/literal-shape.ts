@@ -119,7 +119,7 @@ class Scan {
     if (this.#at === start || closers.length > 0) throw new NotLiteral()
   }
 
-  /** The next character that is no white space; empty at the end. */
+  /** The next character that is not white space; empty at the end. */
   #next(): string {
     while (this.#at < this.#text.length && this.#text.charCodeAt(this.#at) <= SPACE) this.#at += 1
     return this.#text[this.#at] ?? ''

@@ -73,7 +73,7 @@ function errorText({ name, message, traceback, values, hint }: CellError): strin
   return lines.filter(Boolean).join('\n')
 }
 
-/** The most that one may take when `total` is shared out so that nobody gets less than another who gets less than all it needs. */
+/** The largest share of `total` under max-min fairness: small needs are met in full, and the larger ones share the rest equally. */
 function fairShare(needs: number[], total: number): number {
   let left = total
   let count = needs.length

@@ -4,7 +4,7 @@ export class PythonPositions {
   readonly text: string
   /** Most texts have no such character, and then there is nothing to count. */
   readonly #hasPairs: boolean
-  /** The position asked for last, and the pairs before it: whoever asks mostly goes forward. */
+  /** The position asked for last, and the pairs before it: most requests go forward. */
   #last = 0
   #pairs = 0
 

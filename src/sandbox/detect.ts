@@ -116,6 +116,7 @@ export async function findProvider(
   let candidates = [...probes].map((probe) => probe())
   for (;;) {
     const { name, verdict, passedOver } = await firstUsable(candidates)
+    if (settings.session === 'durable' && name !== 'podman' && name !== 'docker') throw keepsNothing(name, passedOver)
     const provider = await createProvider(name, settings, mount, log)
     try {
       // `auto` passes over an engine that has no image and cannot pull one.
@@ -126,6 +127,15 @@ export async function findProvider(
       candidates = candidates.map((probe) => probe.then((one) => (one.name === name ? unprepared(one, error) : one)))
     }
   }
+}
+
+function keepsNothing(name: ProviderName, passedOver: readonly PassedOver[]): BridgeError {
+  const why = passedOver.map((one) => `${one.name}: ${one.verdict}`).join('; ')
+  return new BridgeError(
+    'CONFIG_INVALID',
+    `MCP_BRIDGE_SESSION=durable needs docker or podman, and neither can be used. ${why}`,
+    { hint: `Fix one of them, or set MCP_BRIDGE_SESSION=shared to use ${name}.` },
+  )
 }
 
 function unprepared({ name }: Candidate, error: unknown): Candidate {
@@ -204,7 +214,12 @@ async function createProvider(
   }
   const { ContainerProvider } = await import('./container/provider.ts')
   const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
-  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, projects, packages, cacheDir })
+  const { durableTimeoutMs, durableCount: maxCount, stateDir } = settings
+  const limits = { pidsCount, cpus, ociRuntime }
+  const made = JSON.stringify({ image, user, ...limits, mount, projects, packages, memory: settings.memoryBytes })
+  const durable =
+    settings.session === 'durable' ? { stateDir, made, keepSeconds: durableTimeoutMs / 1000, maxCount } : undefined
+  return new ContainerProvider(name, { image, user, ...limits, mount, projects, packages, cacheDir, durable })
 }
 
 async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
@@ -220,6 +235,7 @@ async function createKubernetes(settings: Settings, mount: MountedFolder | undef
     projects,
     context: settings.kubernetesContext,
     namespace: settings.kubernetesNamespace,
+    seccompProfile: settings.kubernetesSeccomp,
     checksNetwork: settings.kubernetesNetwork === 'checked',
     startTimeoutMs: settings.kubernetesStartMs,
   })

@@ -12,7 +12,7 @@ export interface MountedFolder {
 
 /**
  * @param own the bridge's own folders: who can write there decides which programs the bridge starts, and who reads there reads credentials
- * @throws BridgeError CONFIG_INVALID when it is no folder, or holds one of the bridge's own or lies in one
+ * @throws BridgeError CONFIG_INVALID when it is not a folder, contains a folder of the bridge, or is inside one
  */
 export async function resolveMount(
   mount: { path: string; mode: 'ro' | 'rw' },

@@ -11,6 +11,8 @@ import type { SandboxLimits } from './provider.ts'
 
 /** One after the other they are the program of the first process. */
 const INIT_FILES = ['sandbox_memory.py', 'sandbox_init.py']
+/** Goes in front of them where the sandbox may outlive its bridge. */
+const RELAY_FILE = 'sandbox_relay.py'
 /** Behind them, it is the program of a process that forks sandboxes. */
 const FORK_SERVER_FILE = 'sandbox_fork_server.py'
 const COMPILE_FILE = 'compile_kernel.py'
@@ -30,6 +32,8 @@ interface SandboxWords {
   bell?: number
   /** Where it finds a socket for its frames, should it be able to connect: then its stdin is the bell. */
   channel?: string | undefined
+  /** Where it finds bridges, one after the other: it outlives them, and all comes over this socket. */
+  door?: string
   /** The largest file that may be written in it, where folders alone do not set a limit. */
   fileBytes?: number
   /** It ends itself when nothing has come on stdin for so long, where nothing else would end it. */
@@ -68,13 +72,16 @@ export function loadNativeKernel(): Promise<NativeKernel> {
 
 async function load(): Promise<NativeKernel> {
   const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
-    .filter((file) => file.endsWith('.py') && ![...INIT_FILES, FORK_SERVER_FILE, COMPILE_FILE].includes(file))
+    .filter(
+      (file) => file.endsWith('.py') && ![...INIT_FILES, RELAY_FILE, FORK_SERVER_FILE, COMPILE_FILE].includes(file),
+    )
     .toSorted()
   const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
-  const [init, server, compile] = await Promise.all([
+  const [init, kept, server, compile] = await Promise.all([
     firstProcess(),
+    programOf([RELAY_FILE, ...INIT_FILES], 'main()'),
     programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()'),
     programOf([COMPILE_FILE]),
   ])
@@ -85,7 +92,8 @@ async function load(): Promise<NativeKernel> {
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => ` ${key}=${value}`)
     const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}${more.join('')}`
-    return { args: ['-I', '-B', '-c', init, words], preamble: Buffer.concat([sources, compiled]) }
+    const program = optional.door === undefined ? init : kept
+    return { args: ['-I', '-B', '-c', program, words], preamble: Buffer.concat([sources, compiled]) }
   }
   const startForkServer = ({ id, slotCount, compiled = Buffer.alloc(0), filter }: ForkServerWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} filterBytes=${filter.byteLength}`

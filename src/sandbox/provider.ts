@@ -19,6 +19,8 @@ export interface SandboxExit {
     | 'evicted'
     | 'expired'
     | 'no-room'
+    // It goes on, for the next bridge.
+    | 'left'
   /** Exit code of the sandbox's process, or null when a signal ended it. */
   code: number | null
   /** What ended the sandbox's process; with the reason `exited`, what ended the kernel in it. */
@@ -45,6 +47,60 @@ export interface Sandbox {
   usage?(): Promise<ProcessUsage | undefined>
   /** End the sandbox and everything in it, hard. Idempotent; resolves when nothing of it is left. */
   dispose(): Promise<void>
+  /** There when it can outlive this bridge. */
+  readonly durable?: Durable
+}
+
+/** What a sandbox does besides that can outlive its bridge. docs/protocol.md, "Resuming", has the words that this stands for. */
+export interface Durable {
+  /** What an earlier bridge has left here; missing in a new sandbox. */
+  readonly left: LeftBehind | undefined
+  /** From now on it waits for the next bridge when this one ends. @throws what node:fs throws */
+  keep(session: KeptSession): Promise<void>
+  /** Send what the earlier bridge has not taken on, and go on from there. */
+  resume(): void
+  /** The frame that is sent next runs this cell. */
+  beginCell(cell: CellMark): void
+  /** The client has all that came until now. */
+  release(): void
+  /** Leave it to the next bridge: `exited` resolves with the reason `left`. One that is not kept is ended. */
+  leave(): Promise<void>
+}
+
+/** Whose sandbox it is, and what a person is told of it. */
+export interface KeptSession {
+  /** Whoever asks for the same gets it. A hash: it may stand for a secret. */
+  owner: string
+  client?: string | undefined
+  folder?: string | undefined
+}
+
+export interface CellMark {
+  number: number
+  /** When it is interrupted, in milliseconds since 1970. */
+  deadline: number
+  /** Tells its source from another. */
+  digest: string
+}
+
+export interface LeftBehind extends CellMark {
+  /** Whether its result has reached nobody. */
+  isPending: boolean
+  isRunning: boolean
+  /** Its time was up while no bridge was there. */
+  isLate: boolean
+  /** Of what it printed while no bridge was there: what exceeded the limit. */
+  droppedBytes: number
+  /** Ids of calls that the earlier bridge began and did not answer. */
+  openCalls: readonly number[]
+}
+
+/** What an earlier bridge left for a session. */
+export interface Resumed {
+  /** Missing when there is none, or none that can be had. */
+  sandbox?: Sandbox | undefined
+  /** What its user should know. */
+  note?: string
 }
 
 /** What every sandbox is held to, whichever provider makes it. */
@@ -63,4 +119,8 @@ export interface Provider {
   /** Slow one-off work (a snapshot, pulling an image), done ahead of the first start. Idempotent; concurrent calls share one run. */
   prepare(onProgress?: (message: string) => void): Promise<void>
   start(limits: SandboxLimits): Promise<Sandbox>
+  /** The sandbox that an earlier bridge kept for this owner, where sandboxes outlive their bridge. */
+  resume?(owner: string): Promise<Resumed>
+  /** Whether there is one. */
+  keeps?(owner: string): Promise<boolean>
 }

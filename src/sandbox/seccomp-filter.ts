@@ -1,5 +1,5 @@
 // Our list of system calls as the program that bubblewrap hands to the kernel (classic BPF, 8 bytes an instruction). Pure.
-// Two things make a filter wrong silently: the 32-bit calls that a 64-bit process can make, and arguments whose upper half nobody looks at.
+// Two things make a filter wrong silently: the 32-bit calls that a 64-bit process can make, and arguments of which only the lower half is compared.
 import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
 import type { ArgumentTest, RuledSyscall, Syscall } from './python-syscalls.ts'
 

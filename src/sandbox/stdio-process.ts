@@ -65,8 +65,8 @@ export class StdioProcess extends LocalSandbox {
     super({
       id: options.id,
       provider: options.provider,
-      stdin: child.stdin!,
-      stdout: child.stdout!,
+      stdin: child.stdin,
+      stdout: child.stdout,
       bell: options.bell ? (child.stdio[3 + extraInputs.length] as Writable) : undefined,
       findPid: options.findPid ?? (async () => child.pid),
     })

@@ -18,7 +18,7 @@ interface OpenQuestion {
 export type RunEvent = { result: CallToolResult } | { questions: InputRequests; state: string }
 
 export class OpenRun implements Asker {
-  /** Unguessable: whoever knows it may go on with this run. */
+  /** Unguessable: a client that knows it may continue this run. */
   readonly id: string = randomUUID()
   readonly progress = new ProgressReporter()
   readonly log = new ClientLog()

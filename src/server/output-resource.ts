@@ -15,7 +15,7 @@ export const OUTPUT_TEMPLATE = {
 const SCHEME = 'sandbridge://output/'
 
 /**
- * The output that a URI stands for; undefined when it is no output's.
+ * The output that a URI stands for; undefined for another URI.
  * @param sessions whose output the reader may see
  * @throws BridgeError OUTPUT_UNKNOWN when it is not kept any more. Error when it belongs to another session: each client sees its own only.
  */

@@ -37,7 +37,7 @@ export class ProgressReporter {
   /** What the cell is at, where it did not print. */
   #state: string | undefined
 
-  /** What a cell is to be run with. A client that wants no progress is no reason to ask servers for theirs. */
+  /** What a cell is to be run with. Servers are asked for progress only when the client wants it. */
   get listeners(): Listeners {
     return { ...this.#cellListeners, ...(this.#send && { onUpstreamProgress: this.#onUpstreamProgress }) }
   }

@@ -1,4 +1,4 @@
-// A call that nobody made, answered to nobody. Node compiles each function at its first run, and those between a request and its answer take
+// A call without a client, made ahead of the first real one. Node compiles each function at its first run, and those between a request and its answer take
 // half as long as a first cell does: by then they have run.
 import { InMemoryTransport, LATEST_PROTOCOL_VERSION, type Server } from '@modelcontextprotocol/server'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
@@ -10,11 +10,11 @@ let rehearsal: Promise<void> | undefined
  * @param makeServer for one that no client is connected to, nor will be
  */
 export function rehearse(makeServer: () => Server): Promise<void> {
-  rehearsal ??= callNobody(makeServer())
+  rehearsal ??= rehearsedCall(makeServer())
   return rehearsal
 }
 
-async function callNobody(server: Server): Promise<void> {
+async function rehearsedCall(server: Server): Promise<void> {
   const [client, connection] = InMemoryTransport.createLinkedPair()
   await server.connect(connection)
   const answered = new Promise<void>((resolve) => {

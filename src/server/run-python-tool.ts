@@ -96,7 +96,7 @@ function parseCode(code: unknown, runs: string): string {
   if (code === undefined) throw invalid(`'code' is missing: pass the ${runs} source to run`)
   if (typeof code !== 'string') throw invalid(`'code' must be a string of ${runs} source, not ${describe(code)}`)
   if (code.trim() === '') throw invalid(`'code' is empty: pass the ${runs} source to run`)
-  // A byte order mark, as Windows editors write it, is none of Python's source; `compile` refuses it in a text.
+  // `compile` refuses a byte order mark, which Windows editors write, in a text.
   return code.startsWith('\uFEFF') ? code.slice(1) : code
 }
 

@@ -112,12 +112,14 @@ export async function runPython(
         run: { ...traced, log: runLog },
       })
       if (newHandle !== undefined && run.signal.aborted) {
-        // The handle reaches nobody. Whoever holds the session lets go of it.
+        // The handle was not delivered. The holder of the session releases it.
         throw new BridgeError('CANCELLED', 'The call was cancelled')
       }
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       const { renderResult } = await rendering()
+      // When the answer has been handed to what sends it.
+      if (!run.signal.aborted) setImmediate(() => session.delivered())
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))

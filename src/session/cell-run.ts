@@ -6,8 +6,10 @@ import type { CellObserver } from '../kernel/channel.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { DoneFrame, MimeBundle, OtherLanguage, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
+import type { LeftBehind } from '../sandbox/provider.ts'
 import { TerminalText } from '../text/terminal-text.ts'
 import type { CellResult } from '../cell/cell-result.ts'
+import { isRecord } from '../text/json.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from '../cell/tool-calls.ts'
@@ -20,12 +22,12 @@ export interface CellRequest {
   code: string
   /** Missing for Python. */
   language?: OtherLanguage | undefined
-  /** It is no cell of the session's: it has no number, no observer sees it, and what the session has to tell waits for the next cell. */
+  /** It runs outside of the session's count: it has no number, observers do not see it, and notices of the session wait for the next cell. */
   aside?: true
   /** The user runs it in the session of a conversation, whose next result says so and has what the session has to tell. */
   guest?: boolean
   timeoutMs: number
-  /** The same limit, for whoever has to pause it. */
+  /** The same limit, for code that pauses it. */
   timeLimit?: TimeLimit
   servers: VisibleServer[]
   /** Does the client name them? */
@@ -42,7 +44,7 @@ export interface CellRequest {
   onToolCall?: (progress: ToolCallProgress) => void
   /** Servers are asked for progress only where this is there. */
   onUpstreamProgress?: (progress: UpstreamProgress) => void
-  /** Aborted when nobody waits for the result any more: the cell is interrupted. */
+  /** Aborted when the result is no longer wanted: the cell is interrupted. */
   signal?: AbortSignal
   /** Whose cell it is; missing for one that no observer is to see. */
   origin?: Origin
@@ -56,6 +58,8 @@ export type CellRunOptions = Pick<
   'checkpoint' | 'restore' | 'json' | 'compat' | 'projects' | 'named' | 'lost'
 > & {
   cell: number
+  /** It was begun by an earlier bridge, and is only run to its end. */
+  left?: LeftBehind
 }
 
 /** How long an interrupted cell has to clean up before its sandbox is ended. */
@@ -100,13 +104,11 @@ export class CellRun {
     signal?.addEventListener('abort', onAbort, { once: true })
     if (this.#events.active) this.#emitStarted()
     try {
-      const done = await this.#kernel.run({
-        code,
-        servers,
-        observer: this.#observer(),
-        ...(language && { language }),
-        ...this.#options,
-      })
+      const { left, ...options } = this.#options
+      const observer = this.#observer()
+      const done = await (left
+        ? this.#kernel.runLeft(left, observer)
+        : this.#kernel.run({ code, servers, observer, ...(language && { language }), ...options }))
       return this.#told(this.#finished(done, performance.now() - startedAt))
     } catch (error) {
       return this.#told(this.#died(error, performance.now() - startedAt))
@@ -206,7 +208,7 @@ export class CellRun {
       ...this.#collected(durationMs),
       status: this.#stop ?? 'killed',
       notes: [reason, ...this.#ownNotes()],
-      stateLost: true,
+      stateLost: !(isRecord(error.data) && error.data['reason'] === 'left'),
     }
   }
 
@@ -252,7 +254,7 @@ class KeptStream {
   finish(): string {
     this.#buffer.append(this.#text.end())
     const text = this.#buffer.toString()
-    // Megabytes that nobody needs any more.
+    // Megabytes that are no longer needed.
     this.#buffer = new OutputBuffer()
     return text
   }

@@ -4,8 +4,9 @@ import type { BridgeEvent } from '../events/event.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { createLog } from '../log.ts'
 import { KernelPool } from './kernel-pool.ts'
+import type { PoolBounds } from './pool-size.ts'
 
-function open(start: (count: number) => FakeSandbox) {
+function open(start: (count: number) => FakeSandbox, size: number | PoolBounds = 1) {
   const sandboxes: FakeSandbox[] = []
   let startCount = 0
   const events = new EventStream()
@@ -24,7 +25,7 @@ function open(start: (count: number) => FakeSandbox) {
   const pool = new KernelPool({
     provider: async () => provider,
     limits: { memoryBytes: 1 },
-    size: 1,
+    size,
     log: createLog('error', () => {}),
     events,
   })
@@ -46,6 +47,30 @@ describe('KernelPool', () => {
     expect(startCount()).toBe(1)
     await vi.advanceTimersByTimeAsync(200)
     expect(startCount()).toBe(2)
+    await pool.close()
+  })
+
+  it('the pool grows while sessions come faster than sandboxes start, and shrinks later', async () => {
+    const ready = () => {
+      const sandbox = new FakeSandbox()
+      setTimeout(() => sandbox.ready(), 2_000)
+      return sandbox
+    }
+    const { pool, sandboxes } = open(ready, { min: 1, max: 4 })
+    const alive = () => sandboxes.filter(({ disposed }) => !disposed).length
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(3_000)
+    expect(alive()).toBe(1)
+    let takenCount = 0
+    for (; takenCount < 30; takenCount += 1) {
+      // It may have to wait for a start.
+      void pool.take()
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(alive() - takenCount).toBeGreaterThan(1)
+    await vi.advanceTimersByTimeAsync(180_000)
+    expect(alive() - takenCount).toBe(1)
     await pool.close()
   })
 

@@ -1,10 +1,11 @@
 // Kernels that are started and waiting, so that a new session never waits for a sandbox. Each is handed out once and never comes back.
-import { BridgeError } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../sandbox/provider.ts'
 import type { OnPreparing } from './cell-run.ts'
+import { type PoolBounds, PoolSize } from './pool-size.ts'
 import { type QueueOptions, StartQueue } from './start-queue.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -12,8 +13,8 @@ interface KernelPoolOptions {
   /** Chosen at the first need, because looking for engines takes time. */
   provider: (onProgress: OnPreparing) => Promise<Provider>
   limits: SandboxLimits
-  /** How many kernels to keep waiting. */
-  size: number
+  /** How many kernels to keep waiting; with two bounds, as many as the sessions that come need. */
+  size: number | PoolBounds
   log: Log
   events?: EventStream
 }
@@ -23,9 +24,12 @@ const REFILL_AFTER_MS = 100
 /** A waiting kernel that was lost is replaced after this, and after twice as long each time that happens again before one is taken. */
 const REFILL_AFTER_LOSS_MS = 1_000
 const MAX_REFILL_AFTER_LOSS_MS = 5 * 60_000
+/** How often a pool that has grown looks whether it is still needed. */
+const SHRINK_MS = 15_000
 
 export class KernelPool {
   readonly #options: KernelPoolOptions
+  readonly #size: PoolSize
   /** Oldest first; each is ready or will be. */
   #waiting: Promise<Kernel>[] = []
   readonly #queue = new StartQueue()
@@ -35,9 +39,10 @@ export class KernelPool {
   /** How often in a row a waiting kernel was lost, or its replacement did not start. */
   #lossCount = 0
   #refill: NodeJS.Timeout | undefined
+  #shrinking: NodeJS.Timeout | undefined
   /** Who waits for a kernel and wants to hear why. */
   readonly #listeners = new Set<OnPreparing>()
-  /** What the preparation has said last, for whoever comes while it goes on. */
+  /** The latest progress of the preparation, for sessions that join later. */
   #latest: string | undefined
 
   /** One function for all kernels that are started at once, since they share the work and its messages. */
@@ -48,14 +53,29 @@ export class KernelPool {
 
   constructor(options: KernelPoolOptions) {
     this.#options = options
+    const { size } = options
+    this.#size = new PoolSize(typeof size === 'number' ? { min: size, max: size } : size)
   }
 
-  /** Start kernels ahead of need. A failure is only logged: whoever takes a kernel meets it again, and can be told. */
+  /** Start kernels ahead of need. A failure is only logged: the session that takes a kernel gets it again, and reports it. */
   warm(): void {
     // Where sessions wait for a sandbox, theirs come first; each start that ends asks again.
-    while (!this.#closed && !this.#queue.isBusy && this.#waiting.length < this.#options.size) {
+    const target = this.#size.target(performance.now())
+    while (!this.#closed && !this.#queue.isBusy && this.#waiting.length < target) {
       this.#waiting.push(this.#startWaiting())
     }
+    this.#shrinkLater()
+  }
+
+  /** Ends those that nobody will need, the newest first. Nothing has run in them. */
+  #shrinkLater(): void {
+    if (this.#closed || this.#shrinking || this.#waiting.length <= this.#size.min) return
+    this.#shrinking = setTimeout(() => {
+      this.#shrinking = undefined
+      const surplus = this.#waiting.splice(this.#size.target(performance.now()))
+      for (const starting of surplus) void starting.then((kernel) => kernel.dispose()).catch(() => {})
+      this.#shrinkLater()
+    }, SHRINK_MS).unref()
   }
 
   /** Tell `listener` what has to be prepared before a kernel can start, until the function that this returns is called. */
@@ -79,16 +99,39 @@ export class KernelPool {
       throw shuttingDown()
     }
     this.#lossCount = 0
+    this.#size.taken(performance.now())
     const { id, provider } = kernel.sandbox
     const durationMs = performance.now() - askedAt
+    if (!pooled) this.#size.started(durationMs)
     this.#options.events?.emit({ type: 'sandbox.taken', id, provider, wasPooled: pooled !== undefined, durationMs })
     setTimeout(() => this.warm(), REFILL_AFTER_MS).unref()
     return kernel
   }
 
+  /** The kernel that an earlier bridge kept for this owner. What speaks against it is a note for its user. */
+  async resume(owner: string): Promise<{ kernel?: Kernel; note?: string | undefined }> {
+    const provider = await this.#prepared()
+    const { sandbox, note } = (await provider.resume?.(owner)) ?? {}
+    if (!sandbox) return { note }
+    try {
+      const kernel = await Kernel.attach(sandbox, undefined, this.#options.log)
+      this.#emitStarted(kernel, 0)
+      return { kernel }
+    } catch (error) {
+      return { note: `The kept sandbox cannot be used: ${messageOf(error)}` }
+    }
+  }
+
+  /** Whether an earlier bridge kept one for this owner. */
+  async keeps(owner: string): Promise<boolean> {
+    const provider = await this.#prepared()
+    return (await provider.keeps?.(owner)) ?? false
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#refill)
+    clearTimeout(this.#shrinking)
     this.#queue.close()
     await Promise.all([...this.#starting].map((sandbox) => sandbox.dispose()))
     const waiting = await Promise.allSettled(this.#waiting)
@@ -113,7 +156,7 @@ export class KernelPool {
       (error: unknown) => {
         forget()
         this.#options.log.warning('A pooled kernel failed to start', { error })
-        // The first one that does not start is left to whoever needs it; one that replaces another is tried again.
+        // A first kernel that does not start is left to the session that needs it; a replacement is tried again.
         if (this.#lossCount > 0) this.#refillLater()
       },
     )
@@ -131,8 +174,10 @@ export class KernelPool {
   }
 
   async #startWarm(): Promise<Kernel> {
+    const wantedAt = performance.now()
     const kernel = await this.#start()
     await warmUp(kernel)
+    this.#size.started(performance.now() - wantedAt)
     return kernel
   }
 

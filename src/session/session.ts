@@ -1,18 +1,23 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
-import { BridgeError } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
+import type { Origin } from '../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
-import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import type { KeptSession, LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
+import { describeLeft, digestOf, leftNotes } from './left-cell.ts'
 import { GuestCells } from './guest-cells.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
+
+/** Whose a sandbox is that outlives the bridge, by who runs the first cell. */
+export type KeptFor = (origin: Origin | undefined) => KeptSession
 
 interface SessionOptions {
   pool: KernelPool
@@ -24,6 +29,8 @@ interface SessionOptions {
   idleTimeoutMs: number
   /** Give each cell a sandbox of its own. */
   fresh?: boolean
+  /** Whose sandbox it is, where one outlives the bridge. */
+  kept?: KeptFor | undefined
   /** Carry variables over to the next kernel when one has to be ended. */
   checkpoint?: boolean
   /** Have values come as JSON, too, where they have that form. */
@@ -42,7 +49,7 @@ interface SessionLimits {
 
 /** What a cell can learn of its session. */
 export interface SessionInfo extends Partial<SessionLimits> {
-  mode: 'shared' | 'fresh'
+  mode: 'shared' | 'fresh' | 'durable'
   /** Since the sandbox was given to this session. */
   ageSeconds: number
   /** Cells run in this sandbox, this one included. */
@@ -56,8 +63,11 @@ export interface SessionInfo extends Partial<SessionLimits> {
 
 /** Cells that may wait behind the one that runs. */
 const MAX_QUEUED = 16
+/** How long the result of a cell that is over may take to come. */
+const RESULT_MS = 60_000
+
 export class Session {
-  /** In events. It is no secret, and opens nothing. */
+  /** In events. It is not secret, and gives no access. */
   readonly id = newId()
   readonly #openedAt = performance.now()
   /** All that its cells have shown. */
@@ -79,6 +89,9 @@ export class Session {
   #takenAt = 0
   #running: CellRequest | undefined
   #resetAsked = false
+  #hasResumed = false
+  /** The cell of an earlier bridge whose result has reached nobody. */
+  #left: LeftBehind | undefined
   readonly #checkpoints = new CheckpointKeeper()
   /** Why variables of earlier cells are gone, for a kernel that has not been told. */
   #lost: string | undefined
@@ -127,10 +140,24 @@ export class Session {
     await Promise.all([this.#kernel?.dispose(), this.#ending])
   }
 
+  /** The same when the bridge ends: what can outlive it is left to the next one. */
+  async leave(why: string): Promise<void> {
+    const { durable } = this.#kernel?.sandbox ?? {}
+    if (!durable) return this.close(why)
+    clearTimeout(this.#idleTimer)
+    await durable.leave()
+    await this.close(why)
+  }
+
+  /** The client has the results of all cells so far. */
+  delivered(): void {
+    if (!this.#running) this.#kernel?.sandbox.durable?.release()
+  }
+
   describe(): SessionInfo {
     const { fresh, idleTimeoutMs, limits } = this.#options
     return {
-      mode: fresh ? 'fresh' : 'shared',
+      mode: fresh ? 'fresh' : this.#options.kept ? 'durable' : 'shared',
       ageSeconds: Math.round((performance.now() - this.#takenAt) / 1000),
       cellCount: this.#kernel?.cellCount ?? 0,
       provider: this.#kernel?.sandbox.provider ?? '',
@@ -185,7 +212,15 @@ export class Session {
       this.#startIdleTimer(kernel)
       return neverRun(request)
     }
+    const left = this.#left
+    if (left && !request.aside) {
+      this.#left = undefined
+      const finished = await this.#finishLeft(kernel, left, request)
+      if (finished) return finished
+      return this.#runNow(request, stopHearing)
+    }
     this.#running = request
+    if (!request.aside) this.#markCell(kernel, request)
     if (!request.aside) this.#cells += 1
     const options = {
       cell: request.aside ? 0 : this.#cells,
@@ -212,13 +247,42 @@ export class Session {
     return result
   }
 
+  /** The cell that an earlier bridge began: its result is told with the next one, and is all there is to tell where that has the same source. */
+  async #finishLeft(kernel: Kernel, left: LeftBehind, request: CellRequest): Promise<CellResult | undefined> {
+    const isSame = left.digest === digestOf(request)
+    const { maxTimeoutSeconds = Infinity } = this.#options.limits ?? {}
+    const restMs = Math.min(left.deadline - Date.now(), maxTimeoutSeconds * 1000)
+    // Of one that is over, only the result has to come.
+    const timeoutMs = left.isRunning ? Math.max(1, restMs) : RESULT_MS
+    // No observer is told: the one that saw it begin is gone.
+    const { timeLimit: _, origin: __, ...rest } = request
+    this.#running = request
+    const ran = await new CellRun(kernel, { ...rest, timeoutMs }, { cell: left.number, left }).result()
+    this.#running = undefined
+    if (ran.stateLost) this.#kernel = undefined
+    if (isSame) {
+      this.#news.push(
+        `Cell ${left.number} had the same source and ran when the bridge ended. It was not run again: this is its result.`,
+      )
+      if (!ran.stateLost) this.#startIdleTimer(kernel)
+      return this.#withNews({ ...ran, notes: [...leftNotes(left), ...ran.notes] }, request)
+    }
+    this.#news.push(...leftNotes(left), describeLeft(left.number, ran))
+    return undefined
+  }
+
+  #markCell(kernel: Kernel, request: CellRequest): void {
+    const deadline = Date.now() + request.timeoutMs
+    kernel.sandbox.durable?.beginCell({ number: this.#cells + 1, deadline, digest: digestOf(request) })
+  }
+
   /** A cell's result with what has become of the session: the only place that adds to it. */
   #withNews(ran: CellResult, { guest: isGuest, aside: isAside }: CellRequest): CellResult {
     const isReset = this.#resetAsked
     const isLast = this.#options.fresh === true || isReset
     const restorable = ran.stateLost ? this.#checkpoints.describeRestorable() : undefined
     const closed =
-      this.#closed === undefined
+      this.#closed === undefined || !ran.stateLost
         ? []
         : [`${this.#closed} while this cell ran. Output up to then is kept; the variables are lost.`]
     const own = [
@@ -254,22 +318,40 @@ export class Session {
     return { checkpoint: true, ...(restore !== undefined && { restore }) }
   }
 
-  async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
-    const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
+  async #takeKernel({ signal, onPreparing, origin }: CellRequest): Promise<Kernel> {
+    const { pool, kept } = this.#options
+    const session = kept?.(origin)
+    const kernel =
+      (session && (await this.#resume(session.owner))) ?? (await pool.take({ signal, onPlace: onPreparing }))
+    const { durable } = kernel.sandbox
     if (this.#closed !== undefined) {
-      await kernel.dispose()
+      await (durable?.leave() ?? kernel.dispose())
       throw isOver()
     }
+    if (session && durable && !durable.left) await keep(kernel, session)
     this.#kernel = kernel
     this.#takenAt = performance.now()
     void kernel.closed.then((exit) => this.#noteDeath(kernel, exit))
     return kernel
   }
 
+  /** What an earlier bridge kept for this session, once. */
+  async #resume(owner: string): Promise<Kernel | undefined> {
+    if (this.#hasResumed) return undefined
+    this.#hasResumed = true
+    const { kernel, note } = await this.#options.pool.resume(owner)
+    if (note !== undefined) this.#news.push(note)
+    const left = kernel?.sandbox.durable?.left
+    if (!left) return kernel
+    this.#cells = left.number
+    if (left.isPending) this.#left = left
+    return kernel
+  }
+
   /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
     const log = this.#running?.origin?.log ?? this.#options.log
-    if (exit.reason !== 'disposed') log.warning('A sandbox ended', { ...exit })
+    if (exit.reason !== 'disposed' && exit.reason !== 'left') log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
@@ -296,6 +378,15 @@ export class Session {
 }
 
 const GUEST_LOST = 'A cell of the user ended the sandbox of this session, and its variables are gone.'
+
+async function keep(kernel: Kernel, session: KeptSession): Promise<void> {
+  try {
+    await kernel.sandbox.durable?.keep(session)
+  } catch (cause) {
+    await kernel.dispose()
+    throw new BridgeError('STATE_UNWRITABLE', `The sandbox cannot be kept: ${messageOf(cause)}`, { cause })
+  }
+}
 
 function isOver(): BridgeError {
   return new BridgeError('SHUTTING_DOWN', 'The session is closed')

@@ -1,5 +1,5 @@
 // Starts sandboxes in the order in which they were asked for, only as many at once as the machine can start without slowing all of them down.
-// Whoever waits hears its place and, once a start has been timed, about how long it will take.
+// A waiting start is told its place and, once a start has been timed, about how long it will take.
 import { availableParallelism } from 'node:os'
 import { BridgeError } from '../errors.ts'
 
@@ -57,7 +57,7 @@ export class StartQueue {
     }
   }
 
-  /** Nobody who waits gets a turn any more. */
+  /** Waiting starts are refused. */
   close(): void {
     for (const { fail } of this.#waiting) fail(new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down'))
     this.#waiting = []

@@ -155,7 +155,7 @@ export function artifactUri(name: string, version?: number): string {
   return `sandbridge://artifact/${encodeURIComponent(name)}${version === undefined ? '' : `/${version}`}`
 }
 
-/** What an address names; undefined when it is none of an artifact. */
+/** The artifact that an address names; undefined for another address. */
 export function parseArtifactUri(uri: string): { name: string; version?: number } | undefined {
   const [, name, version] = URI.exec(uri) ?? []
   if (name === undefined) return undefined

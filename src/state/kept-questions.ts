@@ -92,7 +92,7 @@ export class KeptQuestions {
     return undefined
   }
 
-  /** Nobody waits for the answer to this question any more. */
+  /** The answer to this question is no longer needed. */
   async withdraw(id: string): Promise<void> {
     if (this.#asked.delete(id)) await rm(this.#fileOf(id), { force: true })
   }

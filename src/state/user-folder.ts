@@ -13,7 +13,7 @@ export function usersFolder(root: string): string {
 
 /**
  * One user's folder. Names of authorization servers can hold anything, so a hash of them tells one from another, and letters tell a reader.
- * @param user missing means whoever has the bridge's own token, whose folder is the whole
+ * @param user missing means the holder of the bridge's own token, who has the whole folder
  */
 export function userFolder(root: string, user: string | undefined): string {
   return user === undefined ? root : path.join(usersFolder(root), folderName(user))

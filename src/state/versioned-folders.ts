@@ -39,7 +39,7 @@ export class VersionedFolders {
   /**
    * Add a version after those there are.
    * @returns its number
-   * @throws BridgeError STATE_REFUSED for a name that is none or differs from another one in case only, STATE_UNWRITABLE
+   * @throws BridgeError STATE_REFUSED for a name that is invalid or differs from another one in case only, STATE_UNWRITABLE
    */
   async add(name: string, files: Record<string, Uint8Array | string>): Promise<number> {
     const folder = this.#path(name)
@@ -134,7 +134,7 @@ async function writeWhole(file: string, data: Uint8Array | string): Promise<void
   }
 }
 
-/** What went wrong in words for whoever reads a cell's error: no path of this machine. The cause has it, for the log. */
+/** What went wrong, in words for the error of a cell: without a path of this machine, which the cause has for the log. */
 export function unwritable(cause: unknown, what: string): BridgeError {
   if (BridgeError.isInstance(cause)) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

@@ -1,5 +1,5 @@
 // Excludes other processes by a file that only one of them can create. The file names who made it, so that no process removes the lock of another.
-// Whoever holds it keeps its time fresh; a lock whose time stands still was left behind, and so was one of a process that is gone.
+// The holder keeps its modification time fresh; a lock with an old time, or of a process that has ended, was left behind.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
@@ -13,17 +13,29 @@ const REFRESH_MS = 15_000
 
 /** Runs work while this process holds the lock. @throws what the work throws, or what node:fs does when the file cannot be made */
 export async function withFileLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  let release = await tryFileLock(lock)
+  while (!release) {
+    await sleep(RETRY_MS)
+    release = await tryFileLock(lock)
+  }
+  try {
+    return await work()
+  } finally {
+    await release()
+  }
+}
+
+/** Takes the lock unless another process has it. @returns what gives it back @throws what node:fs throws when the file cannot be made */
+export async function tryFileLock(lock: string): Promise<(() => Promise<void>) | undefined> {
   const owner = `${hostId()} ${process.pid} ${randomUUID()}`
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 })
   while (!(await take(lock, owner))) {
     const left = await staleOwner(lock)
-    if (left !== undefined) await removeIfOf(lock, left)
-    else await sleep(RETRY_MS)
+    if (left === undefined) return undefined
+    await removeIfOf(lock, left)
   }
   const refresh = setInterval(() => void touchIfOf(lock, owner), REFRESH_MS).unref()
-  try {
-    return await work()
-  } finally {
+  return async () => {
     clearInterval(refresh)
     await removeIfOf(lock, owner)
   }

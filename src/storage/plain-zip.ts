@@ -173,7 +173,7 @@ export class ZipReader {
   #checkEntry(name: string, central: Buffer, common: Buffer): void {
     const mode = central.readUInt16LE(40)
     const isLinkOrOther = mode !== 0 && (mode & 0o170000) !== 0o100000 && (mode & 0o170000) !== 0
-    if (isLinkOrOther) throw new ZipError(`has an entry that is no plain file: ${shown(name)}`)
+    if (isLinkOrOther) throw new ZipError(`has an entry that is not a plain file: ${shown(name)}`)
     if (common.readUInt16LE(4) !== 0 || common.readUInt32LE(14) !== common.readUInt32LE(18))
       throw new ZipError(`has a compressed entry, which is not read: ${shown(name)}`)
     const extras = common.readUInt16LE(24) + central.readUInt16LE(32)

@@ -10,7 +10,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await makeFolder(folder, 0o700)
 }
 
-/** A folder of this user that nobody else can write to. Always true on Windows, where the folders of a user are the user's. */
+/** A folder of this user that no other user can write to. Always true on Windows, where the folders of a user are the user's. */
 export async function isOwnFolder(folder: string): Promise<boolean> {
   if (process.platform === 'win32') return true
   const found = await lstat(folder).catch(() => undefined)

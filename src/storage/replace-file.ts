@@ -26,7 +26,7 @@ export function replaceFileSync(file: string, content: string): void {
     try {
       rmSync(temporary, { force: true })
     } catch {
-      // It was never made: its folder is no folder. What went wrong before is what is thrown.
+      // The temporary file was never made, since its folder is not a folder. The earlier error is thrown.
     }
     throw error
   }

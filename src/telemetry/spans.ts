@@ -76,7 +76,7 @@ export class Spans {
       name,
       kind,
       startMs: at,
-      // By the clock that nobody sets.
+      // By the monotonic clock.
       endMs: at + (event.mono - mono),
       // Of this span alone.
       attributes,
@@ -106,7 +106,7 @@ export class Spans {
     const { id, kind, server, name, outcome, error, result } = event
     const attributes = this.#options.capturesContent ? this.#open.get(id)?.attributes : undefined
     if (attributes) attributes['gen_ai.tool.call.result'] = this.#content(server, result)
-    // The address of a resource is no name: there may be any number of them.
+    // The address of a resource is not used as a name, since there may be any number of them.
     const title = kind === 'resource' ? METHODS[kind] : `${METHODS[kind]} ${name}`
     const type = errorType(outcome, error?.code)
     return this.#end(event, title, 3, type, type && (error?.message ?? 'The result is marked as an error'))

@@ -101,7 +101,7 @@ export class Telemetry implements Subscriber {
     await exporter.send(request, 0, this.#over.signal)
   }
 
-  /** Nobody waits for the end of a pause when the bridge ends. */
+  /** A pause does not delay the end of the bridge. */
   #mayAsk(exporter: Exporter): boolean {
     return !this.#over.signal.aborted && (this.#isClosing || !exporter.isPaused)
   }

@@ -1,4 +1,4 @@
-// What a line would cost to parse, found out by looking at its bytes once. JSON.parse stops for nobody: a line of 60 MB that consists of brackets
+// What a line would cost to parse, found out by looking at its bytes once. JSON.parse cannot be interrupted: a line of 60 MB that consists of brackets
 // holds up the whole process for twenty seconds and takes a gigabyte. It must not believe that the line is JSON.
 
 /**

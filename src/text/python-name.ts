@@ -43,7 +43,7 @@ export function pythonName(name: string, fallback: string): string {
 /**
  * Identifiers for all names of one namespace, as true name → identifier. A name that is an identifier already keeps it; the others
  * that would take the same one are numbered `_2`, `_3` … in the order of their true names.
- * @param taken identifiers that are none of theirs to have; theirs are added
+ * @param taken identifiers that are already used; the new ones are added
  */
 export function pythonNames(
   names: Iterable<string>,

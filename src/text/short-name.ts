@@ -1,4 +1,4 @@
-// A name as an error quotes it. Whoever sends a name may send a long one, and gets it back in the error. Pure.
+// A name as an error quotes it. A caller may send a long name, which the error would repeat. Pure.
 
 const MAX_CHARS = 100
 

@@ -24,10 +24,10 @@ export async function answerAsked(
   answer: string,
 ): Promise<void> {
   if (!isAnswer(answer)) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'That is not one of the answers', { hint: 'Reload the page.' })
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Unknown answer', { hint: 'Reload the page.' })
   }
   if (await answerQuestion(settings.stateDir, shown, answer)) return
-  throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This question no longer waits, so the answer does not count', {
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This question is no longer open, so the answer has no effect', {
     hint: 'Run the code again: it asks again if it needs to.',
   })
 }

@@ -40,6 +40,6 @@ export function createBridgeRoutes(bridge: Bridge): Routes {
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID, and what the route throws */
 export async function answerFrom(routes: Routes, path: unknown, params: unknown): Promise<unknown> {
   const route = typeof path === 'string' ? routes.get(path) : undefined
-  if (!route) throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This bridge cannot be asked that', { hint: '' })
+  if (!route) throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This bridge does not know this request', { hint: '' })
   return route.answer(params)
 }

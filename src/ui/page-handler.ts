@@ -129,7 +129,7 @@ export class PageHandler {
 
   async #answerApi(path: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!this.access.hasPass(request, portOf(request))) {
-      return sendJson(response, 401, { error: 'This page has no access any more. Open a new link.' })
+      return sendJson(response, 401, { error: 'The access of this page has ended. Open a new link.' })
     }
     if (path === 'events') {
       if (!this.#pages.open(response)) sendJson(response, 503, { error: 'Too many pages are open' })

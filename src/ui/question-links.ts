@@ -37,8 +37,7 @@ export class QuestionLinks {
     const question = take(this.#forms, sent.get('form') ?? '')
     if (!question) return used()
     const [words, answer] = [...ANSWERS].find(([, one]) => one === sent.get('answer')) ?? []
-    if (answer === undefined || words === undefined)
-      return { status: 400, html: notePage('That is not one of the answers.') }
+    if (answer === undefined || words === undefined) return { status: 400, html: notePage('Unknown answer.') }
     const counts = await answerQuestion(this.#stateDir, question, answer)
     const note = counts ? `Answered: ${words}. You can close this page.` : 'This question no longer waits.'
     return { status: counts ? 200 : 400, html: notePage(note) }

@@ -150,7 +150,7 @@ function callOf(line: RecordEntry, begin: number): CallView {
   }
 }
 
-/** Of a line, what there is no other place for. */
+/** The facts of a line that the page shows nowhere else. */
 const FACTS: [field: string, name: string][] = [
   ['mcp.client.name', 'Client'],
   ['mcp.client.version', 'Its version'],

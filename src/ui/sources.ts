@@ -81,7 +81,7 @@ export class Sources {
     void this.#look()
   }
 
-  /** Nobody looks any more. */
+  /** The last page was closed. */
   unwatch(): void {
     clearTimeout(this.#ending)
     this.#ending = setTimeout(() => this.#stop(), KEEP_MS).unref()

@@ -45,7 +45,7 @@ export interface UpstreamsOptions {
   resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   /** Who answers what servers ask of us; asked anew for every connection. */
   requests?: (callers: Callers) => UpstreamRequests
-  /** Where `login` keeps the tokens for remote servers. Missing means that nobody logs in anywhere. */
+  /** Where `login` keeps the tokens for remote servers. Missing means that there are no logins. */
   tokenStore?: TokenStore
   /** What `sandbridge login SERVER` needs besides, as hints show it. */
   loginOptions?: string | undefined
@@ -170,7 +170,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   redefine(options.definitions)
 
   const find = (server: string, signal?: Abortable): ManagedUpstream => {
-    // Calls may share a signal, and there may be hundreds of them: that is no leak to warn of.
+    // Hundreds of calls may share a signal: Node must not warn of a leak.
     if (signal instanceof AbortSignal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream

@@ -17,7 +17,7 @@ const manifestSchema = z.object({
   sandbridgeBundle: z.literal(1),
   /** By name of the entry. */
   files: z.record(z.string(), z.object({ sha256: z.string().regex(/^[a-f0-9]{64}$/), bytes: z.int().min(0) })),
-  /** Names of servers, for whoever imports it. */
+  /** Names of servers, shown when it is imported. */
   servers: z.array(z.string().min(1).max(1_000)).max(1_000),
 })
 
@@ -117,7 +117,7 @@ export class Bundle {
       for (const name of zip.names) {
         if (name === MANIFEST) continue
         const isTool = /^tools\/[^/]+\.json$/.test(name)
-        if (!isTool && !/^artifacts\/[^/]+$/.test(name)) throw new ZipError(`has an entry that is not known: ${name}`)
+        if (!isTool && !/^artifacts\/[^/]+$/.test(name)) throw new ZipError(`has an unknown entry: ${name}`)
         if (zip.size(name) > (isTool ? MAX_TOOL_BYTES : ARTIFACT_LIMITS.artifactBytes))
           throw new ZipError(`has an entry that is too large: ${name}`)
         const data = await zip.read(name)
@@ -127,7 +127,7 @@ export class Bundle {
         if (isTool) tools.push(foreignTool(parseJson(data.toString()), name))
       }
       const missing = Object.keys(manifest.files).find((name) => !zip?.names.includes(name))
-      if (missing !== undefined) throw new ZipError(`lacks an entry of its manifest: ${missing}`)
+      if (missing !== undefined) throw new ZipError(`lacks an entry that its manifest lists: ${missing}`)
       return new Bundle(zip, manifest, tools)
     } catch (error) {
       await zip?.close()
@@ -152,7 +152,7 @@ async function readManifest(zip: ZipReader): Promise<BundleManifest> {
   if (zip.size(MANIFEST) > MAX_MANIFEST_BYTES) throw new ZipError('has a manifest that is too large')
   const parsed = manifestSchema.safeParse(parseJson((await zip.read(MANIFEST)).toString()))
   if (parsed.success) return parsed.data
-  throw new ZipError('has a manifest that is not known')
+  throw new ZipError('has an unknown manifest')
 }
 
 /** What it says of the tools that it calls is nothing to rely on: the worst is assumed of each. */

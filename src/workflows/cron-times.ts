@@ -1,9 +1,9 @@
-// When a schedule in the form of cron comes true. The library knows time zones: an hour that a change of the clock leaves out or repeats is one run. Pure.
+// When a schedule in cron syntax is due. The library knows time zones: an hour that a change of the clock leaves out or repeats is one run. Pure.
 import { Cron } from 'croner'
 import { BridgeError } from '../errors.ts'
 import { parseCron } from './timer-entries.ts'
 
-/** Of a schedule that nobody looked at for long. */
+/** The most missed times that are reported. */
 const MAX_TIMES = 1_000
 
 /** The times after `since` and up to `now`, the oldest first. */
@@ -17,10 +17,10 @@ export function timesBetween(when: string, zone: string, since: Date, now: Date)
   return times
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is none, or never comes true */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is invalid, or never due */
 export function nextTime(when: string, zone: string, now: Date): Date {
   parseCron(when)
   const next = new Cron(when, { timezone: zone }).nextRun(now)
   if (next) return next
-  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when}' never comes`, { hint: 'Look at the day and the month.' })
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when}' never comes`, { hint: 'Check the day and the month.' })
 }

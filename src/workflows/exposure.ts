@@ -42,14 +42,14 @@ export interface ExposedSkill {
   digest: string
 }
 
-/** As the Agent Skills format wants it; other workflows are no skills. */
+/** The name pattern of the Agent Skills format; other workflows are not offered as skills. */
 const SKILL_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
 export class ExposedWorkflows {
   readonly #names: readonly string[]
   readonly #store: SavedToolStore
 
-  /** @param names as MCP_BRIDGE_EXPOSE has them; those that are no workflow are left out */
+  /** @param names as MCP_BRIDGE_EXPOSE has them; unknown ones are left out */
   constructor(names: readonly string[], stateDir: string) {
     this.#names = names
     this.#store = new SavedToolStore(stateDir)

@@ -21,7 +21,7 @@ export interface SavedFromRecord {
   workflow: SavedTool
   /** Calls whose answers `--check` has. */
   replyCount: number
-  /** Why it has none; missing when it has. */
+  /** Why there are no recorded replies; missing when there are. */
   withoutReplies?: string
   /** Values that could be parameters, as `week = 47`. */
   candidates: string[]
@@ -85,7 +85,7 @@ function okay(result: CellResult): CellResult {
   const { error, status } = result
   // What was refused says so itself; what is missing is what another run has left.
   const reason = error ? error.message.replace(/^It cannot be saved: /, '') : status
-  const isMissing = reason.includes('uses what only this session has')
+  const isMissing = reason.includes('uses values that only this session has')
   throw new BridgeError('STATE_REFUSED', `No workflow can be made of this: ${reason}`, {
     hint: isMissing
       ? 'Name the runs that define it as well, in their order.'

@@ -58,7 +58,7 @@ export class ScheduleStore {
       file: path.join(stateDir, '.sandbridge', 'schedules.json'),
       empty: () => Object.create(null) as Schedules,
       parse: (json) => z.record(z.string(), schedule).safeParse(json).data,
-      damaged: { record: 'The file of schedules', hint: 'Mend or delete it, and schedule the workflows again.' },
+      damaged: { record: 'The file of schedules', hint: 'Repair or delete it, and schedule the workflows again.' },
     })
   }
 

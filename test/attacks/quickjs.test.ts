@@ -64,7 +64,7 @@ const SEARCH = `(() => {
 })()`
 
 describe('out of QuickJS', () => {
-  it('out of QuickJS, no object leads to the context around it, or to Node', async () => {
+  it('no object in QuickJS leads to the context around it, or to Node', async () => {
     const { js } = await start()
     const { value, error } = await js(SEARCH)
     expect([error, value?.['text/plain']]).toEqual([undefined, expect.stringMatching(/^'nothing in \d{3,}'$/)])
@@ -85,7 +85,7 @@ describe('out of QuickJS', () => {
     }
   })
 
-  it('the search for a way out of QuickJS finds the one out of a context that holds an object of Node', async () => {
+  it('control: the same search finds the way out of a context that holds an object of Node', async () => {
     const vm = await import('node:vm')
     const context = vm.createContext(Object.create(null))
     expect(vm.runInContext(SEARCH, context)).toMatch(/^ESCAPED wasm|^nothing/)
@@ -93,7 +93,7 @@ describe('out of QuickJS', () => {
     expect(vm.runInContext(SEARCH, leaking)).toMatch(/^ESCAPED \d+/)
   })
 
-  it('code of QuickJS that does not stop is broken off', async () => {
+  it('endless code in QuickJS is interrupted', async () => {
     const attack = async (changes?: Weakening['changes']) => {
       const { js, kernel } = await start(changes)
       const running = js('console.log("go"); for (;;);', {
@@ -126,7 +126,7 @@ describe('out of QuickJS', () => {
     expect(await mibOf(taken('engine?.limit(', 'void ('))).toBeGreaterThan(130)
   })
 
-  it('QuickJS writes no frames of its own', async () => {
+  it('a cell in QuickJS can neither write nor read frames', async () => {
     const forged = '{"type":"forged"}'
     const attack = `require('fs').writeFileSync('/dev/sandbridge', ${JSON.stringify(`${forged}\n`)})`
     const frames = async (changes?: Weakening['changes']) => {
@@ -139,14 +139,14 @@ describe('out of QuickJS', () => {
     expect(await frames(weakened)).toEqual([undefined, 1])
   })
 
-  it('what QuickJS prints is text in one frame, whatever it holds', async () => {
+  it('output of a cell in QuickJS is text in one frame, whatever it holds', async () => {
     const { js, kernel } = await start()
     const text = '"}\n{"type":"done","cell":1,"status":"ok"}\n\u2028\ud800\0'
     const { stdout, status } = await js(`process.stdout.write(${JSON.stringify(text)}); 1`)
     expect([stdout, status, kernel.badLines]).toEqual([text, 'ok', []])
   })
 
-  it('in QuickJS, polluted prototypes and replaced functions change nothing but the cell', async () => {
+  it('polluted prototypes and replaced functions in QuickJS change only the cell', async () => {
     const { js, kernel } = await start()
     const asked: unknown[] = []
     const options: RunOptions = {

@@ -21,8 +21,8 @@ interface Init {
   kernel: string
   /** Bytecode to go with it. */
   compiled?: Buffer
-  /** Whether the input stays open until the kernel has ended. */
-  stayOpen?: boolean
+  /** Whether the input stays open until the kernel has ended; `output`: until something was written. */
+  stayOpen?: boolean | 'output'
   /** A file that whoever starts the sandbox has open, and does not know of. */
   inherited?: string
 }
@@ -44,6 +44,7 @@ function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen =
   child.stdin.on('error', () => {})
   child.stdin.write(Buffer.concat([sources, compiled]))
   if (!stayOpen) child.stdin.end()
+  if (stayOpen === 'output') child.stdout.once('data', () => child.stdin?.destroy())
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     child.on('close', (code) => resolve({ code, stdout, stderr }))
   })
@@ -65,6 +66,22 @@ describe('sandbox_init', () => {
     expect(stdout).toBe('part /sandbridge/part/__init__.py __main__\n')
     expect(stderr).toContain('ValueError: seen')
     expect(code).toBe(1)
+  })
+
+  it('the first process reports how a kernel ended whose input closed a moment earlier', async (ctx) => {
+    needPython(ctx)
+    // As a process is that has let go of its memory and has yet to close its files, for long enough to be seen.
+    const kernel = `
+import ctypes, os, threading, time
+def end():
+    time.sleep(0.2)
+    os.write(1, b"ends")
+    time.sleep(0.2)
+    os._exit(3)
+threading.Thread(target=end).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
+    const { code, stdout, stderr } = await start({ kernel, stayOpen: 'output' })
+    expect([code, stdout, stderr]).toEqual([3, 'ends', ''])
   })
 
   it('the first process runs compiled code, and the sources when another Python has compiled it', async (ctx) => {

@@ -162,7 +162,7 @@ describe('a system that cannot be used is refused in words', () => {
     [
       'no archive',
       (folder) => (writeFileSync(path.join(folder, 'x.tar'), 'x'), path.join(folder, 'x.tar')),
-      /is damaged, or no archive/,
+      /is damaged, or not a supported archive/,
     ],
     ['the whole machine', () => '/', /also holds .*, which cells must not read/],
     [

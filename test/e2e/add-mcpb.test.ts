@@ -191,7 +191,7 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
   ],
   [
     'a symlink',
-    'no plain file: \\"link\\"',
+    'not a plain file: \\"link\\"',
     ({ offer }) => offer('1.0.0', bundle(MANIFEST, [{ name: 'link', data: '/etc', mode: 0o120777 }])),
   ],
   [

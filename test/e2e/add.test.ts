@@ -60,7 +60,7 @@ it('sandbridge add --dry-run shows what would run, and runs nothing', async () =
   expect(stdout).toContain('runs: npx -y weather-mcp@1.0.0 "${$}{HOME};$(touch x)"\n')
   expect(stdout).toContain('  sets: WEATHER_KEY\n')
   expect(stdout).toContain('asks for: WEATHER_KEY (secret)')
-  expect(stdout).toContain('Nobody has checked who published io.example/weather')
+  expect(stdout).toContain('The publisher of io.example/weather has not been verified')
   expect(startedIn()).toEqual([])
 })
 
@@ -127,7 +127,7 @@ it('sandbridge add adds a server at a URL twice, for two separate accounts', asy
       [`MCP_INPUT_${account.toUpperCase()}_WEATHER_KEY`]: `${SECRET}-${account}`,
     })
     expect(added.stdout, added.stderr).toContain(`Added ${account}`)
-    expect(added.stdout).toContain('Nobody has checked who published io.example/weather')
+    expect(added.stdout).toContain('The publisher of io.example/weather has not been verified')
   }
   const bridge = await startBridge({ home, env })
   const both = 'print(await mcp_home.echo(message="1"), await mcp_work.echo(message="2"))'
@@ -193,12 +193,12 @@ for _ in range(50):
 it('a cell learns that secrets are given in a terminal, and that there is no user to ask', async () => {
   const secret = await asking([listed(weather('1.0.0'))], { add: true })
   const wanted = await secret.bridge.run('await runtime.request_server("weather")')
-  expect(wanted).toContain('it wants secrets, which are only given in a terminal: WEATHER_KEY')
+  expect(wanted).toContain('it needs secrets, which can only be given in a terminal: WEATHER_KEY')
   expect(wanted).toContain('sandbridge add io.example/weather')
   expect(secret.messages).toEqual([])
   const { home, env } = await setUp([listed(weather('1.0.0', open))])
   const silent = await startBridge({ home, env })
-  expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no one to ask here')
+  expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no user to ask')
 })
 
 const canJail = process.platform === 'linux' && existsSync('/usr/bin/bwrap')

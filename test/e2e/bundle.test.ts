@@ -104,13 +104,17 @@ it.each([
   ['a path to a parent', 'add("../../outside")', 'has an entry outside of it'],
   ['an absolute path', 'add("/tmp/outside")', 'has an entry outside of it'],
   ['a path of Windows', 'add("artifacts/C:\\\\x")', 'has an entry outside of it'],
-  ['a symbolic link', 'add("artifacts/link", b"/etc/passwd").external_attr = 0o120777 << 16', 'that is no plain file'],
+  [
+    'a symbolic link',
+    'add("artifacts/link", b"/etc/passwd").external_attr = 0o120777 << 16',
+    'that is not a plain file',
+  ],
   ['a zip bomb', 'add("artifacts/bomb", bytes(100_000_000), 8)', 'has a compressed entry'],
   ['an entry twice', 'add("artifacts/report.csv")', 'has two entries of one name'],
   ['other bytes', 'entries[0][1] = b"evil"', 'another checksum than its manifest says'],
   ['an entry too many', 'add("artifacts/more")', 'another checksum than its manifest says'],
-  ['an unknown entry', 'add("bin/run")', 'has an entry that is not known'],
-  ['an entry too few', 'del entries[0]', 'lacks an entry of its manifest'],
+  ['an unknown entry', 'add("bin/run")', 'has an unknown entry'],
+  ['an entry too few', 'del entries[0]', 'lacks an entry that its manifest lists'],
   ['no manifest', 'entries.pop()', 'has no manifest.json'],
 ])('a bundle with %s is refused whole', async (name, change, problem) => {
   const file = await tampered(name.replaceAll(' ', '-'), change)

@@ -32,8 +32,8 @@ it('a changed tool asks before its next use under careful, is in the diff, and c
   expect(second.reached()).toHaveLength(1)
 
   const { stdout } = cli('servers', 'diff')
-  expect(stdout).toMatch(/Look at hub\.get_issue: held characters that cannot be seen/)
-  expect(stdout).toMatch(/Look at hub\.get_issue: speaks to the model/)
+  expect(stdout).toMatch(/Look at hub\.get_issue: had invisible characters/)
+  expect(stdout).toMatch(/Look at hub\.get_issue: addresses the model/)
   expect(stdout).toMatch(
     /hub\.get_issue: changed\n {2}- description: "Tool get_issue"\n {2}\+ description: "Get an issue/,
   )

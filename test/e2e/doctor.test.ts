@@ -1,4 +1,4 @@
-// This file verifies what `sandbridge doctor` finds amiss, what it corrects, and what it says with its exit code.
+// This file verifies what `sandbridge doctor` finds wrong, what it corrects, and what it says with its exit code.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'

@@ -37,12 +37,12 @@ it('a cell finds the same servers as sandbridge find, and sees what is wrong wit
   registry.instead = (_, response) => !!response.end('<html>')
   const failed = await bridge.call({ code: 'await runtime.find_servers("forecast")' })
   expect(failed).toMatchObject({ isError: true, structured: {} })
-  expect(failed.text).toContain('returned a web page and no list')
+  expect(failed.text).toContain('returned a web page instead of a list')
   const other = await startRegistry()
   const second = await startBridge({ env: { MCP_BRIDGE_REGISTRIES: `${registry.address} ${other.address}` } })
   const { text } = await second.call({ code: 'print(await runtime.find_servers("forecast"))' })
   expect(text).toContain(LINE)
-  expect(text).toContain('returned a web page and no list')
+  expect(text).toContain('returned a web page instead of a list')
 })
 
 it('a cell cannot search for servers when registries are switched off', async () => {

@@ -121,7 +121,7 @@ it('sandbridge save says which setting keeps the code, and refuses what cannot b
   const save = async (...args: string[]) => (await sandbridge('save', ...args)).stderr
   expect(await save(second!, 'count-rows')).toContain('rows (not defined)')
   expect(await save(second!, 'count-rows')).toContain('Name the runs that define it as well')
-  expect(await save(failed!, 'broken')).toContain('did not end well: error')
+  expect(await save(failed!, 'broken')).toContain('failed: error')
   expect(await save('zzzz', 'x')).toContain("'zzzz' is not an id")
   expect(await save('0123456789abcdef', 'x')).toContain('The record has no run')
   expect(await save(second!, '../up')).toContain('lower-case letters')
@@ -144,6 +144,6 @@ it('sandbridge save keeps no secret of a server in the record, and no replies wh
   const [first, second] = await runs()
   const saved = await sandbridge('save', first!, 'say')
   expect(saved.stdout, saved.stderr).toContain('no recorded replies: the record lacks the answers or arguments')
-  expect((await sandbridge('save', second!, 'say')).stderr).toContain('A secret was taken out of the code')
+  expect((await sandbridge('save', second!, 'say')).stderr).toContain('A secret was removed from the recorded code')
   expect(existsSync(folder)).toBe(true)
 })

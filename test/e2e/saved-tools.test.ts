@@ -156,7 +156,7 @@ describe('what cannot be saved says why', () => {
     ['a builtin', '', 'len', /built into Python/],
     ['a library function', 'import json', 'json.dumps', /belongs to the module json/],
     ['a partial', 'import functools', 'functools.partial(print, 1)', /a partial has no source/],
-    ['a value', '', '"def f(): pass"', /a str is no function/],
+    ['a value', '', '"def f(): pass"', /a str is not a function/],
     ['a function without source', 'exec("def made(): pass")', 'made', /source of made is not known/],
     [
       'a decorator without wraps',
@@ -220,7 +220,7 @@ describe('what cannot be saved says why', () => {
       )
     expect(await send('"name": "../../x"')).toMatch(/name: must be a plain Python name/)
     expect(await send('"source": "x" * 300_000')).toMatch(/source: Too big/)
-    expect(await send('"source": "x = 1"')).toMatch(/cannot load it: .*x is no function/)
+    expect(await send('"source": "x = 1"')).toMatch(/cannot load it: .*x is not a function/)
     expect(await send('"source": "import os; os._exit(3)"')).toMatch(/cannot load it: the sandbox ended/)
     expect(await send('"source": "def x(", "imports": []')).toMatch(/cannot load it: .*SyntaxError/)
     expect(await send('"source": "runtime.save_artifact(\'a\', \'b\')\\ndef x(): pass"')).toMatch(

@@ -147,7 +147,7 @@ it('a call that asks is refused in a scheduled run, unless it was allowed for th
   await store().add(EVERY_HOUR, at('08:30:00'))
   await look(at('09:00:01'))
   expect(lines()).toEqual([])
-  expect(await runs()).toMatchObject([{ outcome: 'failed', message: expect.stringContaining('nobody watches') }])
+  expect(await runs()).toMatchObject([{ outcome: 'failed', message: expect.stringContaining('unattended') }])
   const id = await store().add({ ...EVERY_HOUR, allowed }, at('09:30:00'))
   await store().remove('weekly-report')
   await look(at('10:00:01'))

@@ -32,7 +32,7 @@ const caught = (call: string) =>
 const UNREACHABLE = /is not defined|PROXY_SERVER_UNAVAILABLE/
 const PID = (server: string) => caught(`await mcp_${server}.pid()`)
 
-it('servers in the folder of a user come on top of the shared ones, and are for that user alone', async () => {
+it('servers in the folder of a user are added to the shared ones, for that user alone', async () => {
   const bridge = await startHttpBridge({
     servers: { shared: fixtureServer('raw.mjs', 'good'), both: fixtureServer('raw.mjs', 'good') },
   })
@@ -88,7 +88,7 @@ it('variables in the folder of a user fill in the shared definitions for that us
   expect(await record()).not.toContain(TOKEN)
 })
 
-it('a mistake in the folder of a user stops that user, and never gives them the shared connections in its place', async () => {
+it('a mistake in the folder of a user stops that user, and never gives them the shared connections instead', async () => {
   const bridge = await startHttpBridge({ servers: { hub: fixtureServer('raw.mjs', 'good') } })
   const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
   const withRules = (deny: unknown) => servers({ hub: { ...fixtureServer('raw.mjs', 'good'), permissions: { deny } } })
@@ -128,7 +128,7 @@ it('rules of a user count for a server of their own, and that user alone is aske
   expect(asked).toEqual(['ann'])
 })
 
-it('a user signs in for themselves: the sign-in is in their folder, and no other user calls with it', async () => {
+it('the sign-in of a user is kept in their folder, and no other user calls with it', async () => {
   const remote = await protectedServer()
   const key = { MCP_BRIDGE_SIGN_IN_KEY: '0123456789abcdef'.repeat(4) }
   const bridge = await startHttpBridge({ servers: { r: { url: remote.url } }, env: key })

@@ -211,7 +211,7 @@ describe('limits of a user', () => {
     expect(await ann!.run(twice)).toBe('called')
     const other = await bridge.connect('legacy', { token: ann!.token })
     expect(await other.run(twice)).toMatch(
-      /QUOTA_EXCEEDED You have used up .* 3 calls per hour\. The call was not made/,
+      /QUOTA_EXCEEDED You have reached a limit .* 3 calls per hour\. The call was not made/,
     )
     expect(reached()).toBe(3)
     expect(await other.run('await mcp_hub.delete_repo(id=3)')).toMatch(/Retry in 6[01] min, after 20\d\d-\S+Z\./)

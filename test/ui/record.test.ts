@@ -131,7 +131,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(await form.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Adds two numbers')
     await form.getByRole('textbox', { name: 'Name' }).fill('while')
     await form.getByRole('button', { name: 'Save' }).click()
-    await form.getByText('is no word of Python').waitFor()
+    await form.getByText('is not a keyword of Python').waitFor()
     await form.getByRole('textbox', { name: 'Name' }).fill('add_up')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('Saved.').waitFor()

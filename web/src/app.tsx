@@ -81,7 +81,7 @@ export function App(): JSX.Element {
         )}
         {connection === 'locked' && (
           <p class="problem" role="alert">
-            This page has no access any more. Open the link that <code>sandbridge ui</code> prints.
+            The access of this page has ended. Open the link that <code>sandbridge ui</code> prints.
           </p>
         )}
         {[...bridges.values()]

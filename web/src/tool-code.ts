@@ -28,7 +28,7 @@ export function firstComment(code: string): string {
 /** What is wrong with a name for a tool, in a sentence. */
 export function nameProblem(name: string): string | undefined {
   if (/^[A-Za-z]\w{0,63}$/.test(name) && isPythonName(name)) return undefined
-  return 'A name has letters, digits and _ only, begins with a letter, and is no word of Python.'
+  return 'A name has letters, digits and _ only, begins with a letter, and is not a keyword of Python.'
 }
 
 export type SavedAs = 'tool' | 'workflow'

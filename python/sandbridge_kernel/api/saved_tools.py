@@ -127,7 +127,7 @@ def load(name: str) -> Any:
     try:
         value = _run(tool)[name]
         if not callable(value):
-            raise TypeError(f"{name} is no function")
+            raise TypeError(f"{name} is not a function")
     except Exception as error:
         raise SavedToolError(
             f"The saved tool {name!r} (version {version}) cannot be loaded here: {type(error).__name__}: {error}",

@@ -58,7 +58,7 @@ async def _runtime(message: dict[str, Any]) -> object:
         raise ArgumentsError(f"runtime has no function {str(name)[:80]!r} here", hint="Python cells have all of them.")
     function = getattr(runtime, name)
     if isinstance(function, type):
-        raise ArgumentsError(f"{name} is no function")
+        raise ArgumentsError(f"{name} is not a function")
     binary = message.get("binary")
     for at in binary if isinstance(binary, list) else ():
         args[at] = b64decode(args[at])

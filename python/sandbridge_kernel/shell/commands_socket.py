@@ -40,7 +40,7 @@ class CommandSocket:
         self._server = await asyncio.start_unix_server(self._accept, self._path, limit=_CHUNK)
 
     async def close(self) -> None:
-        """Ends the calls that nobody of the cell waits for any more."""
+        """Ends the calls whose results the cell no longer needs."""
         self._server.close()
         for task in self._tasks:
             task.cancel()

@@ -5,7 +5,7 @@ import { promptTexts, type CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { splitPrompt } from '../model/server-methods.ts'
 
-/** A call as it stands in a source. An argument that is no literal is UNKNOWN. */
+/** A call found in source code. An argument that is not a literal is UNKNOWN. */
 export interface SeenCall {
   tool: string
   args: readonly unknown[]

@@ -124,7 +124,7 @@ function returnType(
   return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
 }
 
-/** What a server gives no schema for is text, unless its words promise something else: JSON is parsed, and a picture is none. */
+/** A result without a schema is text, unless the description promises something else: JSON is parsed, and an image is not text. */
 function isText({ method, name, definition }: CatalogTool): boolean {
   return (
     method === undefined &&

@@ -18,7 +18,7 @@ export class CatalogTool {
   readonly alias: string
   /** As its server lists it, unchanged. */
   readonly definition: UpstreamTool
-  /** Set for what is no tool of the server but one of the things that any server can be asked. */
+  /** Set for a request that every server supports, such as reading a resource, instead of a tool. */
   readonly method: ServerMethod | undefined
   #description: string | undefined
   #signature: Signature | undefined

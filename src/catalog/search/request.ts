@@ -61,7 +61,7 @@ const IDENTIFIER = /\b(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[\w-]+/g
 /** Keeps the kind of a file, which is all that matters of its name. */
 const FILE = /\b[\w-]+\.(\p{L}{2,4})\b/gu
 
-/** @param isKnown whether tools use a word: such a word is no name of a person or a place */
+/** @param isKnown whether tools use a word: such a word is not the name of a person or a place */
 export function requestIn(query: string, isKnown: (word: string) => boolean): string {
   if ((query.match(/\p{L}+/gu) ?? []).length < SENTENCE) return query
   const keepKnown = (word: string): string => (isKnown(word.toLowerCase().replace(/['\u2019]s$/, '')) ? word : ' ')

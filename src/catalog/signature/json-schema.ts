@@ -6,7 +6,7 @@ export type Schema = Record<string, unknown>
 /** Deepest chain of references or combinators that is followed; beyond it a schema counts as one that allows anything. */
 const MAX_REFERENCES = 32
 
-/** The schema as an object: `true` and what is no schema at all allow anything, `false` allows nothing. */
+/** The schema as an object: `true` and an invalid schema allow anything, `false` allows nothing. */
 export function asSchema(value: unknown): Schema {
   if (isRecord(value)) return value
   return value === false ? { not: {} } : {}

@@ -66,7 +66,7 @@ const DESCRIPTION_LIMIT = 1500
 /** A list of values is short when its type is. */
 const MAX_FEW_VALUES = 72
 
-/** The signature of a tool with this input schema. Never fails: what is no schema takes any arguments. */
+/** The signature of a tool with this input schema. Never fails: an invalid schema accepts any arguments. */
 export function signatureOf(inputSchema: unknown): Signature {
   const schema = flattened(inputSchema, inputSchema)
   const { properties, required } = gather(schema, inputSchema)

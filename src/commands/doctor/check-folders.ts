@@ -45,7 +45,7 @@ async function checkPrivate(folder: string): Promise<Finding[]> {
       return [{ check: 'folders', level: 'warning', message, advice, fix: () => chmod(file, mode) }]
     }),
   )
-  // Within a folder that nobody else can enter, the rights of files do not matter.
+  // In a folder that only its owner can enter, the permissions of files do not matter.
   return found[0]?.length === 0 ? [] : found.flat()
 }
 

@@ -25,7 +25,7 @@ export async function tryFilter(tryCell: TryCell): Promise<Finding> {
   if (mode === MODE_FILTER && allowed.length === 0) {
     return { check, level: 'ok', message: 'Cells run under a filter of system calls.' }
   }
-  const why = mode === MODE_FILTER ? `it allows ${allowed.join(', ')}` : 'there is none'
+  const why = mode === MODE_FILTER ? `it allows ${allowed.join(', ')}` : 'there is no filter'
   return {
     check,
     level: 'broken',

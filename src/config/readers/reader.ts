@@ -31,7 +31,7 @@ export interface ConfigLocation {
 
 export interface NamedEntry {
   name: string
-  /** With placeholders in our syntax; undefined for what is no object. */
+  /** With placeholders in our syntax; undefined for a value that is not an object. */
   entry: ServerEntry | undefined
 }
 

@@ -59,7 +59,7 @@ function decode(text: string): { decoded: string; starts: number[] } {
   return { decoded, starts }
 }
 
-/** Bytes that are no UTF-8 are nobody's text. */
+/** Bytes that are not UTF-8 are not text. */
 function decodeOrNothing(run: string): string | undefined {
   try {
     return decodeURIComponent(run)

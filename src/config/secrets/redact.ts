@@ -1,5 +1,5 @@
 // Takes a server's secrets out of text that may be shown, by value: of its variables, headers and secret arguments, and the credentials in its URL.
-// Commands, paths, package names and plain addresses stay: without them nobody can tell what failed.
+// Commands, paths, package names and plain addresses stay: without them a failure cannot be diagnosed.
 // It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
 import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { passedEnvironment } from '../passed-variables.ts'
@@ -8,7 +8,7 @@ import { cleanWords } from '../../text/server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
 import { hasRandomRun, isPlainPlace, secretArguments } from './secret-arguments.ts'
 
-/** Shorter values ("1", "yes") are no secrets, and replacing them everywhere would make text unreadable. */
+/** Shorter values ("1", "yes") are not secrets, and replacing them everywhere would make text unreadable. */
 const MIN_SECRET_LENGTH = 4
 /** A shorter value becomes base64 that ordinary text may hold. */
 const MIN_ENCODED_LENGTH = 6
@@ -120,14 +120,14 @@ function credentialsIn(address: string): string[] {
   return [...parts, ...values, ...values.map((value) => encodeURIComponent(value))].filter(isNoPlaceholder)
 }
 
-/** As a definition is written: what stands for a secret is none. A default value may be one. */
+/** For a definition as it is written: a placeholder of a secret is not secret. A default value may be. */
 function isNoPlaceholder(text: string): boolean {
   return text.includes(':-') || !/^(\w+ )?(\$\{|%7B|\$%7B)[^{}]*(\}|%7D)$/i.test(text)
 }
 
 const decoded = (text: string): string => orEmpty(() => decodeURIComponent(text))
 
-/** Lone surrogates and stray percent signs cannot be encoded or decoded; then there is no such variant. */
+/** Lone surrogates and stray percent signs cannot be encoded or decoded, so they have no such variant. */
 function orEmpty(make: () => string): string {
   try {
     return make()

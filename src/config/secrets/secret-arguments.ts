@@ -1,5 +1,5 @@
 // Which words of a command line, and which values, are secrets by the look of them or by the name they have. Pure.
-// Commands, paths, package names and addresses without credentials are none: an error that hides them cannot be acted on.
+// Commands, paths, package names and addresses without credentials are not secret: an error without them would not help.
 
 const SECRET_NAME =
   /(^|[-_.])(\w*(key|token|secret|passw(or)?d|passphrase|credentials?)|pass|pwd|pw|auth\w*|bearer|pat|dsn|header|H)$/i
@@ -12,7 +12,7 @@ const MIN_TOKEN_LENGTH = 10
 const MIN_CHANGES = 4
 const MIN_CASE_CHANGES = 8
 
-/** The secret parts of a command line's arguments. A placeholder by itself is none. */
+/** The secret parts of a command line's arguments. A placeholder by itself is not secret. */
 export function secretArguments(args: readonly string[]): string[] {
   return args
     .flatMap((arg, index) => secretsOf(arg, args[index - 1]))
@@ -41,7 +41,7 @@ function looksLikeToken(text: string): boolean {
   return hasRandomRun(text)
 }
 
-/** Is there a run of letters and digits in a text that nobody would have thought of? */
+/** Does a text have a run of letters and digits that looks random? */
 export function hasRandomRun(text: string): boolean {
   return text.split(/[^A-Za-z0-9]+/).some((run) => {
     if (run.length < MIN_TOKEN_LENGTH) return false

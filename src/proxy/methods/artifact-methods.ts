@@ -37,7 +37,7 @@ export const artifactMethods = {
   ),
 }
 
-/** Node's decoder skips what is no base64 and would keep other bytes than were meant. */
+/** Node's decoder skips characters that are not base64, and would return other bytes than were meant. */
 export function fromBase64(text: string): Buffer {
   const data = Buffer.from(text, 'base64')
   if (data.length !== (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0)) {

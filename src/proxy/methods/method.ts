@@ -72,7 +72,7 @@ export interface CellContext extends ProxyOptions {
   /** The artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads
-  /** Whoever reads the cell's errors is a person at a terminal, and not a model. */
+  /** The cell's errors are read by a person at a terminal, not by a model. */
   forPerson: boolean
   /** Hears how far servers are with their calls. */
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined

@@ -209,7 +209,7 @@ export class Approvals {
     try {
       await this.#permissions.allowAlways(tool)
     } catch (error) {
-      this.#cell.origin.log.warning('An answer could not be written down: it holds for this session', { error })
+      this.#cell.origin.log.warning('An answer could not be saved: it counts for this session only', { error })
     }
   }
 
@@ -242,7 +242,7 @@ export class Approvals {
 }
 
 const UNWATCHED = {
-  why: 'nobody watches a scheduled run',
+  why: 'a scheduled run is unattended',
   hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
 }
 
@@ -253,7 +253,7 @@ function noTerminal(group: readonly Pick<Approval, 'call'>[]): { why: string; hi
   return { why: 'there is no terminal to ask in', hint }
 }
 
-/** Code in the sandbox reads this, too: the page's address is no secret, a link that lets in is. */
+/** Code in the sandbox can read this: the address of the page is not secret, a link that opens it is. */
 function unasked(page: string | undefined): string {
   const place = page === undefined ? '' : `answer at ${page}, or to `
   return `Ask the user to ${place}run \`sandbridge approve\` in a terminal, and run the same code again afterwards. A rule in permissions.json can allow it, too.`

@@ -1,4 +1,4 @@
-// A question about calls as the client shows it: a form with one choice. Whatever comes back that is no clear answer is a no.
+// A question about calls as the client shows it: a form with one choice. An unclear answer counts as a no.
 import type { Asker, Question } from '../user/questions.ts'
 
 export type Answer = 'yes' | 'yes-cell' | 'yes-session' | 'yes-always' | 'no' | 'stop'

@@ -15,7 +15,7 @@ import type { Permissions } from './permissions.ts'
 export interface CellOf {
   session: object
   asker: Asker | undefined
-  /** Nobody watches the cell: these tools (`server__tool`) may be called although a rule asks, and no others. */
+  /** For an unattended cell: only these tools (`server__tool`) may be called although a rule asks. */
   allowed?: ReadonlySet<string> | undefined
   events: EventStream
   origin: Origin

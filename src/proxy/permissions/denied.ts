@@ -31,7 +31,7 @@ export function deniedByLimit(call: Name, { rule, limit, most, waitMs }: LimitRe
   return denied(call, text, `Allowed again ${again}.`, rule)
 }
 
-/** The user, or nobody, has answered. */
+/** The answer of the user, or that there was none. */
 export function deniedByAnswer(call: Name, why: string, hint: string, rule: Rule | undefined): BridgeError {
   return denied(call, `${nameOf(call)} was not allowed: ${why}`, hint, rule)
 }

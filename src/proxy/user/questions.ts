@@ -1,5 +1,5 @@
 // What upstreams ask while a cell calls them — folders, an answer from the user, a completion — and who can answer: the client whose cell it is.
-// A question that nobody can answer is declined at once, and the log says why; none is left hanging, and none is answered by us.
+// A question that no client can answer is declined at once, and the log says why. The bridge never answers one itself.
 import { BridgeError } from '../../errors.ts'
 import type { Origin } from '../../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../events/event-stream.ts'
@@ -149,7 +149,7 @@ export class Questions {
     return this.#ask(source, { method: 'sampling/createMessage', params: { ...params, systemPrompt } }, signal)
   }
 
-  /** @param declined the answer when there is nobody to ask; without it that is an error */
+  /** @param declined the answer when there is no client to ask; without it that is an error */
   #ask(
     source: Source,
     question: Question,
@@ -166,7 +166,7 @@ export class Questions {
     )
   }
 
-  /** A question does not say which call it is for. Where it could be that of another session, even one that was given up, nobody is asked. */
+  /** A question does not say which call it is for. It is declined when it could belong to the call of another session, even an abandoned one. */
   #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
     if (sole === 'several') return 'the request may belong to a call of another session'

@@ -44,16 +44,16 @@ export async function requestServer(name: string, context: Context): Promise<Vis
   const secrets = addition.inputs.filter(({ secret }) => secret).map((input) => input.name)
   const terminal = `Ask the user to run \`sandbridge add ${found.server.name}\` in a terminal.`
   if (secrets.length > 0)
-    throw refused(`it wants secrets, which are only given in a terminal: ${secrets.join(', ')}`, terminal)
+    throw refused(`it needs secrets, which can only be given in a terminal: ${secrets.join(', ')}`, terminal)
   const question = questionFor(addition)
-  if (!asker?.canAnswer(question)) throw refused('there is no one to ask here', terminal)
+  if (!asker?.canAnswer(question)) throw refused('there is no user to ask', terminal)
 
   const earlier = asked.get(session) ?? new Set()
   asked.set(session, earlier)
   const key = found.server.name
   if (earlier.has(key)) throw refused('the user was asked before, and is not asked again', terminal)
   if (earlier.size >= MAX_REQUESTS)
-    throw refused(`this session has asked for ${MAX_REQUESTS} servers, as many as it may`, terminal)
+    throw refused(`this session has reached the limit of ${MAX_REQUESTS} requested servers`, terminal)
   earlier.add(key)
   const { action, content } = await asker.ask(question, signal)
   const answer = (typeof content === 'object' && content !== null ? content : {}) as Record<string, unknown>

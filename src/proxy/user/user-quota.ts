@@ -46,7 +46,7 @@ export class UserQuota {
 
 function exceeded(allowed: string, waitMs: number, setting: string, outcome: string): BridgeError {
   const at = new Date(Date.now() + waitMs).toISOString().replace(/:\d\d\.\d+Z$/, 'Z')
-  return new BridgeError('QUOTA_EXCEEDED', `You have used up what one user may: ${allowed}. ${outcome}`, {
+  return new BridgeError('QUOTA_EXCEEDED', `You have reached a limit for one user: ${allowed}. ${outcome}`, {
     hint: `Retry in ${Math.ceil(waitMs / 60_000)} min, after ${at}. The operator of the bridge sets ${setting}.`,
   })
 }

@@ -27,7 +27,7 @@ export async function withUser<T>(
   try {
     return await ask()
   } catch (error) {
-    // While the user is busy there is no call of the server's that a question could be for.
+    // While the user is busy, the server has no call in flight that a question could belong to.
     leave()
     if (!asker || !BridgeError.isInstance(error) || !(await isSettled(server, error, asker, context, work))) throw error
     leave = questions.enter(server, context, work)

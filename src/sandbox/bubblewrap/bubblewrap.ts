@@ -24,7 +24,7 @@ const ISOLATION = [
 ].flatMap((words) => words.split(' '))
 /** /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. */
 const NO_FURTHER = '--disable-userns --ro-bind /proc/sys /proc/sys'.split(' ')
-/** Of /dev no more than is needed: terminals are memory of the kernel that nobody counts, and so is /dev/zero, mapped to be shared. */
+/** Only the devices that are needed: terminals use kernel memory that is not counted, and so does a shared mapping of /dev/zero. */
 const DEVICES = [
   '--perms 0755 --size 65536 --tmpfs /dev',
   ...['null', 'full', 'random', 'urandom'].map((name) => `--dev-bind /dev/${name} /dev/${name}`),

@@ -43,7 +43,7 @@ async function canLimitIn(folder: string): Promise<boolean> {
   }
   try {
     if (!(await has('cgroup.controllers'))) return false
-    // Whoever moves a process needs this of a folder above both places.
+    // Moving a process needs write access to a folder above both places.
     await access(path.join(folder, 'cgroup.procs'), constants.W_OK)
     // Refused by the kernel where a process is in the folder itself.
     if (!(await has('cgroup.subtree_control')))

@@ -1,5 +1,5 @@
 // A Unix socket that one sandbox is let to, for its frames: an engine's command would pass each of them on. It lies in a folder that only this user,
-// or the engine's, can look into; whoever connects first is the sandbox, since nothing of a cell runs before that. From then on nobody can connect.
+// or the engine's, can look into; the first connection is the sandbox, since no cell runs before that. Later connections are refused.
 import { chown, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
@@ -53,7 +53,7 @@ export class ChannelSocket {
     }
   }
 
-  /** Let nobody connect any more. Idempotent. */
+  /** Accept no more connections. Idempotent. */
   close(): void {
     if (!this.#server.listening) return
     this.#server.close()

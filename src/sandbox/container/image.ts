@@ -41,7 +41,7 @@ const registryOf = (image: string): string => fullImageName(image).split('/')[0]
 /**
  * The image of this name, pulled if need be.
  * @param onProgress hears what the engine says while it pulls
- * @throws BridgeError SANDBOX_IMAGE_MISSING when it is not there and cannot be pulled, or is no image for Linux
+ * @throws BridgeError SANDBOX_IMAGE_MISSING when it is missing and cannot be pulled, or is not an image for Linux
  */
 export async function ensureImage(
   engine: Engine,

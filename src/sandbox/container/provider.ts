@@ -11,13 +11,16 @@ import {
   loadNativeKernel,
   type NativeKernel,
 } from '../native-kernel.ts'
-import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import type { Provider, Resumed, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../local-sandbox.ts'
 import { runCommand } from '../../process/run-command.ts'
 import { EXIT_ENGINE, enginePath, probeEngine, type Engine, type EngineName } from './probe-engine.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'
+import { containerPid } from './container-pid.ts'
+import { DurableContainers, type DurableContainerOptions } from './durable-containers.ts'
+import { DOOR_SOCKET } from '../durable/door.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
@@ -25,9 +28,8 @@ import { ensurePackageImage } from './package-image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
 import { PastEngine } from './past-engine.ts'
 import { startPodmanMachine } from './podman-machine.ts'
-import { runArguments } from './run-arguments.ts'
+import { runArguments, type RunOptions } from './run-arguments.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
-import { readFile } from 'node:fs/promises'
 
 /** Settings of all containers of a bridge; what they mean is in docs/configuration.md. */
 export interface ContainerOptions {
@@ -44,9 +46,14 @@ export interface ContainerOptions {
   packages?: readonly string[]
   /** Where what is found out is kept between runs. */
   cacheDir?: string
+  /** Sandboxes outlive the bridge. */
+  durable?: DurableContainerOptions | undefined
   /** Let frames go past an engine of this machine. Missing means true. */
   direct?: boolean
 }
+
+/** How long a sandbox without a channel of its engine waits for its bridge, and for the kernel. */
+const INPUT_SECONDS = 30
 
 /** What `prepare` finds out. */
 interface Prepared {
@@ -69,12 +76,14 @@ export class ContainerProvider implements Provider {
   readonly #prepared = new SharedPreparation((onProgress) => this.#findEngineAndImage(onProgress))
   readonly #compiled: CompiledKernels
   readonly #pastEngine = new PastEngine()
+  readonly #durable: DurableContainers | undefined
 
   /** @throws BridgeError CONFIG_INVALID for a user that is root */
   constructor(name: EngineName, options: ContainerOptions) {
     this.name = name
     this.#options = options
     this.#compiled = new CompiledKernels(options.cacheDir && path.join(options.cacheDir, 'kernels'))
+    this.#durable = options.durable && new DurableContainers(name, options.durable)
     if (/^(0+|root)(:|$)/.test(options.user)) {
       throw new BridgeError(
         'CONFIG_INVALID',
@@ -103,9 +112,39 @@ export class ContainerProvider implements Provider {
     const compiled = await this.#compiled.find(kernel, image.id, (pythonArgs, input) =>
       runCommand(engine.command, this.#runArguments(prepared, newContainerName(), memoryBytes, pythonArgs), { input }),
     )
+    if (this.#durable) return this.#startDurable(this.#durable, { prepared, kernel, compiled, memoryBytes })
     const run = (channelPath?: string) => this.#run({ prepared, kernel, compiled, memoryBytes, channelPath })
     const { direct = true } = this.#options
     return direct ? this.#pastEngine.start(engine, run) : run()
+  }
+
+  /** @throws BridgeError what `prepare` throws */
+  async resume(owner: string): Promise<Resumed> {
+    await this.#prepared.get()
+    return this.#durable ? this.#durable.resume(owner) : {}
+  }
+
+  async keeps(owner: string): Promise<boolean> {
+    return (await this.#durable?.keeps(owner)) ?? false
+  }
+
+  #startDurable(
+    durable: DurableContainers,
+    { prepared, kernel, compiled, memoryBytes }: Omit<RunParts, 'channelPath'>,
+  ): Promise<Sandbox> {
+    const { args, preamble } = kernel.start({
+      id: 'durable',
+      memoryBytes,
+      pidsCount: this.#options.pidsCount,
+      compiled,
+      door: DOOR_SOCKET,
+      inputSeconds: INPUT_SECONDS,
+    })
+    return durable.start({
+      engine: prepared.engine,
+      args: ({ name, labels, door }) => this.#runArguments(prepared, name, memoryBytes, args, { labels, door }),
+      preamble,
+    })
   }
 
   #run({ prepared, kernel, compiled, memoryBytes, channelPath }: RunParts): StdioProcess {
@@ -122,7 +161,7 @@ export class ContainerProvider implements Provider {
       id: name,
       provider: this.name,
       command,
-      args: this.#runArguments(prepared, name, memoryBytes, args, channelPath),
+      args: this.#runArguments(prepared, name, memoryBytes, args, { channelPath }),
       preamble,
       explain: (end) => this.#explain(end, command),
       findPid: () => containerPid(command, name),
@@ -137,13 +176,17 @@ export class ContainerProvider implements Provider {
     name: string,
     memoryBytes: number,
     pythonArgs: readonly string[],
-    channelPath?: string,
+    {
+      labels = ownerLabels(name),
+      channelPath,
+      door,
+    }: Partial<Pick<RunOptions, 'labels' | 'channelPath' | 'door'>> = {},
   ): string[] {
     const { user, cpus, ociRuntime, pidsCount, mount, projects = false } = this.#options
     return runArguments({
       engine,
       name,
-      labels: ownerLabels(name),
+      labels,
       image: image.id,
       imageVolumes: image.volumes,
       user,
@@ -155,6 +198,7 @@ export class ContainerProvider implements Provider {
       mount: mount && { ...mount, source: enginePath(mount.source, engine) },
       projects,
       channelPath,
+      door,
       environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
       pythonArgs,
     })
@@ -171,11 +215,21 @@ export class ContainerProvider implements Provider {
         hint: `Fix ${this.name}, or set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox.`,
       })
     }
+    if (this.#durable && !engine.isLocal) {
+      throw new BridgeError(
+        'CONFIG_INVALID',
+        `MCP_BRIDGE_SESSION=durable needs an engine of this machine: ${verdict}.`,
+        {
+          hint: 'Unset MCP_BRIDGE_SESSION, or use docker or podman on this machine.',
+        },
+      )
+    }
     const base = await ensureImage(engine, this.#options.image, onProgress)
     const { packages = [] } = this.#options
     const image = packages.length === 0 ? base : await ensurePackageImage(engine, base, packages, onProgress)
-    // Nobody waits for it, and no cell suffers when it fails: it only tidies up.
+    // Runs in the background, and a failure is ignored: it only cleans up.
     void removeLeftovers(engine).catch(() => {})
+    void this.#durable?.tidy().catch(() => {})
     return { engine, image }
   }
 
@@ -207,15 +261,4 @@ export class ContainerProvider implements Provider {
     const what = refused === undefined ? 'create a container' : `create a container with MCP_BRIDGE_CPUS=${cpus}`
     return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
   }
-}
-
-/** The first process of a container, as this machine numbers it. Undefined where the engine numbers processes of another machine, such as its own virtual one. */
-async function containerPid(engine: string, name: string): Promise<number | undefined> {
-  if (process.platform !== 'linux') return undefined
-  const format = '{{.State.Pid}} {{.Id}}'
-  const { code, stdout } = await runCommand(engine, ['inspect', '--format', format, name], { timeoutMs: 10_000 })
-  const [, pid, id] = /^([1-9]\d*) ([0-9a-f]{12,})/.exec(stdout) ?? []
-  if (code !== 0 || pid === undefined || id === undefined) return undefined
-  const groups = await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')
-  return groups.includes(id) ? Number(pid) : undefined
 }

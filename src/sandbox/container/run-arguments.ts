@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import path from 'node:path'
 import type { MountedFolder } from '../mounted-folder.ts'
+import { DOOR_TARGET } from '../durable/door.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'
 import type { Engine } from './probe-engine.ts'
 
@@ -28,6 +29,8 @@ export interface RunOptions {
   projects?: boolean
   /** The socket that its frames go over; missing where they go through the engine. */
   channelPath?: string | undefined
+  /** The folder where it finds bridges, one after the other: it is not ended by the end of the engine's command. */
+  door?: string | undefined
   /** Arguments of python3. */
   pythonArgs: readonly string[]
 }
@@ -45,7 +48,7 @@ export function runArguments(options: RunOptions): string[] {
   const { engine } = options
   return [
     'run',
-    '--interactive',
+    options.door === undefined ? '--interactive' : '--detach',
     '--rm',
     '--name',
     options.name,
@@ -87,10 +90,10 @@ function writable({ projects }: RunOptions): Record<string, string> {
   return { ...WRITABLE, ...(projects && PROJECTS) }
 }
 
-function mounts({ mount, channelPath }: RunOptions): MountedFolder[] {
-  const channel =
-    channelPath === undefined ? undefined : { source: channelPath, target: CHANNEL_TARGET, mode: 'ro' as const }
-  return [mount, channel].filter((one) => one !== undefined)
+function mounts({ mount, channelPath, door }: RunOptions): MountedFolder[] {
+  const readOnly = (source: string | undefined, target: string): MountedFolder | undefined =>
+    source === undefined ? undefined : { source, target, mode: 'ro' }
+  return [mount, readOnly(channelPath, CHANNEL_TARGET), readOnly(door, DOOR_TARGET)].filter((one) => one !== undefined)
 }
 
 function mountArgument({ source, target, mode }: MountedFolder): string {

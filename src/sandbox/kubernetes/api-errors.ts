@@ -1,11 +1,11 @@
-// What an API server answers when it does not do what it was asked, and what that means for whoever wanted a sandbox. Pure.
+// The errors of an API server, and what each means for a sandbox. Pure.
 import { BridgeError, type ErrorCode } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
 import { oneLine } from '../../text/one-line.ts'
 
 const MAX_MESSAGE_CHARS = 400
 
-/** An answer that is no success. */
+/** An error response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number

@@ -15,7 +15,7 @@ const STDIN = 0
 const STDOUT = 1
 const STDERR = 2
 const STATUS = 3
-/** With the number of a stream behind it: there is no more of it. Only v5 has it. */
+/** Followed by the number of a stream: that stream has ended. Only in v5. */
 const CLOSE = 255
 
 const HANDSHAKE_MS = 10_000

@@ -33,7 +33,7 @@ export class Cluster {
     return name === undefined ? all : `${all}/${name}`
   }
 
-  /** Create an object whose name nobody else uses: that it is there already means that an earlier try has worked. */
+  /** Create an object with a unique name: when it already exists, an earlier attempt has succeeded. */
   async create(resource: Resource, body: object): Promise<'created' | 'exists'> {
     try {
       await this.client.request({ method: 'POST', path: this.path(resource), body })

@@ -1,10 +1,10 @@
-// What is known of one pod at the moment, and waiting for it to change. The watch tells; whoever cannot rely on it asks as well.
+// The latest known state of one pod, and waiting for it to change. The watch reports changes; callers that cannot rely on it also poll.
 import { withTimeout } from '../../process/wait.ts'
 import type { Cluster } from './cluster.ts'
 import type { PodState } from './pod-state.ts'
 
 export class FollowedPod {
-  /** As the cluster has shown it last; `gone` once it has shown that there is none. */
+  /** The latest state from the cluster; `gone` once the pod does not exist. */
   state: PodState | 'gone' | undefined
   readonly #cluster: Cluster
   readonly #name: string
@@ -37,7 +37,7 @@ export class FollowedPod {
   async changedOrAsked(ms: number): Promise<void> {
     if (await this.changed(ms)) return
     const asking = this.#cluster.getPod(this.#name).then((state) => this.#see(state))
-    // An API server that is gone for now is no news of the pod.
+    // An unreachable API server says nothing about the pod.
     await withTimeout(
       asking.catch(() => {}),
       ms,

@@ -78,7 +78,7 @@ export async function checkNetwork(sandbox: Sandbox, targets: readonly Target[],
       },
     )
   } finally {
-    // Nobody waits until it is gone.
+    // Its removal is not awaited.
     void sandbox.dispose()
   }
 }

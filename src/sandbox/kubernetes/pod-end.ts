@@ -4,7 +4,7 @@ import type { SandboxExit } from '../provider.ts'
 import type { Explained } from '../local-sandbox.ts'
 import type { PodState } from './pod-state.ts'
 
-/** The kubelet goes on trying after these; whoever waits for a cell is told at once. */
+/** The kubelet retries after these; the bridge reports them at once. */
 const START_FAILURES = new Map([
   ['ErrImagePull', 'its image cannot be pulled'],
   ['ImagePullBackOff', 'its image cannot be pulled'],

@@ -36,6 +36,8 @@ export interface PodOptions {
   cpus: number | undefined
   projects: boolean
   runtimeClass: string | undefined
+  /** A file in the seccomp folder of the kubelets; missing means the profile of the container runtime. */
+  seccompProfile?: string | undefined
   environment: Readonly<Record<string, string>>
   /** Arguments of python3. */
   pythonArgs: readonly string[]
@@ -73,7 +75,10 @@ export function podManifest(options: PodOptions) {
         runAsNonRoot: true,
         runAsUser: options.user,
         runAsGroup: options.group,
-        seccompProfile: { type: 'RuntimeDefault' },
+        seccompProfile:
+          options.seccompProfile === undefined
+            ? { type: 'RuntimeDefault' }
+            : { type: 'Localhost', localhostProfile: options.seccompProfile },
       },
       tolerations: LOST_NODE.map((key) => ({
         key,

@@ -1,5 +1,5 @@
 // A sandbox that is a pod: created, waited for, attached to, and deleted. Its streams exist from the beginning and are connected once the pod runs,
-// so that whoever holds it can end it at any time.
+// so that its owner can end it at any time.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
@@ -91,7 +91,7 @@ export class PodSandbox implements Sandbox {
   }
 
   async #end(): Promise<void> {
-    // Nobody reads any more.
+    // The output is no longer read.
     this.stdout.resume()
     this.#channel.close()
     this.#pod.wake()
@@ -120,7 +120,7 @@ export class PodSandbox implements Sandbox {
     const stderr = this.#channel.stderr
     if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
     const explained = await this.#lastWords(stderr)
-    // A pod that lost its connection ends itself: that it did is no reason.
+    // A pod that lost its connection ends itself, so its own exit is not the reason.
     if (end.how === 'broken' && (!explained || explained.code === 0))
       return { reason: 'engine-gone', code: null, signal: null, detail: end.detail }
     if (!explained) return { reason: 'killed', code: null, signal: null, detail: stderr || end.detail }
@@ -179,15 +179,20 @@ export class PodSandbox implements Sandbox {
     }
   }
 
+  /** Its node may take ten seconds more to let go of a pod whose processes have ended. */
+  #hasEnded(): boolean {
+    const { state } = this.#pod
+    return state === 'gone' || state?.terminated !== undefined
+  }
+
   async #remove(): Promise<void> {
     const { cluster } = this.#options
     try {
       await cluster.deletePod(this.id, 1)
       const startedAt = performance.now()
-      while (this.#pod.state !== 'gone' && performance.now() - startedAt < GONE_MS)
-        await this.#pod.changedOrAsked(GONE_AGAIN_MS)
+      while (!this.#hasEnded() && performance.now() - startedAt < GONE_MS) await this.#pod.changedOrAsked(GONE_AGAIN_MS)
       // A node that is not heard from never confirms it.
-      if (this.#pod.state !== 'gone') await cluster.deletePod(this.id, 0)
+      if (!this.#hasEnded()) await cluster.deletePod(this.id, 0)
     } catch {
       // It ends itself without a connection, and the next bridge removes what is left of it.
     }

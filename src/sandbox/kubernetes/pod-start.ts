@@ -18,7 +18,7 @@ export class NotStarted extends Error {
 }
 
 /**
- * @param isUnwanted whether nobody waits any more
+ * @param isUnwanted whether the sandbox is no longer needed
  * @throws NotStarted
  */
 export async function untilRunning(

@@ -10,7 +10,7 @@ export interface PodState {
   message: string
   /** Somebody has asked for its end. */
   isDeleting: boolean
-  /** Why no node takes it; empty when one has, or nobody has looked. */
+  /** Why no node takes it; empty when one has, or the scheduler has not tried yet. */
   unschedulable: string
   isRunning: boolean
   /** Why its container does not start yet, such as `ErrImagePull`. */
@@ -23,7 +23,7 @@ export interface PodState {
 
 const MAX_WORDS_CHARS = 400
 
-/** Undefined for what is no pod. */
+/** Undefined for an object that is not a pod. */
 export function readPod(value: unknown): PodState | undefined {
   const pod = record(value)
   const { name, deletionTimestamp, creationTimestamp } = record(pod['metadata'])

@@ -1,4 +1,4 @@
-// One watch for all pods of a bridge, told to whoever follows one of them. It lists first, watches from there, and lists again when the server has
+// One watch for all pods of a bridge, which passes changes to the follower of each pod. It lists first, watches from there, and lists again when the server has
 // forgotten what it saw last (410) or the watch has broken.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord } from '../../text/json.ts'

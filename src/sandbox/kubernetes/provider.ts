@@ -26,6 +26,7 @@ export interface KubernetesOptions {
   pidsCount: number
   cpus?: number | undefined
   runtimeClass?: string | undefined
+  seccompProfile?: string | undefined
   projects?: boolean
   context?: string | undefined
   namespace?: string | undefined
@@ -40,7 +41,7 @@ export interface KubernetesOptions {
 
 /** What is tried first has to be small, and Python with threads fits in it. */
 const CHECK_MEMORY_BYTES = 128 << 20
-/** A pod that waits for a node keeps nobody else from starting, and a bridge leaves an API server to others, too. */
+/** A pod that waits for a node does not delay others. The limit leaves room for other users of the API server. */
 const STARTS_AT_ONCE = 16
 /** A pod whose bridge never connects ends itself. The bridge connects as soon as it runs. */
 const INPUT_S = 120
@@ -85,7 +86,7 @@ export class KubernetesProvider implements Provider {
   }
 
   async #create(cluster: Cluster, { name, memoryBytes, pythonArgs, preamble }: PodParts): Promise<PodSandbox> {
-    const { image, user, cpus, runtimeClass, projects = false, startTimeoutMs, pingMs } = this.#options
+    const { image, user, cpus, runtimeClass, seccompProfile, projects = false, startTimeoutMs, pingMs } = this.#options
     const manifest = podManifest({
       name,
       bridge: cluster.bridge,
@@ -96,6 +97,7 @@ export class KubernetesProvider implements Provider {
       cpus,
       projects,
       runtimeClass,
+      seccompProfile,
       environment: kernelEnvironment(Math.max(1, Math.ceil(cpus ?? 1))),
       pythonArgs,
     })
@@ -115,7 +117,7 @@ export class KubernetesProvider implements Provider {
     const client = new ApiClient(access.server, new CredentialSource(access))
     const cluster = new Cluster(client, access.name, access.namespace)
     await ensureNetworkPolicy(cluster)
-    // Nobody waits for it, and no cell suffers when it fails: it only tidies up.
+    // Runs in the background, and a failure is ignored: it only cleans up.
     void removeLeftovers(cluster).catch(() => {})
     if (checksNetwork) {
       onProgress('checking that pods of the cluster have no network')

@@ -50,7 +50,7 @@ export async function ensurePackageFolder(
     if (needsNoInstaller(requested)) await writeFiles(unfinished, unpackWheels(requested.wheels, isPureWheel))
     else await install(requested, unfinished, installer)
     await letOthersThrough([cacheDir, path.dirname(folder)])
-    // Whoever comes second finds the folder there, which is as good.
+    // A second builder finds the folder of the first, which is equivalent.
     await rename(unfinished, folder).catch(async (error: unknown) => {
       if (!(await stat(folder).catch(() => undefined))) throw error
     })

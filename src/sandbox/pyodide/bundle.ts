@@ -48,7 +48,7 @@ export interface BundleOptions {
   onProgress?: ((message: string) => void) | undefined
 }
 
-/** The checksums are against damage, such as a power cut leaves: whoever may write here could write a manifest as well. */
+/** The checksums protect against damage, such as after a power cut, not against an attacker, who could also write a manifest. */
 type Manifest = Record<string, { bytes: number; crc32: number }>
 
 /**
@@ -198,7 +198,7 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
   }
 }
 
-/** Give a finished folder its name. Whoever comes second finds a whole bundle there and keeps it; a damaged one is moved out of the way. */
+/** Give a finished folder its name. A second builder finds a whole bundle there and keeps it; a damaged one is moved away. */
 async function install(temporary: string, folder: string): Promise<void> {
   for (let attempt = 0; attempt < 5; attempt++) {
     try {

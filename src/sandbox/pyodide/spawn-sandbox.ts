@@ -28,7 +28,7 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
 }
 
 /**
- * Why a sandbox process ended that nobody disposed of. A native crash counts as out of memory: a WebAssembly program that corrupts its heap ends in
+ * Why a sandbox process ended by itself. A native crash counts as out of memory: a WebAssembly program that corrupts its heap ends in
  * an error of JavaScript, while Node itself, when the kernel refuses it memory, does not always live to say so.
  */
 export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {

@@ -54,7 +54,7 @@ function severalImages(count: number): ArchiveError {
 /** The path of a blob in the archive. */
 function blobOf({ digest }: Json): string {
   const [, algorithm, hex] = /^(\w{1,20}):([\da-f]{1,128})$/.exec(textOf(digest)) ?? []
-  if (hex === undefined) throw new ArchiveError('has no plain digests')
+  if (hex === undefined) throw new ArchiveError('has invalid digests')
   return `blobs/${algorithm}/${hex}`
 }
 
@@ -76,7 +76,7 @@ function readJson(tree: RootTree, name: string): unknown {
 function requiredFile(tree: RootTree, name: string): string {
   const file = tree.fileAt(name)
   if (file === undefined) throw new ArchiveError(`has no file ${JSON.stringify(name.slice(0, 200))}, which it names`)
-  // Whoever saved it may have kept it from others.
+  // The user who saved it may have made it unreadable for others.
   chmodSync(file, 0o400)
   return file
 }

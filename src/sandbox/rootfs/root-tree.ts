@@ -1,5 +1,5 @@
 // Writes what archives hold below one folder, and never beside it. An archive is a stranger's: its links are followed as they would be with this folder
-// as the root of a system, and what is in the way is removed, not written through. Nobody else may write in the folder meanwhile.
+// as the root of a system, and what is in the way is removed, not written through. No other process may write in the folder meanwhile.
 // What every user of the image could not read stays unreadable: a container's user could not read it either.
 import {
   chmodSync,

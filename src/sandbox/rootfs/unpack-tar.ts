@@ -37,7 +37,7 @@ export async function unpackTar(
   } catch (error) {
     // Errors of the decoders have no code of the operating system.
     if (error instanceof ArchiveError || isSystemError(error)) throw error
-    throw new ArchiveError(`is damaged, or no archive that can be read here (${messageOf(error)})`)
+    throw new ArchiveError(`is damaged, or not a supported archive (${messageOf(error)})`)
   } finally {
     source.destroy()
   }
@@ -50,7 +50,7 @@ async function unpackEntry(
 ): Promise<void> {
   allowance.entries -= 1
   allowance.bytes -= header.size
-  if (allowance.entries < 0 || allowance.bytes < 0) throw new ArchiveError('holds more than an image may')
+  if (allowance.entries < 0 || allowance.bytes < 0) throw new ArchiveError('exceeds the limits of an image')
   const { name, type = 'file', linkname = '', mode = 0o644, mtime = new Date(0) } = header
   const last = name.slice(name.replace(/\/+$/, '').lastIndexOf('/') + 1)
   if (isLayer && last.startsWith(WHITEOUT)) takeAway(name, last, tree)

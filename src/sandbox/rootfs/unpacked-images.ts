@@ -1,5 +1,5 @@
 // The images that were unpacked, in a folder of the cache: each is made once, beside its place, and then given its name. Bridges take turns.
-// An image is in use as long as its time is fresh. What nobody uses is removed, and so is what a bridge that was killed left behind.
+// An image is in use as long as its time is fresh. Unused images are removed, and so is what a killed bridge left behind.
 import { createHash, randomUUID } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'

@@ -8,6 +8,7 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
 import { isInitializeRequest } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge.ts'
 import { BridgeError } from '../../errors.ts'
+import { keptForClient } from '../../session/kept-for.ts'
 import { createServer } from '../create-server.ts'
 import type { ServerParts } from '../run-python.ts'
 import type { Sessions } from '../sessions.ts'
@@ -84,6 +85,7 @@ export class LegacyConversations {
     })
     const streams: Conversation['streams'] = {}
     const held: HeldSession = registry.hold({
+      kept: keptForClient,
       user,
       idleMs: () => {
         if (streams.open !== 0) return IDLE_MS

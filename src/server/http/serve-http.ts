@@ -77,7 +77,8 @@ export async function serveHttp(
 ): Promise<HttpService> {
   const { settings, log } = bridge
   const registry = new SessionRegistry({
-    open: () => bridge.sessions.open(),
+    open: (kept) => bridge.sessions.open(kept),
+    keeps: (owner) => bridge.sessions.keeps(owner),
     close: (session) =>
       bridge.sessions.close(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,

@@ -3,6 +3,7 @@
 // One that stands for no session is an error, never a new session.
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
+import { keptForHandle, ownerOfHandle } from '../../session/kept-for.ts'
 import type { Session } from '../../session/session.ts'
 import type { Sessions } from '../sessions.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
@@ -28,7 +29,7 @@ export class SessionHandles implements Sessions {
 
   async use<T>(handle: string | undefined, work: (session: Session, newHandle?: string) => Promise<T>): Promise<T> {
     if (handle === undefined) return this.#useNew(work)
-    const held = this.#held.get(handle)
+    const held = this.#held.get(handle) ?? (await this.#findKept(handle))
     if (!held) {
       throw new BridgeError('SESSION_UNKNOWN', 'Unknown or expired session. No code ran, and its variables are gone')
     }
@@ -40,20 +41,33 @@ export class SessionHandles implements Sessions {
     for (const { session } of this.#held.values()) yield session
   }
 
-  async #useNew<T>(work: (session: Session, newHandle: string) => Promise<T>): Promise<T> {
+  /** A session of an earlier bridge, whose sandbox it kept. */
+  async #findKept(handle: string): Promise<HeldSession | undefined> {
+    const { registry, user } = this.#options
+    if (!(await registry.keeps(ownerOfHandle(handle, user)))) return undefined
+    return this.#held.get(handle) ?? this.#hold(handle)
+  }
+
+  #hold(handle: string): HeldSession {
     const { registry, idleMs, user } = this.#options
-    const handle = randomBytes(HANDLE_BYTES).toString('base64url')
     const held: HeldSession = registry.hold({
+      kept: keptForHandle(handle, user),
       user,
       idleMs: () => idleMs,
       isExpendable: () => !this.#cameBack.has(held),
       onEnd: () => this.#held.delete(handle),
     })
     this.#held.set(handle, held)
+    return held
+  }
+
+  async #useNew<T>(work: (session: Session, newHandle: string) => Promise<T>): Promise<T> {
+    const handle = randomBytes(HANDLE_BYTES).toString('base64url')
+    const held = this.#hold(handle)
     try {
       return await held.use(() => work(held.session, handle))
     } catch (error) {
-      // Nobody knows the handle.
+      // The handle was never delivered.
       void held.end()
       throw error
     }

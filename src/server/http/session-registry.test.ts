@@ -1,6 +1,7 @@
 // This file verifies who keeps a session, who makes room for whom, and when one that nobody uses ends.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Session } from '../../session/session.ts'
+import { keptForClient } from '../../session/kept-for.ts'
 import { SessionHandles } from './session-handles.ts'
 import { SessionRegistry } from './session-registry.ts'
 
@@ -16,6 +17,7 @@ function setUp(max: number) {
   const closed: Session[] = []
   const registry = new SessionRegistry({
     open: makeSession,
+    keeps: async () => false,
     close: async (session) => void closed.push(session),
     max,
   })
@@ -27,7 +29,7 @@ function setUp(max: number) {
     })
   const goOn = (handle: string) => handles.use(handle, async (session) => session)
   const hold = (expendable = false) =>
-    registry.hold({ idleMs: () => IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
+    registry.hold({ kept: keptForClient, idleMs: () => IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
   return { registry, handles, closed, newSession, goOn, hold }
 }
 

@@ -1,10 +1,12 @@
-// The sessions of everybody who is served over HTTP: bounded in number, and each is ended when nobody has used it for a while.
+// The sessions of all clients over HTTP: limited in number, and each expires when it is not used for a while.
 // It says nothing of how a client names its session; that is for those who hold one.
 import { BridgeError } from '../../errors.ts'
-import type { Session } from '../../session/session.ts'
+import type { KeptFor, Session } from '../../session/session.ts'
 
 interface RegistryOptions {
-  open: () => Session
+  open: (kept: KeptFor) => Session
+  /** Whether an earlier bridge kept a sandbox for this owner. */
+  keeps: (owner: string) => Promise<boolean>
   close: (session: Session) => Promise<void>
   /** How many there may be at once. */
   max: number
@@ -13,7 +15,10 @@ interface RegistryOptions {
 }
 
 interface HoldOptions {
-  /** Missing for whoever has the bridge's own token. */
+  /** Whose sandbox it is, should it outlive the bridge. */
+  kept: KeptFor
+
+  /** Missing for the holder of the bridge's own token. */
   user?: string | undefined
   /** How long it may lie unused; asked each time its last user has left. */
   idleMs: () => number
@@ -38,7 +43,11 @@ export class SessionRegistry {
     this.#hasStopped = true
   }
 
-  /** A new session. @throws BridgeError SESSION_LIMIT when there is no room, and nothing that could make any */
+  keeps(owner: string): Promise<boolean> {
+    return this.#options.keeps(owner)
+  }
+
+  /** A new session. @throws BridgeError SESSION_LIMIT at the limit, when no session may be ended for it */
   hold(options: HoldOptions): HeldSession {
     const { open, close, max, maxOfUser = max } = this.#options
     const { user } = options
@@ -51,7 +60,7 @@ export class SessionRegistry {
     if (own.length >= maxOfUser) {
       makeRoom(own, `You have ${own.length} sessions open, the most for one user`, 'MCP_BRIDGE_USER_SANDBOXES')
     } else if (this.#held.size >= max) makeRoom([...this.#held], `${max} sessions are open`, 'MCP_BRIDGE_HTTP_SESSIONS')
-    const held: HeldSession = new HeldSession(open(), options, {
+    const held: HeldSession = new HeldSession(open(options.kept), options, {
       onUse: () => {
         // Work that was on its way when it ended does not bring it back.
         if (this.#held.delete(held)) this.#held.add(held)
@@ -68,7 +77,7 @@ export class SessionRegistry {
 }
 
 /**
- * Nobody loses variables that they may still come back for: what has none goes first, then what its holder calls expendable.
+ * Sessions without variables are ended first, then those that their holder calls expendable. No other session is ended.
  * @param all the one that was used longest ago first
  */
 function makeRoom(all: readonly HeldSession[], problem: string, setting: string): void {

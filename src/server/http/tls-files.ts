@@ -1,4 +1,4 @@
-// The certificate and key of `--tls-cert` and `--tls-key`. Whoever renews a certificate replaces the files: the bridge follows, and serves on with
+// The certificate and key of `--tls-cert` and `--tls-key`. When the files are replaced by a renewed certificate, the bridge loads it, and serves on with
 // the pair that it has while the new one is not right.
 import { X509Certificate } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'

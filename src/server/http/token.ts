@@ -1,5 +1,5 @@
 // The token that clients must have. Unless one is set, it is made once and kept in a file that only its owner can read: other users of the machine
-// can reach a port on it as well, and whoever gets in runs code with the owner's servers.
+// can reach a port on it as well, and a client with the token runs code with the owner's servers.
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -9,7 +9,7 @@ export function tokenFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'http-token')
 }
 
-/** The token in the file, which is made if there is none. @throws BridgeError CONFIG_INVALID when others can read it, or it holds none */
+/** The token in the file, which is created if it is missing. @throws BridgeError CONFIG_INVALID when others can read it, or it holds no token */
 export async function keptToken(file: string): Promise<string> {
   const kept = (await read(file)) ?? (await make(file))
   if (/^[\x21-\x7e]{16,}$/.test(kept)) return kept

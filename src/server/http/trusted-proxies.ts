@@ -52,7 +52,7 @@ export class TrustedProxies {
     return { address, host, ...(protocol !== undefined && { protocol: protocol.toLowerCase() }) }
   }
 
-  /** The last hop that is none of our proxies: each of them has added the one before it at the end. */
+  /** The last hop that is not a trusted proxy: each of them has added the one before it at the end. */
   #clientOf(hops: readonly string[], proxy: string): string {
     let known = proxy
     for (const hop of hops.toReversed()) {

@@ -65,7 +65,7 @@ export class Scheduler {
     this.#emitEnd(about.id, problem, performance.now() - startedAt)
     const ended = { outcome, ...(problem !== undefined && { message: problem }) } as const
     await this.#store.end(id, run, ended, new Date()).catch((error: unknown) => {
-      log.warning('How a scheduled run ended could not be written down', { schedule: id, error })
+      log.warning('The outcome of a scheduled run could not be saved', { schedule: id, error })
     })
   }
 

@@ -1,4 +1,4 @@
-// One run of a workflow that nobody watches: what a rule would ask about is refused, unless it was allowed for this version when it was scheduled.
+// One unattended run of a workflow: a call that a rule would ask about is refused, unless it was allowed for this version when it was scheduled.
 import type { Bridge } from '../../bridge.ts'
 import type { RunOrigin } from '../../bridge/cells.ts'
 import { parseArguments } from '../../workflows/parameters.ts'

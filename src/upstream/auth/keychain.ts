@@ -11,7 +11,7 @@ const MAX_OUTPUT_CHARS = 64 * 1024
 const SECURITY_NOT_FOUND = 44
 
 export interface Keychain {
-  /** Undefined when it holds none. @throws Error when it cannot be asked; NoKeychainError when there is none */
+  /** Undefined when it holds no value. @throws Error when it cannot be asked; NoKeychainError without a keychain */
   get(): Promise<string | undefined>
   /** @param secret letters and digits. @throws as `get` */
   set(secret: string): Promise<void>
@@ -64,7 +64,7 @@ function hasSessionBus(env: Record<string, string | undefined>): boolean {
 }
 
 interface Outcome {
-  /** Null when it was ended, as when nobody unlocked the keychain. */
+  /** Null when it was ended, for example because the keychain was not unlocked in time. */
   code: number | null
   output: string
   /** What it wrote to stderr. */

@@ -1,4 +1,4 @@
-// Keeps the OAuth credentials of one remote server where the MCP client package wants to find them. It asks nobody anything: `redirect` does,
+// Keeps the OAuth credentials of one remote server where the MCP client package wants to find them. It never asks the user: `redirect` does,
 // and a bridge that runs without a user has none.
 import { randomBytes } from 'node:crypto'
 import type {
@@ -69,7 +69,7 @@ export class OAuthProvider implements OAuthClientProvider {
     const grant = await this.#grant(context?.issuer)
     // A client is registered with its redirect address, port included.
     if (grant.port !== callback.port) return undefined
-    // The address of a document that describes us no more is no client: there may be another by now, or none.
+    // A stored client id that is the address of an old metadata document is not used: the document may have moved, or be gone.
     const id = grant.client?.client_id
     return id?.startsWith('https://') && id !== this.clientMetadataUrl ? undefined : grant.client
   }

@@ -1,4 +1,4 @@
-// Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login: the bridge runs where nobody may be looking.
+// Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge may run unattended.
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
@@ -30,7 +30,7 @@ export interface StoredAuthOptions {
 
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
-/** More than that is no scope that an authorization server would take in an address. */
+/** The longest scope that an authorization server is likely to accept in an address. */
 const MAX_SCOPE_CHARS = 1000
 
 /**

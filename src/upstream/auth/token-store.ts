@@ -81,7 +81,7 @@ function keyOf(serverUrl: string): string {
   return createHash('sha256').update(serverUrl).digest('hex')
 }
 
-/** Undefined when there is none, or none that can be opened; null when it is damaged. */
+/** Undefined when it is missing or cannot be decrypted; null when it is damaged. */
 async function openEntry(
   entry: unknown,
   key: string,

@@ -14,7 +14,7 @@ export interface MessageObserver {
   readonly name: string
   /** Sends a message that the package wants to send, by `ways.send`. */
   send?(message: JSONRPCMessage, options: TransportSendOptions | undefined, ways: TapWays): Promise<void>
-  /** Sees a message that came in, and may change it. @returns true when it is for nobody else */
+  /** Sees a message that came in, and may change it. @returns true when no other observer should see it */
   receive?(message: JSONRPCMessage): boolean | void
   /** We are about to close the connection. */
   closing?(): void

@@ -1,5 +1,5 @@
-// What an upstream may ask of us: folders it may work in, an answer from the user, a completion from the model. Whoever opened the upstreams answers;
-// what nobody answers is not offered, and is declined at once when a server asks for it all the same.
+// What an upstream may ask of us: folders it may work in, an answer from the user, a completion from the model. The code that opened the upstreams answers;
+// a request without an answerer is not offered as a capability, and is declined at once when a server sends it all the same.
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { webPage } from './required-pages.ts'
@@ -23,7 +23,7 @@ export function capabilitiesFor(requests: UpstreamRequests): ClientCapabilities 
   }
 }
 
-/** Answers one request of a server that did not come as one. @throws Error when nobody answers such requests */
+/** Answers one request of a server that did not come as one. @throws Error when such requests have no answerer */
 export async function answerRequest(
   { roots, elicit, sample }: UpstreamRequests,
   server: string,
@@ -36,7 +36,7 @@ export async function answerRequest(
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' sent a request that no client supports`)
 }
 
-/** @throws BridgeError UPSTREAM_PROTOCOL for a page that is none */
+/** @throws BridgeError UPSTREAM_PROTOCOL for an address that is not a web page */
 async function askUser(
   elicit: NonNullable<UpstreamRequests['elicit']>,
   server: string,

@@ -1,5 +1,5 @@
 // Pages that a server wants the user to open before it does what it was asked (MCP 2025-11-25, Elicitation, URL Mode): what it names in its
-// error, and when it says that the user is done there. It shows nobody anything.
+// error, and when it says that the user is done there. It does not show pages itself.
 import { REPLACEMENT } from '../../config/secrets/encoded-secrets.ts'
 import { type Redactor, redactStart } from '../../config/secrets/redact.ts'
 import { untilAborted, withTimeout } from '../../process/wait.ts'
@@ -58,7 +58,7 @@ export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] 
   })
 }
 
-/** A link must go on working: a short argument of the server's command, such as `auth`, is no secret in a path. */
+/** A link must stay valid: a short argument of the server's command, such as `auth`, is not removed from a path. */
 function withoutSecrets(rest: string, redact: Redactor): string {
   return rest.replace(/[^/?&=#]+/g, (part) => {
     if (part.length < MIN_SECRET_CHARS) return part

@@ -17,7 +17,7 @@ export interface TaskOptions extends Pick<CallOptions, 'onProgress'> {
   server: string
   /** Sends a request, and throws what that throws. */
   request: (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
-  /** Answers what the task asks of us. @throws Error when nobody can */
+  /** Answers what the task asks of us. @throws Error when no client can */
   answer: (method: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>
 }
 

@@ -48,7 +48,7 @@ export interface Failure {
   refused?: boolean
   /** The server has forgotten the session, and did not act on the request. */
   sessionLost?: boolean
-  /** The server could not be reached, or says that it is not well. What it refuses is no outage: other requests may do. */
+  /** The server could not be reached, or reports a failure of its own. A refused request is not an outage: other requests may work. */
   isOutage?: boolean
   /** The server is there, if only to refuse. */
   answered?: boolean
@@ -145,7 +145,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
 }
 
-/** For a process that exited though nobody asked it to. */
+/** For a process that exited unexpectedly. */
 export function unexpectedExit(about: Circumstances, exit: ProcessExit): BridgeError {
   return unreachable(`Server '${about.server}' ${describeExit(exit)}.${quotedTail(about)}`, fullLog(about))
 }

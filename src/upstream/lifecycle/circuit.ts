@@ -40,7 +40,7 @@ export class Circuit {
     return this.#generation
   }
 
-  /** Resolves when the half-open probe under way is over; undefined when there is none. To be waited for before `enter`. */
+  /** Resolves when the current half-open probe is over; undefined without a probe. Await it before `enter`. */
   get halfOpenProbe(): Promise<void> | undefined {
     return this.#halfOpenProbe?.over
   }

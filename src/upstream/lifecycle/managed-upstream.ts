@@ -379,7 +379,7 @@ export class ManagedUpstream {
     this.#watchIdle()
   }
 
-  /** Stops a server that nobody uses, and asks a remote one from time to time whether it is still there. */
+  /** Stops an idle server, and pings a remote one from time to time. */
   #watchIdle(): void {
     clearTimeout(this.#timer)
     const connection = this.#connection
@@ -396,7 +396,7 @@ export class ManagedUpstream {
         void this.stop()
         return
       }
-      // Nobody waits to be told of a failed ping, and the next use finds out for itself.
+      // A failed ping is not reported: the next use reconnects.
       connection.ping().then(
         () => this.#watchIdle(),
         () => this.#drop(connection),

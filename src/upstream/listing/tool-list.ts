@@ -21,7 +21,7 @@ export interface ToolList {
 
 /**
  * `request` asks for one page and answers with the server's result as it is.
- * @throws BridgeError UPSTREAM_PROTOCOL when the answer is no list, or has no end.
+ * @throws BridgeError UPSTREAM_PROTOCOL when the answer is not a list, or is endless.
  */
 export async function readToolList(
   server: string,

@@ -7,7 +7,7 @@ const KEY = 'x-mcp-header'
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = new Set<unknown>(['string', 'integer', 'boolean'])
 
-/** Keywords that hold schemas, in which the key has no place. Values such as those of `default` and `enum` are no schemas. */
+/** Keywords that hold schemas, in which the key has no place. Values such as those of `default` and `enum` are not schemas. */
 const ELSEWHERE = (
   'items prefixItems contains additionalProperties unevaluatedProperties unevaluatedItems propertyNames patternProperties ' +
   'dependentSchemas oneOf anyOf allOf not if then else $defs definitions'

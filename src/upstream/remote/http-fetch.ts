@@ -17,9 +17,9 @@ export interface HttpFetchOptions {
   allowLinkLocal: boolean
   /** Where proxy settings are read from. */
   env: Record<string, string | undefined>
-  /** Answers are files, and no messages: whoever reads one bounds it. */
+  /** Responses are files, not messages: the reader limits their size. */
   files?: boolean
-  /** Told why a request or the body of an answer failed, before whoever waits for it is. */
+  /** Told why a request or the body of a response failed, before the caller is. */
   onTrouble?: (error: unknown) => void
   /** Called when an event stream ended or broke, and not when it was given up. */
   onEventsEnd?: () => void
@@ -87,7 +87,7 @@ function send(url: URL, target: https.RequestOptions, init: RequestInit): Promis
       method: init.method ?? 'GET',
       headers,
     })
-    // Not the `signal` option of the request: it makes a socket throw its error when nobody listens to it any more.
+    // Not the `signal` option of the request: it makes a socket throw its error when it has no listener any more.
     const onAbort = (): void => {
       reject(new DOMException('The request was aborted', 'AbortError'))
       request.destroy()

@@ -45,12 +45,16 @@ export class FakeCluster {
   readonly policies = new Map<string, { spec?: unknown }>()
   /** Every request, as `GET /path`. */
   readonly requests: string[] = []
+  /** What RBAC was asked for, as `verb group/resource`. */
+  readonly verbs = new Set<string>()
   readonly namespace: string
   readonly kubeconfig: string
   token = TOKEN
   /** Pods that may exist at once. */
   quota = Infinity
   delayMs = 0
+  /** How long a node keeps a deleted pod whose container has ended. Ten seconds and more were seen. */
+  keptMs = 1_000
   /** `verb resource` that RBAC does not allow. */
   readonly denied = new Set<string>()
   /** Called for each new pod: what it waits for instead of running; `unschedulable` for want of a node. */
@@ -165,6 +169,7 @@ export class FakeCluster {
     this.hold = undefined
     this.quota = Infinity
     this.delayMs = 0
+    this.keptMs = 1_000
     this.silentWatches = false
   }
 
@@ -206,6 +211,7 @@ export class FakeCluster {
 
   /** Its node is not heard from any more. The control plane asks for its end, which nobody confirms. */
   loseNode(name: string): void {
+    this.#lost.add(name)
     this.#containers.get(name)?.freeze()
     this.pods.change(name, (pod) => (pod.metadata.deletionTimestamp = new Date().toISOString()))
   }
@@ -218,14 +224,16 @@ export class FakeCluster {
       return
     }
     this.pods.change(name, (pod) => (pod.metadata.deletionTimestamp ??= new Date().toISOString()))
+    if (this.#lost.has(name)) return
     container.kill()
     void container.ended.then(async () => {
-      await sleep(STATUS_AFTER_MS)
+      await sleep(this.keptMs, undefined, { ref: false })
       this.pods.remove(name)
     })
   }
 
   #losesCreation = false
+  readonly #lost = new Set<string>()
   readonly #endings = new Map<string, { reason?: string; podReason?: string; message?: string }>()
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -277,7 +285,9 @@ export class FakeCluster {
     if (group === undefined) return undefined
     const what = `${resource}${subresource ?? ''}`
     const verb = verbOf(request.method ?? 'GET', url)
-    if (this.denied.has(`${verb} ${what}`)) {
+    const verbs = subresource === '/attach' ? [verb, 'create'] : [verb]
+    for (const one of verbs) this.verbs.add(`${one} ${/^apis\/([^/]+)/.exec(group)?.[1] ?? ''}/${what}`)
+    if (verbs.some((one) => this.denied.has(`${one} ${what}`))) {
       const message = `${resource} is forbidden: User "tester" cannot ${verb} resource "${what}" in API group "" in the namespace "${namespace}"`
       return { status: 403, body: status(403, 'Forbidden', message) }
     }

@@ -68,7 +68,9 @@ export function restrictedViolations({ spec }: Manifest): string[] {
       : ['unrestricted capabilities']),
     ...(spec.securityContext?.runAsNonRoot ? [] : ['runAsNonRoot != true']),
     ...(spec.securityContext?.runAsUser === 0 ? ['runAsUser=0'] : []),
-    ...(spec.securityContext?.seccompProfile?.type === 'RuntimeDefault' ? [] : ['seccompProfile']),
+    ...(['RuntimeDefault', 'Localhost'].includes(spec.securityContext?.seccompProfile?.type ?? '')
+      ? []
+      : ['seccompProfile']),
     ...(spec.volumes ?? []).filter(({ emptyDir }) => !emptyDir).map(({ name }) => `volume ${name}`),
   ]
 }

@@ -37,6 +37,8 @@ export async function runContainer(container: Container, walls: boolean): Promis
     return new Promise<void>((resolve) => stream.once('close', () => resolve()))
   }
   const read = [forward(child.stdout, 1), forward(child.stderr, 2)]
+  // As containerd does, which does not wait for the end of the process: the end of its output is the end of the attachment.
+  if (container.stdinOnce) child.stdout.once('end', () => child.stdin.destroy())
   const exited = new Promise<number>((resolve) => {
     child.once('error', () => resolve(128))
     child.once('exit', (code) => resolve(code ?? 137))

@@ -77,7 +77,7 @@ function issuerOf(decode: (token: string) => JWTPayload, token: string): string 
 }
 
 function subjectOf({ sub, cnf }: JWTPayload): string {
-  // Without a proof that is not checked here, whoever has stolen it could use it (RFC 9449, section 7.1).
+  // Its proof of possession is not checked here, so a thief could use it (RFC 9449, section 7.1).
   if (cnf !== undefined) throw invalid('is bound to a key of its client, which this server cannot check')
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_LENGTH || /\p{C}/u.test(sub)) {
     throw invalid(`has a sub that is empty, longer than ${MAX_SUBJECT_LENGTH} or not printable`)

@@ -28,7 +28,7 @@ export async function fetchJson(address: string, signal: AbortSignal): Promise<u
   }
 }
 
-/** Whether keys and metadata may come from there: nobody else can answer in its place. */
+/** Whether keys and metadata may come from there: no other host can answer in its place. */
 function isAuthorizationAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)

@@ -41,7 +41,7 @@ export class IssuerKeys {
 
   /**
    * The key that a token names.
-   * @throws BearerRefusal 503 when it is not known and the authorization server cannot be asked, JWKSNoMatchingKey when it has none
+   * @throws BearerRefusal 503 when it is not known and the authorization server cannot be asked, JWKSNoMatchingKey when it has no such key
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const { errors } = await import('jose')

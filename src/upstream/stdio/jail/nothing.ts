@@ -2,7 +2,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Makes an empty folder, and a file that nobody may read, inside a folder of ours. */
+/** Makes an empty folder, and a file without permissions, inside a folder of ours. */
 export async function makeNothing(inside: string): Promise<{ folder: string; file: string }> {
   const nothing = { folder: path.join(inside, 'no-folder'), file: path.join(inside, 'no-file') }
   await mkdir(nothing.folder)

@@ -76,7 +76,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const asked = await placesOf([...allowRead, ...allowWrite])
   const unwritable = await placesOf(denyWrite)
 
-  // Where a definition only happens to lead is no wish to see a secret. Servers may lie in the state folder.
+  // A path that a definition only happens to contain does not open a private place. Servers may lie in the state folder.
   const implied = (await mountsOf('read', named)).filter(
     ({ source }) => !isIn(secrets, source) && !own.some(({ real }) => real === source),
   )

@@ -1,0 +1,163 @@
+// Pods of a real cluster, beside a container of this machine in the same run. Without a cluster (SANDBRIDGE_TEST_KUBECONFIG), nothing is measured.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Kernel } from '../src/kernel/kernel.ts'
+import { podManifest } from '../src/sandbox/kubernetes/pod-manifest.ts'
+import type { Provider } from '../src/sandbox/provider.ts'
+import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
+import { collectGarbage } from '../test/support/collect-garbage.ts'
+import { makeProvider, NODE_IMAGE, runtimeEnv, whyNot } from '../test/support/engines.ts'
+import { asAdmin, NO_CLUSTER, REAL_ENV, REAL_KUBECONFIG, realPods } from '../test/support/real-cluster.ts'
+import { median, ms, ratio, samples, timed } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const LIMITS = { memoryBytes: 512 * 2 ** 20 }
+const GOALS = { firstCellMs: 60, local: 2, cold: 1.3, floodMegabytes: 16 }
+const STARTS = 7
+/** Of a pod that nobody has asked for when the pool fills. */
+const POOL_MS = 6_000
+
+const goal = (name: string, value: number, limit: number, unit: (value: number) => string): BenchRow => ({
+  name,
+  value: unit(value),
+  goal: `≤ ${unit(limit)}`,
+  ok: value <= limit,
+})
+
+export async function kubernetesRows(): Promise<BenchRow[]> {
+  if (REAL_KUBECONFIG === undefined) return [{ name: 'not measured', value: NO_CLUSTER, goal: 'a cluster', ok: null }]
+  const provider = realPods()
+  await provider.prepare()
+  return [...(await firstCellRows()), ...(await localRows()), ...(await coldRows(provider)), await floodRow(provider)]
+}
+
+async function firstCellRows(): Promise<BenchRow[]> {
+  const times = await samples(STARTS, async () => {
+    const bridge = await openTestBridge({ env: REAL_ENV })
+    await bridge.client.listTools()
+    await sleep(POOL_MS)
+    const time = await timed(() => bridge.run('pass'))
+    await closeTestBridge(bridge)
+    return time
+  })
+  return [goal('first cell of a fresh session from the pool', median(times), GOALS.firstCellMs, ms)]
+}
+
+/** In turns, so that both meet the same machine. */
+async function localRows(): Promise<BenchRow[]> {
+  const servers = { raw: fixtureServer('raw.mjs', 'good') }
+  const missing = await whyNot(makeProvider('docker', NODE_IMAGE))
+  if (missing !== undefined) return [{ name: 'beside a container', value: missing, goal: 'docker', ok: null }]
+  const pods = await openTestBridge({ servers, env: REAL_ENV })
+  const local = await openTestBridge({ servers, env: runtimeEnv('docker', NODE_IMAGE) })
+  for (const bridge of [pods, local]) await bridge.run('import time\nfor n in range(300): await mcp_raw.echo(text="x")')
+  const cell: Record<'pods' | 'local', number[]> = { pods: [], local: [] }
+  const call: Record<'pods' | 'local', number[]> = { pods: [], local: [] }
+  for (let round = 0; round < 25; round += 1) {
+    for (const [name, bridge] of [['pods', pods] as const, ['local', local] as const]) {
+      cell[name].push(...(await samples(10, () => timed(() => bridge.run('pass')))))
+      call[name].push(await callMs(bridge))
+    }
+  }
+  await Promise.all([pods, local].map(closeTestBridge))
+  const times = (of: typeof cell) => `${ms(median(of.pods))} and ${ms(median(of.local))}`
+  return [
+    { name: 'live cell, in a pod and in a container', value: times(cell), goal: 'reported', ok: null },
+    goal('live cell ÷ the same in a local container', median(cell.pods) / median(cell.local), GOALS.local, ratio),
+    { name: 'tool call, in a pod and in a container', value: times(call), goal: 'reported', ok: null },
+    goal('tool call ÷ the same in a local container', median(call.pods) / median(call.local), GOALS.local, ratio),
+  ]
+}
+
+async function callMs(bridge: TestBridge): Promise<number> {
+  const code = '_t = time.perf_counter()\nfor n in range(50): await mcp_raw.echo(text="x")\n'
+  const printed = await bridge.run(`${code}print((time.perf_counter() - _t) * 1000 / 50)`)
+  if (!Number.isFinite(Number(printed))) throw new Error(`the calls failed: ${printed}`)
+  return Number(printed)
+}
+
+/** From asking for a pod to the result of a cell, beside what the cluster takes to run the same pod without a bridge. */
+async function coldRows(provider: Provider): Promise<BenchRow[]> {
+  const own: number[] = []
+  const ours: number[] = []
+  for (let round = 0; round < STARTS; round += 1) {
+    own.push(await untilRunningMs(`bench-${process.pid}-${round}`))
+    let kernel: Kernel | undefined
+    ours.push(
+      await timed(async () => {
+        kernel = await Kernel.attach(await provider.start(LIMITS))
+        const observer = { onOutput: () => {}, onDisplay: () => {}, onCall: async () => null }
+        await kernel.run({ code: 'pass', servers: [], observer })
+      }),
+    )
+    await kernel?.dispose()
+  }
+  const times = `${ms(median(ours))} and ${ms(median(own))}`
+  return [
+    {
+      name: 'cold pod to first result, and the cluster’s own time to Running',
+      value: times,
+      goal: 'reported',
+      ok: null,
+    },
+    goal('cold pod to first result ÷ that', median(ours) / median(own), GOALS.cold, ratio),
+  ]
+}
+
+/** As the cluster shows it to one that asks all the time. */
+async function untilRunningMs(name: string): Promise<number> {
+  const cluster = await asAdmin()
+  const manifest = podManifest({
+    name,
+    bridge: 'bench',
+    startedBy: 'bench',
+    image: NODE_IMAGE,
+    user: 10_000,
+    group: 65_534,
+    memoryBytes: LIMITS.memoryBytes,
+    cpus: undefined,
+    projects: false,
+    runtimeClass: undefined,
+    environment: {},
+    pythonArgs: ['-c', 'import sys; sys.stdin.read()'],
+  })
+  const time = await timed(async () => {
+    await cluster.create('pods', manifest)
+    for (;;) {
+      const pod = await cluster.getPod(name)
+      if (pod === 'gone') throw new Error('the pod is gone')
+      if (pod.isRunning) return
+      await sleep(5)
+    }
+  })
+  await cluster.deletePod(name, 0)
+  return time
+}
+
+/** What this process holds while a pod writes 64 MiB that nobody reads. */
+async function floodRow(provider: Provider): Promise<BenchRow> {
+  const sandbox = await provider.start(LIMITS)
+  const kernel = await Kernel.attach(sandbox)
+  await collectGarbage()
+  const before = process.memoryUsage().rss
+  let isFirst = true
+  const stalled = new Promise<number>((resolve) => {
+    sandbox.stdout.on('data', () => {
+      if (!isFirst) return
+      isFirst = false
+      sandbox.stdout.pause()
+      setTimeout(() => resolve(process.memoryUsage().rss), 3_000)
+    })
+  })
+  const observer = { onOutput: () => {}, onDisplay: () => {}, onCall: async () => null }
+  const running = kernel.run({ code: "for _ in range(1024):\n    print('x' * 65535)", servers: [], observer })
+  const more = ((await stalled) - before) / 2 ** 20
+  sandbox.stdout.resume()
+  await running
+  await kernel.dispose()
+  return goal(
+    '64 MiB of output with a stalled reader: memory',
+    more,
+    GOALS.floodMegabytes,
+    (value) => `${value.toFixed(1)} MB`,
+  )
+}

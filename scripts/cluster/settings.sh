@@ -1,0 +1,27 @@
+# What the scripts of the test cluster have in common: where its files are, and its addresses. Sourced by each of them.
+set -eu
+
+# Binaries are kept in it; `run` below it is one running cluster and goes with it.
+dir=${SANDBRIDGE_CLUSTER_DIR:-/var/cache/sandbridge-cluster}
+bin=$dir/bin
+run=$dir/run
+# Nodes hide these folders behind empty ones.
+case $dir in /run/* | /var/lib/* | /var/log/*) echo "cluster: SANDBRIDGE_CLUSTER_DIR cannot be in $dir" >&2; exit 1 ;; esac
+kubeconfig=$run/kubeconfig
+
+# What pods run.
+image=${SANDBRIDGE_TEST_NODE_IMAGE:-localhost/sandbridge-node:test}
+
+# The network namespaces and their bridge have this prefix, and nothing else on the machine does.
+prefix=sbk8s
+nodes='1 2'
+host_address=10.77.0.1
+control_address=10.77.0.2
+service_address=10.96.0.1
+node_address() { echo "10.77.0.1$1"; }
+pods_of() { echo "10.78.$1"; }
+
+deploy=$(cd "$(dirname "$0")/../.." && pwd)/deploy/kubernetes
+
+say() { echo "cluster: $*" >&2; }
+fail() { say "$*"; exit 1; }

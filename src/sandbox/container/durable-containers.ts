@@ -1,0 +1,207 @@
+// Containers that outlive their bridge: started without a channel of the engine's, found again by their label, and removed by it. How one is reached
+// is the business of ../durable/.
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runCommand } from '../../process/run-command.ts'
+import { withTimeout } from '../../process/wait.ts'
+import { hostId } from '../../process/process-id.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { lastLine } from '../../text/one-line.ts'
+import { Door } from '../durable/door.ts'
+import { DurableSandbox } from '../durable/durable-sandbox.ts'
+import { hashOf, isKeyOf } from '../durable/hello.ts'
+import { KeptSandboxes, type KeptRecord, type Place } from '../durable/kept-sandboxes.ts'
+import type { Resumed } from '../provider.ts'
+import { containerPid } from './container-pid.ts'
+import type { Engine, EngineName } from './probe-engine.ts'
+
+export interface DurableContainerOptions {
+  stateDir: string
+  /** What its sandboxes are made with, as a text: one that was made otherwise is not used any more. */
+  made: string
+  /** How long a sandbox waits for a bridge. */
+  keepSeconds: number
+  /** How many there may be that no bridge has, or this one. */
+  maxCount: number
+}
+
+/** How a new container begins. */
+interface NewContainer {
+  engine: Engine
+  /** Arguments of the engine's command. */
+  args: (container: { name: string; labels: Record<string, string>; door: string }) => string[]
+  preamble: Buffer
+}
+
+const LABEL = 'sandbridge.durable'
+const KEY_BYTES = 32
+/** How long a container may take to begin, and one that runs to come back. It looks for a bridge ten times a second. */
+const START_MS = 30_000
+const RETURN_MS = 15_000
+const ENGINE_MS = 60_000
+/** How long removal is tried for, and how often. */
+const REMOVE_MS = 15_000
+const REMOVE_AGAIN_MS = 200
+
+/** It is none that `removeLeftovers` judges: no bridge is in it. */
+function durableName(id: string): string {
+  return `sandbridge-durable-${id}`
+}
+
+export class DurableContainers {
+  readonly #engine: EngineName
+  readonly #options: DurableContainerOptions
+  readonly #kept: KeptSandboxes
+
+  constructor(engine: EngineName, options: DurableContainerOptions) {
+    this.#engine = engine
+    this.#options = options
+    this.#kept = new KeptSandboxes(options.stateDir)
+  }
+
+  tidy(): Promise<void> {
+    return this.#kept.tidy()
+  }
+
+  /** @throws BridgeError SANDBOX_START_FAILED */
+  async start({ engine, args, preamble }: NewContainer): Promise<DurableSandbox> {
+    const { hostUid } = engine
+    const place = await this.#kept.make(hostUid === process.getuid?.() ? undefined : hostUid).catch(unwritable)
+    const name = durableName(place.id)
+    const door = await Door.open(place.door, ({ key }) => key === undefined).catch(unwritable)
+    try {
+      const labels = { 'sandbridge.host': hostId(), 'sandbridge.sandbox': name, [LABEL]: place.id }
+      const { code, stderr } = await runCommand(engine.command, args({ name, labels, door: place.door }), {
+        timeoutMs: ENGINE_MS,
+      })
+      if (code !== 0) throw failed(`${engine.command} could not create a container: ${lastLine(stderr)}`)
+      const entered = await withTimeout(door.entered, START_MS, () => undefined)
+      if (!entered) throw failed(`The container ended, or did not connect within ${START_MS / 1000} s`)
+      const key = randomBytes(KEY_BYTES).toString('hex')
+      return this.#sandbox(place, { entered, key, preamble }, hashOf(key))
+    } catch (error) {
+      door.close()
+      await removeContainer(this.#engine, place.id)
+      await this.#kept.forget(place)
+      throw error
+    }
+  }
+
+  async keeps(owner: string): Promise<boolean> {
+    return (await this.#kept.list()).some((record) => record.owner === owner && record.provider === this.#engine)
+  }
+
+  /** What an earlier bridge kept for this owner: the one that was used last, of those that no other bridge has. */
+  async resume(owner: string): Promise<Resumed> {
+    const notes: string[] = []
+    for (const record of await this.#kept.list()) {
+      if (record.owner !== owner || record.provider !== this.#engine) continue
+      const place = await this.#kept.take(record)
+      if (!place) {
+        const pid = await this.#kept.holder(record.id)
+        // Another conversation of this bridge has one of its own.
+        if (pid === process.pid) continue
+        notes.push(`Another bridge (process ${pid}) has the kept sandbox ${record.id}, so its variables are not here.`)
+        continue
+      }
+      const sandbox = await this.#enter(record, place)
+      if (typeof sandbox !== 'string') return { sandbox }
+      notes.push(sandbox)
+    }
+    return { ...(notes.length > 0 && { note: notes.join(' ') }) }
+  }
+
+  /** @returns why it cannot be had, for a person */
+  async #enter(record: KeptRecord, place: Place): Promise<DurableSandbox | string> {
+    if (!(await isRunning(this.#engine, record.id))) {
+      await this.#kept.forget(place)
+      await place.release()
+      return `The kept sandbox ${record.id} has ended, and its variables are gone.`
+    }
+    if (record.made !== hashOf(this.#options.made)) {
+      await removeContainer(this.#engine, record.id)
+      await this.#kept.forget(place)
+      await place.release()
+      return `The kept sandbox ${record.id} was made with other settings, so the bridge ended it. Its variables are gone.`
+    }
+    const door = await Door.open(place.door, (hello) => isKeyOf(hello, record.keyHash)).catch(() => undefined)
+    const entered = door && (await withTimeout(door.entered, RETURN_MS, () => undefined))
+    if (entered) return this.#sandbox(place, { entered, left: entered.hello }, record.keyHash)
+    door?.close()
+    await place.release()
+    return `The kept sandbox ${record.id} does not answer. Remove it with \`sandbridge sandboxes remove ${record.id}\`.`
+  }
+
+  #sandbox(
+    place: Place,
+    parts: Pick<ConstructorParameters<typeof DurableSandbox>[0], 'entered' | 'key' | 'left' | 'preamble'>,
+    keyHash: string,
+  ): DurableSandbox {
+    const { id, door } = place
+    const name = durableName(id)
+    const engine = this.#engine
+    return new DurableSandbox({
+      ...parts,
+      id: name,
+      provider: engine,
+      keepSeconds: this.#options.keepSeconds,
+      keep: async (session) => {
+        await this.#kept.write({ ...session, id, provider: engine, made: hashOf(this.#options.made), keyHash, door })
+        void this.#makeRoom(id).catch(() => {})
+      },
+      touch: () => this.#kept.touch(id),
+      remove: () => removeContainer(engine, id),
+      findPid: () => containerPid(engine, name),
+      onEnd: async (isLeft) => {
+        if (isLeft) await place.release()
+        else {
+          await this.#kept.forget(place)
+          await place.release()
+        }
+      },
+    })
+  }
+
+  /** Those that were used longest ago go, unless a bridge has them. */
+  async #makeRoom(newest: string): Promise<void> {
+    const others = (await this.#kept.list()).filter(({ id }) => id !== newest)
+    for (const record of others.slice(this.#options.maxCount - 1)) await removeKept(this.#kept, record)
+  }
+}
+
+/** Ends one that no bridge has. @returns false when a bridge has it */
+export async function removeKept(kept: KeptSandboxes, record: KeptRecord): Promise<boolean> {
+  const place = await kept.take(record)
+  if (!place) return false
+  if (record.provider === 'docker' || record.provider === 'podman') await removeContainer(record.provider, record.id)
+  await kept.forget(place)
+  await place.release()
+  return true
+}
+
+export function isRunning(engine: EngineName, id: string): Promise<boolean> {
+  return isListed(engine, id, [])
+}
+
+async function isListed(engine: EngineName, id: string, options: readonly string[]): Promise<boolean> {
+  const args = ['ps', ...options, '--filter', `label=${LABEL}=${id}`, '--format', '{{.Names}}']
+  const { code, stdout } = await runCommand(engine, args, { timeoutMs: ENGINE_MS })
+  return code === 0 && stdout.trim() !== ''
+}
+
+/** Resolves when nothing of it is left. One that has ended is about to be removed by the engine itself, which then refuses to. */
+async function removeContainer(engine: EngineName, id: string): Promise<void> {
+  for (const start = performance.now(); performance.now() - start < REMOVE_MS;) {
+    await runCommand(engine, ['rm', '--force', '--volumes', durableName(id)], { timeoutMs: ENGINE_MS })
+    if (!(await isListed(engine, id, ['--all']))) return
+    await sleep(REMOVE_AGAIN_MS)
+  }
+}
+
+function unwritable(cause: unknown): never {
+  throw new BridgeError('STATE_UNWRITABLE', `A durable sandbox cannot be made: ${messageOf(cause)}`, { cause })
+}
+
+function failed(text: string): BridgeError {
+  return new BridgeError('SANDBOX_START_FAILED', text)
+}

@@ -1,0 +1,63 @@
+// What the first process of a kept sandbox says first on each connection (python/sandbox_relay.py): which sandbox it is, and how far its cell is.
+// Anything in the container can connect and write it, so every word is checked, and only the key counts.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { LeftBehind } from '../provider.ts'
+
+export interface Hello extends LeftBehind {
+  /** Missing on the first connection of all. */
+  key: string | undefined
+}
+
+const VERSION = '1'
+/** As many as one kernel may have open. */
+const MAX_OPEN_CALLS = 10_000
+const MAX_NUMBER_DIGITS = 15
+
+/** Of the longest one: its open calls. */
+export const MAX_HELLO_BYTES = 1024 + MAX_OPEN_CALLS * (MAX_NUMBER_DIGITS + 1)
+
+/** Undefined for anything else. */
+export function parseHello(line: string): Hello | undefined {
+  const [first, ...words] = line.split(' ')
+  if (first !== 'hello') return undefined
+  const found = new Map(words.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]))
+  const number = (name: string): number => {
+    const text = found.get(name) ?? ''
+    return text.length <= MAX_NUMBER_DIGITS && /^\d+$/.test(text) ? Number(text) : Number.NaN
+  }
+  const [cell, running, pending, late] = [number('cell'), number('running'), number('pending'), number('late')]
+  const [dropped, deadline] = [number('dropped'), number('deadline')]
+  const key = found.get('key') ?? ''
+  const digest = found.get('digest') ?? ''
+  const open = openCalls(found.get('open') ?? '')
+  const isWhole = [cell, running, pending, late, dropped, deadline].every((one) => !Number.isNaN(one))
+  if (!isWhole || !open || found.get('version') !== VERSION) return undefined
+  if (!/^(-|[0-9a-f]{64})$/.test(key) || !/^(-|[0-9a-f]{64})$/.test(digest)) return undefined
+  return {
+    key: key === '-' ? undefined : key,
+    number: cell,
+    deadline,
+    digest,
+    isPending: pending === 1,
+    isRunning: running === 1,
+    isLate: late === 1,
+    droppedBytes: dropped,
+    openCalls: open,
+  }
+}
+
+function openCalls(text: string): number[] | undefined {
+  if (text === '-') return []
+  const ids = text.split(',')
+  const isBounded = ids.length <= MAX_OPEN_CALLS && ids.every((id) => /^[1-9]\d*$/.test(id) && id.length <= 15)
+  return isBounded ? ids.map(Number) : undefined
+}
+
+/** How a key is kept on this machine. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+export function isKeyOf({ key }: Hello, hash: string): boolean {
+  return key !== undefined && timingSafeEqual(Buffer.from(hashOf(key)), Buffer.from(hash.padEnd(64).slice(0, 64)))
+}

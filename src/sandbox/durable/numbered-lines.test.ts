@@ -1,0 +1,168 @@
+// This file verifies what the bridge makes of a connection from a kept sandbox: nothing is handed on before it is acknowledged, and a wrong number,
+// a flood or a forged word ends it.
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { until } from '../../../test/support/processes.ts'
+import { Door } from './door.ts'
+import { hashOf, isKeyOf, parseHello } from './hello.ts'
+import { NumberedLines } from './numbered-lines.ts'
+
+const KEY = 'a'.repeat(64)
+
+function hello(words: Record<string, string> = {}): string {
+  const all = { version: '1', key: KEY, cell: '3', running: '1', pending: '1', late: '0', dropped: '0', deadline: '5' }
+  const whole = { ...all, digest: '-', open: '7,9', ...words }
+  return ['hello', ...Object.entries(whole).map(([name, value]) => `${name}=${value}`)].join(' ')
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-door-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Two ends of a connection: the bridge's, and that of whoever is in the sandbox. */
+async function connection(): Promise<{ ours: Socket; theirs: Socket }> {
+  const file = path.join(temporaryFolder(), 'socket')
+  const server = createServer().listen(file)
+  await once(server, 'listening')
+  const theirs = connect(file)
+  const [ours] = (await once(server, 'connection')) as [Socket]
+  server.close()
+  for (const end of [ours, theirs]) end.on('error', () => {})
+  onTestFinished(() => void [ours, theirs].map((end) => end.destroy()))
+  return { ours, theirs }
+}
+
+async function numbered() {
+  const { ours, theirs } = await connection()
+  const faults: string[] = []
+  const received: string[] = []
+  const lines = new NumberedLines(ours, (reason) => {
+    faults.push(reason)
+    ours.destroy()
+  })
+  const frames: string[] = []
+  theirs.on('data', (chunk) => received.push(chunk.toString()))
+  const read = () => void lines.frames.on('data', (chunk: Buffer) => frames.push(chunk.toString()))
+  return { ours, theirs, lines, faults, frames, received: () => received.join(''), read }
+}
+
+describe('the hello of a kept sandbox', () => {
+  it('the hello of a kept sandbox names its cell and its open calls', () => {
+    expect(parseHello(hello())).toMatchObject({ number: 3, isRunning: true, isPending: true, openCalls: [7, 9] })
+    expect(parseHello(hello({ key: '-', open: '-' }))).toMatchObject({ key: undefined, openCalls: [] })
+  })
+
+  it.each([
+    ['another version', { version: '2' }],
+    ['a number that is none', { cell: '-1' }],
+    ['a number that is too long', { deadline: '1'.repeat(16) }],
+    ['a key of another form', { key: 'x' }],
+    ['a call without an id', { open: '1,,2' }],
+    ['more calls than there can be', { open: Array.from({ length: 10_001 }, (_, id) => id + 1).join(',') }],
+  ])('the hello of a kept sandbox is refused with %s', (_what, words) => {
+    expect(parseHello(hello(words))).toBeUndefined()
+  })
+
+  it('the hello of a kept sandbox is believed only with the key', () => {
+    expect(isKeyOf(parseHello(hello())!, hashOf(KEY))).toBe(true)
+    expect(isKeyOf(parseHello(hello({ key: 'b'.repeat(64) }))!, hashOf(KEY))).toBe(false)
+    expect(isKeyOf(parseHello(hello({ key: '-' }))!, hashOf(KEY))).toBe(false)
+    expect(isKeyOf(parseHello(hello())!, 'x')).toBe(false)
+  })
+})
+
+describe('the door', () => {
+  it('the door of a kept sandbox lets in the first connection with the key, and no other one before or after it', async () => {
+    const folder = temporaryFolder()
+    const door = await Door.open(folder, (one) => isKeyOf(one, hashOf(KEY)))
+    const file = path.join(folder, 'bridge')
+    const knock = async (text: string) => {
+      const guest = connect(file).on('error', () => {})
+      onTestFinished(() => void guest.destroy())
+      const closed = new Promise((resolve) => guest.once('close', resolve))
+      guest.write(text)
+      return { guest, closed }
+    }
+    for (const wrong of [`${hello({ key: 'b'.repeat(64) })}\n`, 'GET / HTTP/1.1\n', 'x'.repeat(300_000)]) {
+      const { closed } = await knock(wrong)
+      await closed
+    }
+    // One that says nothing keeps nobody out.
+    const silent = await knock('')
+    await knock(`${hello()}\n1 {}\n`)
+    const { hello: told, rest } = await door.entered
+    expect(told.number).toBe(3)
+    expect(rest.toString()).toBe('1 {}\n')
+    await silent.closed
+    const late = await knock(`${hello()}\n`)
+    await late.closed
+    expect(late.guest.bytesRead).toBe(0)
+  })
+
+  it('the door of a kept sandbox replaces that of a dead bridge', async () => {
+    const folder = temporaryFolder()
+    const first = await Door.open(folder, () => true)
+    const second = await Door.open(folder, () => true)
+    connect(path.join(folder, 'bridge')).write(`${hello()}\n`)
+    const entered = await second.entered
+    entered.socket.destroy()
+    first.close()
+  })
+})
+
+describe('numbered frames', () => {
+  it('numbered frames are passed on once they are acknowledged', async () => {
+    const { theirs, frames, received, read, faults } = await numbered()
+    read()
+    theirs.write('0 {"type":"ready"}\n1 {"a":1}\n2 {"b":2}\n')
+    await until(() => frames.length > 0)
+    expect(frames.join('')).toBe('{"type":"ready"}\n{"a":1}\n{"b":2}\n')
+    await until(() => received() === 'ack 2\n')
+    theirs.write('5 {"c":3}\nend 86\n')
+    await until(() => received() === 'ack 2\nack 5\n')
+    expect(faults).toEqual([])
+  })
+
+  it.each([
+    ['a number that came already', '1 {}\n2 {}\n2 {"again":1}\n', /frame 2 after frame 2/],
+    ['a smaller number', '7 {}\n3 {}\n', /frame 3 after frame 7/],
+    ['no number', '{"type":"call"}\n', /a line without a number/],
+    ['an acknowledgement that nobody asked for', 'ack 99\n', /a line without a number/],
+    ['a number that is too large', `${'9'.repeat(17)} {}\n`, /a line without a number/],
+  ])('numbered frames end with %s, and nothing of that batch is passed on', async (_what, text, reason) => {
+    const { theirs, faults, frames, read } = await numbered()
+    read()
+    theirs.write(text)
+    await until(() => faults.length > 0)
+    await nextTurn()
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toMatch(reason)
+    expect(frames).toEqual([])
+  })
+
+  it('numbered frames wait in the sandbox when it sends and reads nothing', async () => {
+    const { ours, theirs, lines, read, frames } = await numbered()
+    const line = (number: number) => `${number} ${'x'.repeat(10_000)}\n`
+    let sent = 0
+    // Until the system takes no more.
+    while (theirs.write(line((sent += 1)))) await nextTurn()
+    await until(async () => {
+      await nextTurn()
+      return ours.isPaused()
+    })
+    // What nobody has read is bounded by what the stream holds.
+    expect(lines.frames.readableLength).toBeLessThan(2 << 20)
+    for (let more = 0; more < 2_000; more += 1) theirs.write(line((sent += 1)))
+    await nextTurn()
+    expect(lines.frames.readableLength).toBeLessThan(2 << 20)
+    read()
+    await until(() => frames.reduce((sum, { length }) => sum + length, 0) === sent * 10_001)
+  })
+})

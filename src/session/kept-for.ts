@@ -1,0 +1,26 @@
+// Whose a sandbox is that outlives its bridge. The next bridge gives it to whoever is the same.
+import { createHash } from 'node:crypto'
+import type { KeptFor } from './session.ts'
+
+/** Of a client that has a connection: its name, its user and the folder that the bridge runs in. */
+export const keptForClient: KeptFor = (origin) => {
+  const { client, user } = origin ?? {}
+  const folder = process.cwd()
+  return { owner: ownerOf('client', user, client ?? '', folder), folder, ...(client !== undefined && { client }) }
+}
+
+/** Of whoever shows this handle. */
+export function keptForHandle(handle: string, user: string | undefined): KeptFor {
+  const owner = ownerOfHandle(handle, user)
+  return (origin) => ({ owner, ...(origin?.client !== undefined && { client: origin.client }) })
+}
+
+export function ownerOfHandle(handle: string, user: string | undefined): string {
+  return ownerOf('handle', user, handle)
+}
+
+function ownerOf(kind: string, user: string | undefined, ...names: string[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([kind, user ?? null, ...names]))
+    .digest('hex')
+}

@@ -1,0 +1,50 @@
+// A cell that an earlier bridge began, as the next one tells of it.
+import { createHash } from 'node:crypto'
+import type { CellResult } from '../cell/cell-result.ts'
+import type { LeftBehind } from '../sandbox/provider.ts'
+import { count } from '../text/count.ts'
+import type { CellRequest } from './cell-run.ts'
+
+/** Of each text: what a note shows. */
+const SHOWN_CHARS = 4_000
+
+/** Tells the source of a cell from another. */
+export function digestOf({ code, language }: Pick<CellRequest, 'code' | 'language'>): string {
+  return createHash('sha256')
+    .update(`${language ?? 'python'}\n${code}`)
+    .digest('hex')
+}
+
+/** What happened to it while no bridge was there. */
+export function leftNotes({ number, isLate, droppedBytes }: LeftBehind): string[] {
+  return [
+    ...(isLate ? [`Cell ${number} reached its time limit while no bridge was there, and was interrupted.`] : []),
+    ...(droppedBytes > 0 ? [`Of what cell ${number} printed, the first ${droppedBytes} bytes were dropped.`] : []),
+  ]
+}
+
+/** Its result, for the reader of the next cell. */
+export function describeLeft(number: number, ran: CellResult): string {
+  const { status, stdout, stderr, value, error, displays } = ran
+  const texts = [stdout, stderr, textOf(value?.['text/plain']), error?.traceback ?? '']
+    .map((text) => text.trimEnd())
+    .filter((text) => text !== '')
+    .map(shortened)
+  const end = status === 'ok' ? 'has finished' : `has ended: ${status}`
+  const sentences = [
+    `Cell ${number}, which ran when the bridge ended, ${end}.`,
+    ...ran.notes,
+    ...(displays.length > 0 ? [`${count(displays.length, 'displayed value')} of it cannot be shown here.`] : []),
+    ...(texts.length > 0 ? ['It showed:'] : []),
+  ]
+  return [sentences.join(' '), ...texts].join('\n')
+}
+
+function shortened(text: string): string {
+  const rest = text.length - SHOWN_CHARS
+  return rest > 0 ? `${text.slice(0, SHOWN_CHARS)} … (${count(rest, 'more character')})` : text
+}
+
+function textOf(text: unknown): string {
+  return typeof text === 'string' ? text : ''
+}

@@ -1,0 +1,13 @@
+// On a real cluster, where there is one: with the walls of its container runtime and the seccomp profile of deploy/kubernetes on its nodes. Nothing
+// enforces network policies there: that sandboxes still open no connection is the profile's doing.
+import { whyNot } from '../support/engines.ts'
+import { realPods } from '../support/real-cluster.ts'
+import { runAttacks } from './run-attacks.ts'
+
+const provider = realPods({ seccompProfile: 'sandbridge.json' })
+
+runAttacks({
+  name: 'kubernetes',
+  memoryBytes: 384 << 20,
+  open: async () => (await whyNot(provider)) ?? provider,
+})

@@ -1,0 +1,245 @@
+// JavaScript cells: how they call tools and search, and what is checked before they run, over bare frames.
+import { describe, expect, it } from 'vitest'
+import { GITHUB, type RunOptions, startKernel } from './drive.ts'
+import { github, js, value } from './drive-javascript.ts'
+
+describe('the API of JavaScript cells', () => {
+  it('the API of JavaScript cells calls tools by either name, with native results', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options, asked } = github()
+    const code = `const { number } = await github.create_issue({ title: 'a b', labels: ['x'], when: new Date(0) })
+const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github'].create_issue('t', 2), tools.call('github', 'create_issue', { title: 'c' }), runtime.callTool('github', 'create_issue')])
+;[number, all.every((one) => one.number === 12), (await github.create_issue.raw()).structuredContent.number]`
+    expect(await value(kernel, code, options)).toBe('[ 12, true, 12 ]')
+    expect(asked()).toEqual([
+      ['create_issue', [], { title: 'a b', labels: ['x'], when: '1970-01-01T00:00:00.000Z' }],
+      ['createIssue', [], {}],
+      ['create_issue', ['t', 2], {}],
+      ['create_issue', [], { title: 'c' }],
+      ['create_issue', [], {}],
+      ['create_issue', [], {}],
+    ])
+  })
+
+  it('the API of JavaScript cells returns texts, images and bytes', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const plain = github({ content: [{ type: 'text', text: 'plain € text' }] })
+    expect(await value(kernel, 'await github.create_issue()', plain.options)).toBe("'plain € text'")
+    const image = github({ content: [{ type: 'image', data: 'AAECAw==', mimeType: 'image/png' }] })
+    const cell = await js(kernel, 'const picture = await github.create_issue(); picture', image.options)
+    expect(cell.value).toEqual({ 'text/plain': '<image/png, 4 bytes>', 'image/png': 'AAECAw==' })
+    expect(await value(kernel, '[picture.data[3], picture.mimeType]')).toBe("[ 3, 'image/png' ]")
+    const beside = await js(kernel, 'display(picture); ({ inside: [picture] })')
+    expect(beside.frames.filter(({ type }) => type === 'display').map(({ data }) => data)).toEqual([
+      { 'text/plain': '<image/png, 4 bytes>', 'image/png': 'AAECAw==' },
+      { 'text/plain': '', 'image/png': 'AAECAw==' },
+    ])
+  })
+
+  it('the API of JavaScript cells rejects with errors that say what to do, from the line of the call', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const error = {
+      code: 'TOOL_FAILED',
+      message: 'It is full',
+      hint: 'Make room.',
+      data: { server: 'github', tool: 'create_issue' },
+    }
+    const options: RunOptions = { servers: GITHUB, onCall: () => ({ error }) }
+    const caught =
+      'try { await github.create_issue() } catch (e) { return [e instanceof MCPError, e.name, e.code, e.hint, e.message, e.tool] }'
+    expect(await value(kernel, caught, options)).toBe(
+      "[ true, 'ToolError', 'TOOL_FAILED', 'Make room.', 'It is full. Make room.', 'create_issue' ]",
+    )
+    const failed = await js(kernel, '\nconst x = await github.create_issue()', options)
+    expect(failed.error).toMatchObject({
+      name: 'ToolError',
+      message: 'It is full. Make room.',
+      traceback: expect.stringMatching(/^Cell 2, line 2\n {4}const x = await github.create_issue\(\)\nToolError: /),
+    })
+    // Not awaited: the cell waits for the call, and tells of its failure.
+    expect((await js(kernel, 'github.create_issue(); "on"', options)).error?.name).toBe('ToolError')
+    expect((await js(kernel, 'await github.create_issue({ big: 10n ** 30n })', options)).error?.name).toBe(
+      'ArgumentsError',
+    )
+    expect((await js(kernel, 'await nothing.here()', options)).error).toMatchObject({ hint: 'Servers: github.' })
+    // A hint about the sandbox's packages is not for what a server could not find.
+    const elsewhere = { code: 'TOOL_FAILED', message: "Error: Cannot find module 'left-pad'" }
+    const ofServer = await js(kernel, 'await github.create_issue()', {
+      ...options,
+      onCall: () => ({ error: elsewhere }),
+    })
+    expect(ofServer.error?.hint).toBeUndefined()
+    expect((await js(kernel, 'require("left-pad")')).error?.hint).toContain("Only Node's own modules are here")
+  })
+
+  it('the API of JavaScript cells has the functions of runtime, and searches', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const asked: unknown[] = []
+    const doc = {
+      server: 'github',
+      serverAlias: 'github',
+      tool: 'create_issue',
+      toolAlias: 'create_issue',
+      description: 'Create an issue. It says more.',
+      line: 'python',
+      params: [
+        { name: 'title', type: 'str', required: true },
+        { name: 'labels', type: 'list[str] | None', required: false },
+        { name: 'state', type: "Literal['open', 'closed']", required: false },
+      ],
+    }
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: ({ method, params }) => {
+        asked.push([method, params])
+        if (method.endsWith('_docs')) return { value: [doc] }
+        return { value: method === 'load_memory' ? '{"a": 1}' : { name: 'x', version: 1 } }
+      },
+    }
+    const { value: shown } = await js(kernel, 'await tools.search("create issue", { limit: 2 })', options)
+    expect(shown?.['text/plain']).toBe(
+      "await github.create_issue({ title: string, labels?: string[] | null, state?: 'open' | 'closed' })  // Create an issue.",
+    )
+    expect(asked.splice(0)).toEqual([['search_tool_docs', { query: 'create issue', limit: 2, detail: 'full' }]])
+    expect(await value(kernel, '(await tools.describe("github", "create_issue"))[0].params.length', options)).toBe('3')
+    expect(await value(kernel, 'await runtime.saveMemory("k", { a: 1 }); await runtime.loadMemory("k")', options)).toBe(
+      '{ a: 1 }',
+    )
+    await js(kernel, 'await runtime.saveArtifact("x.bin", Buffer.from([1, 2, 3]))', options)
+    expect(asked).toContainEqual(['upload', { data: 'AQID' }])
+    expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('ArgumentsError')
+  })
+
+  it('a JavaScript cell calls saved tools and workflows, which are Python, and is told how to save', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const source = `async def weekly_report(week: int, title='Report'):\n    if week < 0: raise ValueError('no such week')\n    return {'line': f'{title} {week}', 'issue': await mcp_github.create_issue(title=title)}`
+    const tool = { name: 'weekly_report', version: 1, imports: [], servers: [], source }
+    const line = "await workflows.weekly_report(week: int, title: str='Report') -> dict  # workflow; Writes"
+    const asked: string[] = []
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: ({ method, params }) => {
+        asked.push(method)
+        if (method === 'search_tool_docs')
+          return { value: [{ server: 'user_tools', serverAlias: 'user_tools', tool: 'w', toolAlias: 'w', line }] }
+        if (method === 'call_tool') return { value: { content: [], structuredContent: { number: 12 } } }
+        if (params['name'] === 'weekly_report')
+          return { value: { ...tool, servers: [{ variable: 'mcp_github', ...GITHUB[0] }] } }
+        return { error: { code: 'STATE_NOT_FOUND', message: 'There is no such saved tool' } }
+      },
+    }
+    expect(await value(kernel, 'await workflows.weeklyReport({ week: 47 })', options)).toBe(
+      "{ line: 'Report 47', issue: { number: 12 } }",
+    )
+    expect(await value(kernel, '(await user_tools.weekly_report(3, "T")).line', options)).toBe("'T 3'")
+    expect(asked).toContain('call_tool')
+    const caught = async (code: string) =>
+      value(kernel, `await (async () => ${code})().catch(({ name, message }) => [name, message].join(': '))`, options)
+    expect(await caught('workflows.weekly_report({ week: -1 })')).toBe(
+      "'MCPError: weekly_report failed: ValueError: no such week'",
+    )
+    expect(await caught('workflows.nothing()')).toContain('There is no such saved tool')
+    for (const name of ['saveTool', 'saveWorkflow'])
+      expect(await caught(`runtime.${name}(1)`), name).toMatch(
+        /keeps functions of Python.*Define the function in run_python/,
+      )
+    expect(await value(kernel, 'await tools.search("report")', options)).toBe(
+      'await workflows.weekly_report({ week: number, title?: string })  // workflow; Writes',
+    )
+  })
+
+  it('a JavaScript cell is shown signatures as JavaScript has them', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const python =
+      "mcp_github.create_issue(title: str, labels: list[str] | None = None, *, state: Literal['a', 'b'] = 'a')"
+    const error = { code: 'PROXY_ARGUMENTS_INVALID', message: `create_issue: title is missing. Signature: ${python}` }
+    const shown = "Signature: github.create_issue({ title: string, labels?: string[] | null, state?: 'a' | 'b' })"
+    const called = await js(kernel, 'await github.create_issue()', { servers: GITHUB, onCall: () => ({ error }) })
+    expect(called.error?.message).toContain(shown)
+    const checked = await js(kernel, 'await github.create_issue()', {
+      servers: GITHUB,
+      onCheck: () => ({ value: [{ call: 0, ...error }] }),
+    })
+    expect(checked.error?.message).toContain(shown)
+    expect(checked.error?.traceback).not.toContain('mcp_github')
+  })
+
+  it('the calls of a JavaScript cell are checked before it runs', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const seen: unknown[] = []
+    const { options, calls } = github()
+    const onCheck: RunOptions['onCheck'] = ({ params }) => {
+      const asked = params['calls'] as { tool: string }[]
+      seen.push(asked)
+      const wrong = asked.findIndex(({ tool }) => tool === 'no_tool')
+      const problem = {
+        call: wrong,
+        code: 'PROXY_TOOL_UNKNOWN',
+        message: "Server 'github' has no tool 'no_tool'",
+        hint: 'Did you mean it?',
+      }
+      return { value: wrong === -1 ? [] : [problem] }
+    }
+    const check = (code: string) => js(kernel, code, { ...options, onCheck })
+    const refused = await check(
+      'console.log("ran")\nawait github.create_issue({ title: "x", n: -1, of: seen, deep: { a: [null] } })\nawait mcp_github.no_tool()',
+    )
+    expect(refused).toMatchObject({
+      status: 'error',
+      stdout: '',
+      error: {
+        name: 'ToolNotFound',
+        message: "Not run. Line 3: Server 'github' has no tool 'no_tool'. Did you mean it?",
+        traceback: expect.stringContaining('Cell 1, line 3\n    await mcp_github.no_tool()\n'),
+      },
+    })
+    expect(calls).toEqual([])
+    expect(seen.splice(0)).toEqual([
+      [
+        {
+          server: 'github',
+          tool: 'create_issue',
+          kwargs: { title: { value: 'x' }, n: { value: -1 }, of: {}, deep: { value: { a: [null] } } },
+        },
+        { server: 'github', tool: 'no_tool', args: [] },
+      ],
+    ])
+    expect((await check('console.log(1)\nawait mcp_gitlab.anything()')).error?.message).toMatch(
+      /^Not run. Line 2: Server 'gitlab' is not available/,
+    )
+    for (const handled of [
+      'try { await github.no_tool() } catch {}',
+      'await github.no_tool().catch(() => 1)',
+      'const github = { no_tool() { return 1 } }; github.no_tool()',
+      'async function later() { try { await github.no_tool() } catch {} }',
+    ])
+      expect((await check(handled)).status, handled).toBe('ok')
+    // What an earlier cell has put in the place of a name.
+    await check('globalThis.github = globalThis.mcp_github = globalThis.mcp_other = { no_tool: () => 5 }')
+    for (const name of ['github', 'mcp_github', 'mcp_other'])
+      expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })
+  })
+
+  it('the API of JavaScript cells makes thousands of calls at once', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options, calls } = github()
+    const code = '(await Promise.all(Array.from({ length: 5000 }, (_, n) => github.create_issue({ n })))).length'
+    expect(await value(kernel, code, options)).toBe('5000')
+    expect(calls).toHaveLength(5000)
+  })
+
+  it('the API of JavaScript cells stops working when its cell has ended', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options, calls } = github()
+    await js(
+      kernel,
+      `require('fs').readFile('/proc/self/stat', () => {})
+globalThis.late = new Promise((resolve) => require('child_process').exec('sleep 0.3', () => github.create_issue().then(resolve, resolve)))
+0`,
+      options,
+    )
+    await kernel.run('import time; time.sleep(0.6)')
+    expect(await value(kernel, '(await late).message')).toContain('No cell is running')
+    expect(calls).toEqual([])
+  })
+})
