@@ -7,6 +7,7 @@ import { FixtureFile, recording, replaying } from '../workflows/fixture.ts'
 import { parseArguments } from '../workflows/parameters.ts'
 import { checkResumable, RunJournal } from '../workflows/run-journal.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../server/schedule/unwatched-run.ts'
+import { outdatedReplies } from '../workflows/reply-drift.ts'
 import { driftOf } from '../workflows/used-tools.ts'
 import { asWorkflow, codeFor, functionName, type Workflow } from '../workflows/workflow-cell.ts'
 import { withBridge } from './open-bridge.ts'
@@ -49,8 +50,10 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
         throw new BridgeError('STATE_NOT_FOUND', `No replies of '${name}' are recorded`, {
           hint: `Run it once: sandbridge run-workflow ${name}`,
         })
+      const outdated = await outdatedReplies(fixture, bridge.catalog)
+      for (const line of outdated) tell(line)
       const ended = await run(workflow, args, bridge, replaying(bridge.upstreams, fixture), options)
-      process.exitCode = !ended ? FAILED : drift.changed.length > 0 ? DRIFTED : 0
+      process.exitCode = !ended ? FAILED : drift.changed.length + outdated.length > 0 ? DRIFTED : 0
       return tell(ended ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
     }
     await runForReal(workflow, args, bridge, { fixtures, isFirst: fixture?.version !== workflow.version }, options)

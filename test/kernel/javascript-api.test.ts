@@ -107,7 +107,61 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     )
     await js(kernel, 'await runtime.saveArtifact("x.bin", Buffer.from([1, 2, 3]))', options)
     expect(asked).toContainEqual(['upload', { data: 'AQID' }])
-    expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('TypeError')
+    expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('ArgumentsError')
+  })
+
+  it('a JavaScript cell calls saved tools and workflows, which are Python, and is told how to save', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const source = `async def weekly_report(week: int, title='Report'):\n    if week < 0: raise ValueError('no such week')\n    return {'line': f'{title} {week}', 'issue': await mcp_github.create_issue(title=title)}`
+    const tool = { name: 'weekly_report', version: 1, imports: [], servers: [], source }
+    const line = "await workflows.weekly_report(week: int, title: str='Report') -> dict  # workflow; Writes"
+    const asked: string[] = []
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: ({ method, params }) => {
+        asked.push(method)
+        if (method === 'search_tool_docs')
+          return { value: [{ server: 'user_tools', serverAlias: 'user_tools', tool: 'w', toolAlias: 'w', line }] }
+        if (method === 'call_tool') return { value: { content: [], structuredContent: { number: 12 } } }
+        if (params['name'] === 'weekly_report')
+          return { value: { ...tool, servers: [{ variable: 'mcp_github', ...GITHUB[0] }] } }
+        return { error: { code: 'STATE_NOT_FOUND', message: 'There is no such saved tool' } }
+      },
+    }
+    expect(await value(kernel, 'await workflows.weeklyReport({ week: 47 })', options)).toBe(
+      "{ line: 'Report 47', issue: { number: 12 } }",
+    )
+    expect(await value(kernel, '(await user_tools.weekly_report(3, "T")).line', options)).toBe("'T 3'")
+    expect(asked).toContain('call_tool')
+    const caught = async (code: string) =>
+      value(kernel, `await (async () => ${code})().catch(({ name, message }) => [name, message].join(': '))`, options)
+    expect(await caught('workflows.weekly_report({ week: -1 })')).toBe(
+      "'MCPError: weekly_report failed: ValueError: no such week'",
+    )
+    expect(await caught('workflows.nothing()')).toContain('There is no such saved tool')
+    for (const name of ['saveTool', 'saveWorkflow'])
+      expect(await caught(`runtime.${name}(1)`), name).toMatch(
+        /keeps functions of Python.*Define the function in run_python/,
+      )
+    expect(await value(kernel, 'await tools.search("report")', options)).toBe(
+      'await workflows.weekly_report({ week: number, title?: string })  // workflow; Writes',
+    )
+  })
+
+  it('a JavaScript cell is shown signatures as JavaScript has them', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const python =
+      "mcp_github.create_issue(title: str, labels: list[str] | None = None, *, state: Literal['a', 'b'] = 'a')"
+    const error = { code: 'PROXY_ARGUMENTS_INVALID', message: `create_issue: title is missing. Signature: ${python}` }
+    const shown = "Signature: github.create_issue({ title: string, labels?: string[] | null, state?: 'a' | 'b' })"
+    const called = await js(kernel, 'await github.create_issue()', { servers: GITHUB, onCall: () => ({ error }) })
+    expect(called.error?.message).toContain(shown)
+    const checked = await js(kernel, 'await github.create_issue()', {
+      servers: GITHUB,
+      onCheck: () => ({ value: [{ call: 0, ...error }] }),
+    })
+    expect(checked.error?.message).toContain(shown)
+    expect(checked.error?.traceback).not.toContain('mcp_github')
   })
 
   it('the calls of a JavaScript cell are checked before it runs', async (ctx) => {

@@ -11,14 +11,17 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from ..api import bridge, runtime
-from ..api.errors import ArgumentsError, MCPError
+from ..api.errors import ArgumentsError, MCPError, SavedToolError
+from ..api.saved_tools import load
 from ..values import Media, native
+from .signatures import in_javascript
 
 if TYPE_CHECKING:
     from typing import Any
 
 # They take or give functions and classes of Python.
-_PYTHON_ONLY = frozenset(("complete", "save_tool", "save_workflow", "workflows", "update_memory", "call_tool"))
+_PYTHON_ONLY = frozenset(("complete", "save_tool", "save_workflow", "update_memory", "call_tool"))
+_SAVING = ("save_tool", "save_workflow")
 # Where an object is a value, and not the options at the end.
 _VALUE_AT = {"save_memory": 1, "load_memory": 1}
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
@@ -28,7 +31,7 @@ async def reply(message: dict[str, Any]) -> bytes:
     """The line that answers a message."""
     number = message.get("id")
     try:
-        value = await (_call(message) if message["type"] == "call" else _runtime(message))
+        value = await _ANSWERS[message["type"]](message)
         return _encoded(number, value)
     except MCPError as error:
         return _refused(number, error)
@@ -46,6 +49,11 @@ async def _call(message: dict[str, Any]) -> object:
 
 async def _runtime(message: dict[str, Any]) -> object:
     name, args = message.get("name"), message.get("args")
+    if name in _SAVING:
+        raise ArgumentsError(
+            f"runtime.{name} keeps functions of Python",
+            hint=f"Define the function in run_python and call runtime.{name} there. JavaScript cells can then call it.",
+        )
     if not isinstance(name, str) or name not in runtime.__all__ or name in _PYTHON_ONLY or not isinstance(args, list):
         raise ArgumentsError(f"runtime has no function {str(name)[:80]!r} here", hint="Python cells have all of them.")
     function = getattr(runtime, name)
@@ -59,6 +67,39 @@ async def _runtime(message: dict[str, Any]) -> object:
         options = {_CAMEL.sub(r"_\1", key).lower(): value for key, value in args.pop().items()}
     value = function(*args, **options)
     return await value if inspect.isawaitable(value) else value
+
+
+async def _function(message: dict[str, Any]) -> object:
+    """A saved tool or a workflow, which are Python. `weeklyReport` is `weekly_report` there."""
+    name, args, kwargs = (message.get(key) for key in ("name", "args", "kwargs"))
+    if (
+        not isinstance(name, str)
+        or not name.isidentifier()
+        or not isinstance(args, list)
+        or not isinstance(kwargs, dict)
+    ):
+        raise ArgumentsError("A saved function is called by its name")
+    function = _loaded(name)
+    try:
+        value = function(*args, **kwargs)
+        return await value if inspect.isawaitable(value) else value
+    except MCPError:
+        raise
+    except Exception as error:
+        raise MCPError(f"{name} failed: {type(error).__name__}: {error}") from None
+
+
+def _loaded(name: str) -> Any:
+    snake = _CAMEL.sub(r"_\1", name).lower()
+    try:
+        return load(name)
+    except SavedToolError:
+        if snake == name:
+            raise
+        return load(snake)
+
+
+_ANSWERS = {"call": _call, "runtime": _runtime, "function": _function}
 
 
 def _encoded(number: object, value: object) -> bytes:
@@ -84,7 +125,7 @@ def _refused(number: object, error: MCPError) -> bytes:
     told = {
         "name": type(error).__name__,
         "code": error.code,
-        "message": str(error),
+        "message": in_javascript(str(error)),
         "hint": error.hint,
         "data": error.data,
     }

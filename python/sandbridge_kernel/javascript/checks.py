@@ -8,6 +8,7 @@ from ..api import bridge
 from ..api.errors import MCPError, ServerNotFound, from_reply
 from ..api.servers import registry
 from ..refused_cell import is_doubtful, refusal
+from .signatures import in_javascript
 
 if TYPE_CHECKING:
     from typing import Any
@@ -64,9 +65,9 @@ def _cell_error(problems: list[Problem], source: str, number: int) -> CellError:
     line = problems[0][0]
     lines = source.split("\n")
     shown = f"    {lines[line - 1].strip()[:200]}\n" if 0 < line <= len(lines) else ""
-    name = type(error).__name__
+    name, message = type(error).__name__, in_javascript(str(error))
     return {
         "name": name,
-        "message": str(error),
-        "traceback": f"Cell {number}, line {line}\n{shown}{name}: {error}\n",
+        "message": message,
+        "traceback": f"Cell {number}, line {line}\n{shown}{name}: {message}\n",
     }

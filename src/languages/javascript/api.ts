@@ -13,17 +13,19 @@ export interface VisibleServer {
   name: string
 }
 
-/** Functions of Python's `runtime` that take no function of Python. */
+/** Functions of Python's `runtime`. Those that keep functions of Python say so. */
 const RUNTIME = [
   'artifacts',
   'capability_summary',
   'delete_memory',
+  'delete_tool',
   'describe_server',
   'discovered_servers',
   'find_servers',
   'get_memory_info',
   'grep',
   'list_memories',
+  'list_saved_tools',
   'list_servers',
   'load_memory',
   'memory_exists',
@@ -35,8 +37,11 @@ const RUNTIME = [
   'reset',
   'save_artifact',
   'save_memory',
+  'save_tool',
+  'save_workflow',
   'session',
-  'update_memory',
+  'show_tool',
+  'workflows',
 ] as const
 /** What any object is asked for by the language itself, and no tool is named. */
 const OF_LANGUAGE = new Set([
@@ -68,7 +73,8 @@ export class Api {
         runtime['queryToolDocs']!(server, { tools: [tool], detail: 'full' }),
       call: runtime['callTool'],
     }
-    this.#own = { runtime, tools, display, MCPError }
+    const workflows = this.#saved('workflows')
+    this.#own = { runtime, tools, workflows, user_tools: this.#saved('user_tools'), display, MCPError }
     Object.assign(globalThis, this.#own)
   }
 
@@ -114,6 +120,20 @@ export class Api {
     })
   }
 
+  /** Functions that were kept, which are Python and run there. */
+  #saved(owner: string): object {
+    return new Proxy(Object.create(null) as object, {
+      get: (_, name) => {
+        if (name === util.inspect.custom) return () => `[${owner}: await ${owner}.name({ … }) calls one]`
+        if (typeof name === 'symbol' || OF_LANGUAGE.has(name)) return undefined
+        return async (...given: unknown[]) => {
+          const [args, kwargs] = given.length === 1 && isPlain(given[0]) ? [[], given[0]] : [given, {}]
+          return this.#link.ask({ type: 'function', name, args, kwargs })
+        }
+      },
+    })
+  }
+
   #tool(server: string, tool: string): Call {
     const call = (raw: boolean, given: unknown[]) => {
       const isNamed = given.length === 1 && isPlain(given[0])
@@ -134,6 +154,12 @@ export class Api {
     const functions: Record<string, Call> = Object.fromEntries(
       RUNTIME.map((name) => [name, async (...args: unknown[]) => ask(name, args)]),
     )
+    functions['update_memory'] = async (key, value, initial = null) => {
+      const next: unknown =
+        typeof value === 'function' ? await value(await functions['load_memory']!(key, initial)) : value
+      await functions['save_memory']!(key, next)
+      return next
+    }
     functions['call_tool'] = async (server, tool, values = {}, options = {}) => {
       const { raw = false } = options as { raw?: boolean }
       if (!isPlain(values))

@@ -44,13 +44,27 @@ export function toDocs(found: object[], isFull: boolean): ToolDocs {
 
 function lineOf(doc: ToolDoc): string {
   const { serverAlias, toolAlias, params, description, kind, target, line } = doc
-  if (!serverAlias || !toolAlias) return line // a function of the user's, in Python
+  if (serverAlias === 'user_tools') return savedLine(line)
+  if (!serverAlias || !toolAlias) return line
   const about = description.split(/(?<=[.!?])\s|\n/, 1)[0]!.slice(0, 100)
   const comment = about ? `  // ${about}` : ''
   if (kind) return `await ${serverAlias}.${toolAlias}(${JSON.stringify(target)})${comment}`
   const fields = (params ?? []).map(({ name, type, required }) => `${key(name)}${required ? '' : '?'}: ${typeOf(type)}`)
   const given = fields.length > 0 ? `{ ${fields.join(', ')} }` : ''
   return `await ${serverAlias}.${toolAlias}(${given})${comment}`
+}
+
+/** `from user_tools import f; f(a: int, b: str='x')` and `await workflows.f(…)`, as JavaScript calls them. */
+function savedLine(line: string): string {
+  const call = line.replace(/^from user_tools import \w+; (?:await )?/, 'await user_tools.')
+  return call.replace(/\((.*)\)(?: -> .*?)?  # /, (_, given: string) => {
+    const fields = given.split(/, (?=\w+(?:[:=,]|$))/).filter(Boolean)
+    const shown = fields.map((field) => {
+      const [, name = field, type = 'unknown', preset] = /^(\w+)(?:: ([^=]*?))?( *=.*)?$/.exec(field) ?? []
+      return `${name}${preset ? '?' : ''}: ${typeOf(type)}`
+    })
+    return `(${shown.length > 0 ? `{ ${shown.join(', ')} }` : ''})  // `
+  })
 }
 
 function key(name: string): string {

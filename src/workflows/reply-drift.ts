@@ -1,0 +1,31 @@
+// Whether the replies that a workflow was recorded with are still what its tools promise today. Calls none of them.
+import type { Catalog } from '../catalog/catalog.ts'
+import { violation } from '../catalog/signature/violation.ts'
+import { BridgeError } from '../errors.ts'
+import { isRecord } from '../text/json.ts'
+import type { Fixture } from './fixture.ts'
+
+/** A sentence for each tool whose recorded replies no longer fit its output schema. */
+export async function outdatedReplies({ calls }: Fixture, catalog: Pick<Catalog, 'findTool'>): Promise<string[]> {
+  const told = new Map<string, string>()
+  for (const { server, tool, result } of calls) {
+    const name = `${server}.${tool}`
+    if (told.has(name) || !isRecord(result) || result['isError'] === true) continue
+    const schema = await outputSchemaOf(server, tool, catalog)
+    if (schema === undefined) continue
+    const value = result['structuredContent']
+    const wrong = value === undefined ? 'it has no structured content' : violation(value, schema, schema, 'result')
+    if (wrong !== undefined) told.set(name, `A recorded reply of ${name} does not fit what it returns today: ${wrong}.`)
+  }
+  return [...told.values()]
+}
+
+async function outputSchemaOf(server: string, tool: string, catalog: Pick<Catalog, 'findTool'>): Promise<unknown> {
+  try {
+    return (await catalog.findTool(server, tool)).definition.outputSchema
+  } catch (error) {
+    // That it is gone is told elsewhere.
+    if (BridgeError.isInstance(error)) return undefined
+    throw error
+  }
+}
