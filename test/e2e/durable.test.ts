@@ -268,6 +268,8 @@ it('a kept sandbox is given back to a modern client by its handle, and to no cli
   )
   expect(await again.run('x', { session })).toBe('5')
   const [id] = readdirSync(path.join(home, 'MCPs/sandboxes'))
+  // The home goes before `setUp` looks into it.
+  onTestFinished(() => void spawnSync(ENGINE, ['rm', '--force', `sandbridge-durable-${id}`]))
   const record = path.join(home, 'MCPs/sandboxes', id!, 'record.json')
   expect(readFileSync(record, 'utf8')).not.toContain(session)
   expect(statSync(record).mode & 0o777).toBe(0o600)
