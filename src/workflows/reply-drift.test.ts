@@ -11,7 +11,7 @@ const catalogOf = (outputSchema?: unknown) => ({
       name,
       inputSchema: { type: 'object' },
       ...(outputSchema !== undefined && { outputSchema }),
-    } as never)
+    })
   },
 })
 const fixtureOf = (...results: unknown[]) => ({

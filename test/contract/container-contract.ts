@@ -8,6 +8,7 @@ import { testProvider } from './provider-contract.ts'
 /** @param isPiped frames go through the engine, as they do where it runs elsewhere */
 export function testContainerProvider(engine: 'podman' | 'docker', isPiped = false): void {
   const differences: Differences = {
+    isVariant: isPiped,
     isLeft: async (id) => {
       const { stdout } = await runCommand(engine, ['ps', '--all', '--quiet', '--filter', `name=${id}`])
       return stdout !== ''

@@ -14,6 +14,7 @@ afterAll(() => rmSync(stateDir, { recursive: true, force: true }))
 testProvider(
   'docker',
   {
+    isVariant: true,
     isLeft: async (id) => {
       const { stdout } = await runCommand('docker', ['ps', '--all', '--quiet', '--filter', `name=${id}`])
       return stdout !== ''

@@ -12,6 +12,8 @@ import type { TestedProvider } from '../support/engines.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
 
 export interface Differences {
+  /** The sandboxes of another file, reached in another way: cells in other languages are not tried again. */
+  isVariant?: boolean
   /** Whether anything of the sandbox is left, looked up where the provider keeps it. */
   isLeft: (sandboxId: string) => Promise<boolean>
   /** Ends the program that the bridge talks to, behind the bridge's back. */
