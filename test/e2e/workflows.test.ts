@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type TestBridge } from '../support/bridge-process.ts'
+import { inTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -119,6 +120,11 @@ it('a workflow reports a tool that has changed, and makes no call when one is go
   await sandbridge('index')
   const changed = await run('--check')
   expect(changed).toMatchObject({ code: 3, stderr: expect.stringContaining('ledger.add_line have changed') as string })
+  mark('promises')
+  await sandbridge('index')
+  const promised = await run('--check')
+  expect(promised.code).toBe(3)
+  expect(promised.stderr).toMatch(/recorded reply of ledger\.add_line does not fit .* it has no structured content/)
   mark('gone')
   await sandbridge('index')
   rmSync(ledger)
@@ -255,3 +261,18 @@ it('a workflow is printed as an entry for a timer, once its time and its paramet
     "'25' is not valid as the hour",
   )
 })
+
+it.skipIf(process.platform === 'win32')(
+  'run-workflow shows in a terminal which tool it calls, and leaves only what was printed',
+  async () => {
+    const command = [process.execPath, CLI, 'run-workflow', 'weekly-report', '--week', '47']
+    const shown = await inTerminal(command, bridgeEnv(home), { cwd: home })
+    expect(shown).toContain('calling ledger.add_line')
+    // What is drawn over is gone from the screen.
+    const left = shown.replaceAll(/\r?[^\n\r]*\r<K/g, '')
+    expect(left).not.toContain('calling')
+    expect(left).toContain('working\n')
+    expect(left).toContain('added second Report 47, int')
+    expect(lines()).toEqual(['first Report 47', 'second Report 47'])
+  },
+)

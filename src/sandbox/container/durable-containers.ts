@@ -10,7 +10,7 @@ import { lastLine } from '../../text/one-line.ts'
 import { Door } from '../durable/door.ts'
 import { DurableSandbox } from '../durable/durable-sandbox.ts'
 import { hashOf, isKeyOf } from '../durable/hello.ts'
-import { KeptSandboxes, type KeptRecord, type Place } from '../durable/kept-sandboxes.ts'
+import { KeptSandboxes, type KeptRecord, type HeldSandbox } from '../durable/kept-sandboxes.ts'
 import type { Resumed } from '../provider.ts'
 import { containerPid } from './container-pid.ts'
 import type { Engine, EngineName } from './probe-engine.ts'
@@ -112,7 +112,7 @@ export class DurableContainers {
   }
 
   /** @returns why it cannot be had, for a person */
-  async #enter(record: KeptRecord, place: Place): Promise<DurableSandbox | string> {
+  async #enter(record: KeptRecord, place: HeldSandbox): Promise<DurableSandbox | string> {
     if (!(await isRunning(this.#engine, record.id))) {
       await this.#kept.forget(place)
       await place.release()
@@ -133,7 +133,7 @@ export class DurableContainers {
   }
 
   #sandbox(
-    place: Place,
+    place: HeldSandbox,
     parts: Pick<ConstructorParameters<typeof DurableSandbox>[0], 'entered' | 'key' | 'left' | 'preamble'>,
     keyHash: string,
   ): DurableSandbox {

@@ -31,7 +31,7 @@ export interface KeptRecord extends KeptSession {
 }
 
 /** A sandbox that this bridge has. */
-export interface Place {
+export interface HeldSandbox {
   id: string
   door: string
   /** Others may have it. */
@@ -46,7 +46,7 @@ export class KeptSandboxes {
   }
 
   /** Room for a new sandbox. @param engineUid who runs the engine, where that is another user @throws what node:fs throws */
-  async make(engineUid?: number): Promise<Place> {
+  async make(engineUid?: number): Promise<HeldSandbox> {
     const id = randomBytes(ID_BYTES).toString('hex')
     const folder = this.#folderOf(id)
     await makePrivateFolder(this.#folder)
@@ -54,7 +54,7 @@ export class KeptSandboxes {
     // A bridge that tidies up took it for a folder that was left behind.
     if (!release) return this.make(engineUid)
     const own = path.join(folder, 'door')
-    // Another user cannot come here, and a long path is no address of a socket.
+    // Another user cannot come here, and a long path does not fit the address of a socket.
     const isElsewhere = engineUid !== undefined || !fitsSocket(own)
     const base = isElsewhere ? await makeTemporaryFolder() : folder
     const door = path.join(base, 'door')
@@ -78,7 +78,7 @@ export class KeptSandboxes {
   }
 
   /** Have a sandbox for this process alone. Undefined when another bridge has it. */
-  async take({ id, door }: Pick<KeptRecord, 'id' | 'door'>): Promise<Place | undefined> {
+  async take({ id, door }: Pick<KeptRecord, 'id' | 'door'>): Promise<HeldSandbox | undefined> {
     const release = await tryFileLock(path.join(this.#folderOf(id), LOCK))
     return release && { id, door, release }
   }
@@ -101,7 +101,7 @@ export class KeptSandboxes {
   }
 
   /** Nothing of it is left here. For whoever has it. */
-  async forget({ id, door }: Pick<Place, 'id' | 'door'>): Promise<void> {
+  async forget({ id, door }: Pick<HeldSandbox, 'id' | 'door'>): Promise<void> {
     const folder = this.#folderOf(id)
     if (!door.startsWith(folder)) await rm(path.dirname(door), { recursive: true, force: true }).catch(() => {})
     await rm(folder, { recursive: true, force: true }).catch(() => {})

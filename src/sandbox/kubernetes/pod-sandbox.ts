@@ -18,8 +18,8 @@ import { NotStarted, untilRunning } from './pod-start.ts'
 const ATTACH_FOR_MS = 8_000
 const ATTACH_AGAIN_MS = 300
 /** A node says a moment later how a container has ended. */
-const LAST_WORDS_MS = 5_000
-const LAST_WORDS_AGAIN_MS = 1_000
+const CAUSE_MS = 5_000
+const CAUSE_AGAIN_MS = 1_000
 /** A container that has ended still has to be read to its end. */
 const READ_ON_MS = 5_000
 const DRAIN_MS = 1_000
@@ -119,7 +119,7 @@ export class PodSandbox implements Sandbox {
     await this.#drained()
     const stderr = this.#channel.stderr
     if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
-    const explained = await this.#lastWords(stderr)
+    const explained = await this.#waitForCause(stderr)
     // A pod that lost its connection ends itself, so its own exit is not the reason.
     if (end.how === 'broken' && (!explained || explained.code === 0))
       return { reason: 'engine-gone', code: null, signal: null, detail: end.detail }
@@ -168,14 +168,14 @@ export class PodSandbox implements Sandbox {
     await withTimeout(new Promise<void>((resolve) => stdout.once('end', resolve)), DRAIN_MS, () => {})
   }
 
-  async #lastWords(stderr: string) {
+  async #waitForCause(stderr: string) {
     const { image } = this.#options
     const { spoke } = this.#channel
     for (const startedAt = performance.now(); ;) {
       const pod = this.#pod.state === 'gone' ? undefined : this.#pod.state
       const explained = explainPodEnd({ pod, stderr, spoke, image })
-      if (explained || !pod || performance.now() - startedAt > LAST_WORDS_MS) return explained
-      await this.#pod.changedOrAsked(LAST_WORDS_AGAIN_MS)
+      if (explained || !pod || performance.now() - startedAt > CAUSE_MS) return explained
+      await this.#pod.changedOrAsked(CAUSE_AGAIN_MS)
     }
   }
 

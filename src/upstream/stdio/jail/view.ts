@@ -48,7 +48,7 @@ export interface View {
   mounts: Mount[]
 }
 
-interface Place {
+interface ResolvedPath {
   real: string
   isFolder: boolean
 }
@@ -145,8 +145,8 @@ async function mountsOf(kind: 'read' | 'write', named: readonly string[]): Promi
   return mounts
 }
 
-async function placesOf(named: readonly string[]): Promise<Place[]> {
-  const places: Place[] = []
+async function placesOf(named: readonly string[]): Promise<ResolvedPath[]> {
+  const places: ResolvedPath[] = []
   for (const one of named) {
     const real = await realpath(one).catch(() => undefined)
     if (real !== undefined) places.push({ real, isFolder: (await stat(real)).isDirectory() })
@@ -158,7 +158,7 @@ async function placesOf(named: readonly string[]): Promise<Place[]> {
  * A place is hidden wherever a folder that holds it is shown. Of the home folder nothing is that was not opened.
  * @param home undefined where nothing of the root is shown
  */
-function hidesOf(places: readonly Place[], opened: readonly Mount[], home: string | undefined): Mount[] {
+function hidesOf(places: readonly ResolvedPath[], opened: readonly Mount[], home: string | undefined): Mount[] {
   return places.flatMap(({ real, isFolder }) => {
     const [, first = ''] = real.split('/')
     const root: Mount[] =
@@ -175,7 +175,7 @@ function hidesOf(places: readonly Place[], opened: readonly Mount[], home: strin
   })
 }
 
-const isIn = (places: readonly Place[], file: string): boolean => places.some(({ real }) => holds(real, file))
+const isIn = (places: readonly ResolvedPath[], file: string): boolean => places.some(({ real }) => holds(real, file))
 
 const STRENGTH: Record<Mount['kind'], number> = { read: 0, write: 1, 'hide-folder': 3, 'hide-file': 3 }
 
