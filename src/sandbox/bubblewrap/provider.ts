@@ -91,7 +91,11 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     const found = await this.#system.get(onProgress)
-    if (!this.#options.forks) return
+    // Where that fails, the first sandbox tries it again, and does without it if need be.
+    if (this.#options.forks) await this.#beginForks(found).catch(() => {})
+  }
+
+  async #beginForks(found: Found): Promise<void> {
     const [kernel, compiled] = await this.#kernel(found)
     this.#forkServers.begin(() => this.#forkServer(found, kernel, compiled))
   }
