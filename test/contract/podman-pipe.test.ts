@@ -1,3 +1,0 @@
-import { testContainerProvider } from './container-contract.ts'
-
-testContainerProvider('podman', true)
