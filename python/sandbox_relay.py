@@ -10,7 +10,7 @@ import os
 import select
 import time
 from _collections import deque
-from itertools import islice
+from itertools import islice, takewhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -373,9 +373,7 @@ class Relay:
             os._exit(0)
 
     def acknowledge(self, number: int) -> None:
-        for call, (sent_as, _) in list(islice(self.calls.items(), CALLS)):
-            if sent_as > number:
-                break
+        for call, _ in list(takewhile(lambda one: one[1][0] <= number, self.calls.items())):
             self.drop_call(call)
             if self.running and len(self.begun) < CALLS:
                 self.begun.add(call)

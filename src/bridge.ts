@@ -214,8 +214,6 @@ export class Bridge {
 
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
-    // Before its servers are ended, so that their exits do not count as failures.
-    this.catalog.stopIndexing()
     await this.#servedPage?.catch(() => {})
     this.page?.close()
     await this.sessions.closeAll()

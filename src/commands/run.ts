@@ -4,7 +4,6 @@ import { PermissionFiles } from '../config/permission-files.ts'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { chooseProvider, prepareAhead } from '../sandbox/choose-provider.ts'
 import { createServer } from '../server/create-server.ts'
 import type { Conversation } from '../server/run-python.ts'
 import { StdioTransport } from '../server/stdio-transport.ts'
@@ -31,6 +30,7 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   const log = createLog(settings.logLevel)
   let conversation: Promise<Conversation> | undefined
   const open = async (): Promise<Conversation> => {
+    const { chooseProvider, prepareAhead } = await import('../sandbox/choose-provider.ts')
     const findProvider = chooseProvider(settings, log)
     // Other processes do that, while this one loads its code.
     if (settings.poolCount > 0) prepareAhead(findProvider)

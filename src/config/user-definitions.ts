@@ -1,5 +1,6 @@
 // The servers of one user of a bridge that serves many: those of their own folder, and of the shared ones those whose names they have not taken.
 // The operator of the bridge writes that folder: commands in it run as the operator's user of the machine.
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { foldName } from '../text/python-name.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'
@@ -30,6 +31,7 @@ export class UserDefinitions {
   readonly #options: UserDefinitionsOptions
   #seen: PlacesSeen | undefined
   #shared: DiscoveredServers | undefined
+  #isSignedIn = false
 
   constructor(options: UserDefinitionsOptions) {
     this.#options = options
@@ -38,7 +40,14 @@ export class UserDefinitions {
   /** What the user can reach now; undefined when that is what it was when it was read last. */
   async readAgain(): Promise<DiscoveredServers | undefined> {
     const shared = this.#options.shared()
-    return this.#shared === shared && this.#seen?.hasChanged() === false ? undefined : this.#read(shared)
+    const isSame =
+      this.#shared === shared && this.#isSignedIn === this.#hasSignIns() && this.#seen?.hasChanged() === false
+    return isSame ? undefined : this.#read(shared)
+  }
+
+  /** Their file changes with each refresh of a token, which changes no definition. */
+  #hasSignIns(): boolean {
+    return existsSync(tokensFile(this.#options.folder))
   }
 
   async #read(shared: DiscoveredServers): Promise<DiscoveredServers> {
@@ -51,9 +60,9 @@ export class UserDefinitions {
       ...(ownPort !== undefined && { ownPort }),
     })
     const env = await readFileText(fileSystem, path.join(folder, ENV_FILE))
-    const tokens = await readFileText(fileSystem, tokensFile(folder))
+    this.#isSignedIn = this.#hasSignIns()
     this.env = 'text' in env ? parseEnvFile(env.text) : {}
-    this.hasOwn = own.files.length > 0 || own.skipped.length > 0 || !('absent' in env) || !('absent' in tokens)
+    this.hasOwn = own.files.length > 0 || own.skipped.length > 0 || !('absent' in env) || this.#isSignedIn
     this.#seen = seen
     this.#shared = shared
     // One with a mistake is not there: the shared one of that name is not what the user's code was written for.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { hostId, isRunning } from '../process/process-id.ts'
+import { fitsSocketAddress } from '../process/unix-socket.ts'
 import { isOwnFolder, makePrivateFolder } from '../storage/private-folder.ts'
 
 /** A bridge that can be attached to. */
@@ -20,9 +21,6 @@ export interface LiveBridge {
   cwd: string
 }
 
-/** Of the address of a Unix socket: 108 on Linux, 104 on macOS, with its end. */
-const MAX_SOCKET_PATH = 100
-
 export function liveFolder(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'live')
 }
@@ -32,7 +30,7 @@ export async function socketPath(stateDir: string, name: string): Promise<string
   if (process.platform === 'win32') return `\\\\.\\pipe\\sandbridge-${name}`
   const folder = await madeFolder(stateDir)
   const socket = path.join(folder, `${name}.sock`)
-  if (Buffer.byteLength(socket) <= MAX_SOCKET_PATH) return socket
+  if (fitsSocketAddress(socket)) return socket
   await makePrivateFolder(shortFolder())
   // Everybody can make folders there.
   await refuseForeign(shortFolder())

@@ -220,8 +220,10 @@ export class Session {
       return this.#runNow(request, stopHearing)
     }
     this.#running = request
-    if (!request.aside) this.#markCell(kernel, request)
-    if (!request.aside) this.#cells += 1
+    if (!request.aside) {
+      this.#markCell(kernel, request)
+      this.#cells += 1
+    }
     const options = {
       cell: request.aside ? 0 : this.#cells,
       ...(this.#options.json && { json: true as const }),

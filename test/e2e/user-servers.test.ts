@@ -1,29 +1,17 @@
 // This file verifies that a user of a bridge that serves many has servers, secrets and sign-ins of their own, which nobody else reaches.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { pathWithBrowser } from '../support/agreeing-browser.ts'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
-import { type HttpBridge, type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
+import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
+import { connectAs, give, tokenFor } from '../support/http-users.ts'
 import { runProgram } from '../support/run-program.ts'
 import { protectedServer } from '../upstream/authorization-server.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { MCP_BRIDGE_OPEN: '0' }), { cwd: home })
-
-async function connectAs(bridge: HttpBridge, ...names: string[]): Promise<HttpClient[]> {
-  const tokens = []
-  for (const name of names) tokens.push((await sandbridge(bridge, 'token', 'create', name)).stdout.trim())
-  return Promise.all(tokens.map((token) => bridge.connect('legacy', { token })))
-}
-
-/** Write a file into the folder of a user. */
-function give({ home }: HttpBridge, user: string, file: string, content: string | object): void {
-  const folder = path.join(home, 'MCPs/users', user)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(path.join(folder, file), typeof content === 'string' ? content : JSON.stringify(content))
-}
 
 const servers = (mcpServers: object) => ({ mcpServers })
 const lines = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [])
@@ -110,7 +98,7 @@ it('rules of a user count for a server of their own, and that user alone is aske
   const asked: string[] = []
   const connect = async (name: string) =>
     bridge.connect('legacy', {
-      token: (await sandbridge(bridge, 'token', 'create', name)).stdout.trim(),
+      token: await tokenFor(bridge, name),
       capabilities: { elicitation: { form: {} } },
       prepare: (client) =>
         client.setRequestHandler('elicitation/create', () => {

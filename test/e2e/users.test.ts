@@ -1,26 +1,14 @@
 // This file verifies that each user of a bridge that serves many has files, rules and limits of their own, and reaches nothing of another's.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
-import { type HttpBridge, type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
+import { fixtureServer } from '../support/bridge-process.ts'
+import { type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
+import { connectAs, give, tokenFor } from '../support/http-users.ts'
 import { FakeRegistry, listed } from '../support/fake-registry.ts'
-import { runProgram } from '../support/run-program.ts'
 import { startIssuer } from '../support/token-issuer.ts'
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
-
-async function tokenFor({ home }: HttpBridge, name: string): Promise<string> {
-  const { stdout } = await runProgram(process.execPath, [CLI, 'token', 'create', name], bridgeEnv(home))
-  return stdout.trim()
-}
-
-/** A user's client; a new one with the same name is the same user. */
-async function connectAs(bridge: HttpBridge, ...names: string[]): Promise<HttpClient[]> {
-  const tokens = []
-  for (const name of names) tokens.push(await tokenFor(bridge, name))
-  return Promise.all(tokens.map((token) => bridge.connect('legacy', { token })))
-}
 
 /** Before a server that notes the calls that reach it. */
 async function startWithHub(env: Record<string, string> = {}, permissions?: object) {
@@ -36,12 +24,6 @@ async function startWithHub(env: Record<string, string> = {}, permissions?: obje
   })
   const reached = () => (existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n').length : 0)
   return { bridge, reached }
-}
-
-function writeRules({ home }: HttpBridge, user: string, text: string): void {
-  const folder = path.join(home, 'MCPs/users', user)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(path.join(folder, 'permissions.json'), text)
 }
 
 const rules = (permissions: object): string => JSON.stringify({ permissions })
@@ -132,13 +114,13 @@ describe('rules in a folder of a user', () => {
   it('rules in a folder of a user apply to that user alone, and can only make things stricter', async () => {
     const { bridge, reached } = await startWithHub({}, { deny: ['hub__create_issue'] })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
-    writeRules(bridge, 'ann', rules({ deny: ['hub__delete_*'], allow: ['hub__create_issue'] }))
+    give(bridge, 'ann', 'permissions.json', rules({ deny: ['hub__delete_*'], allow: ['hub__create_issue'] }))
     expect(await ann!.run(call)).toMatch(/PERMISSION_DENIED .*\(permissions\.json of this user, line 1\)/)
     expect(await ann!.run(caught('await mcp_hub.create_issue(title="x")'))).toContain('PERMISSION_DENIED')
     expect(reached()).toBe(0)
     expect(await ben!.run(call)).toBe('called')
     expect(await (await bridge.connect('legacy')).run(call)).toBe('called')
-    writeRules(bridge, 'ann', rules({}))
+    give(bridge, 'ann', 'permissions.json', rules({}))
     expect(await ann!.run(call)).toBe('called')
     expect(reached()).toBe(3)
   })
@@ -146,10 +128,10 @@ describe('rules in a folder of a user', () => {
   it('rules in a folder of a user with a mistake stop that user alone', async () => {
     const { bridge } = await startWithHub()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
-    writeRules(bridge, 'ann', '{"permissions": {"deny": 7}}')
+    give(bridge, 'ann', 'permissions.json', '{"permissions": {"deny": 7}}')
     expect(await ann!.run('1 + 1')).toMatch(/permissions\.json/)
     expect(await ben!.run('1 + 1')).toBe('2')
-    writeRules(bridge, 'ann', rules({ deny: ['hub'] }))
+    give(bridge, 'ann', 'permissions.json', rules({ deny: ['hub'] }))
     expect(await ann!.run('1 + 1')).toBe('2')
     expect(await ann!.run(call)).toContain('PERMISSION_DENIED')
   })

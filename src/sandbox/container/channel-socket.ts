@@ -3,13 +3,11 @@
 import { chown, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
+import { fitsSocketAddress, listenForAnyUser } from '../../process/unix-socket.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 
 /** Where a sandbox finds it. */
 export const CHANNEL_TARGET = '/run/sandbridge.sock'
-
-/** Of the address of a Unix socket, with its end. Node cuts off what is longer, which leads out of the folder. */
-const MAX_ADDRESS_BYTES = 108
 
 export class ChannelSocket {
   readonly path: string
@@ -37,14 +35,10 @@ export class ChannelSocket {
     const folder = await makeTemporaryFolder()
     try {
       const file = path.join(folder, 'channel')
-      if (Buffer.byteLength(file) >= MAX_ADDRESS_BYTES) throw new Error(`${file} is too long for a socket`)
+      if (!fitsSocketAddress(file)) throw new Error(`${file} is too long for a socket`)
       const server = createServer()
       server.maxConnections = 1
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject)
-        // The user of the sandbox is another one, whichever; the folder keeps others out.
-        server.listen({ path: file, readableAll: true, writableAll: true }, resolve)
-      })
+      await listenForAnyUser(server, file)
       if (engineUid !== undefined) await chown(folder, engineUid, -1)
       return new ChannelSocket(server, folder, file)
     } catch (error) {

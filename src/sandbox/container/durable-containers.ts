@@ -115,13 +115,11 @@ export class DurableContainers {
   async #enter(record: KeptRecord, place: HeldSandbox): Promise<DurableSandbox | string> {
     if (!(await isRunning(this.#engine, record.id))) {
       await this.#kept.forget(place)
-      await place.release()
       return `The kept sandbox ${record.id} has ended, and its variables are gone.`
     }
     if (record.made !== hashOf(this.#options.made)) {
       await removeContainer(this.#engine, record.id)
       await this.#kept.forget(place)
-      await place.release()
       return `The kept sandbox ${record.id} was made with other settings, so the bridge ended it. Its variables are gone.`
     }
     const door = await Door.open(place.door, (hello) => isKeyOf(hello, record.keyHash)).catch(() => undefined)
@@ -152,13 +150,7 @@ export class DurableContainers {
       touch: () => this.#kept.touch(id),
       remove: () => removeContainer(engine, id),
       findPid: () => containerPid(engine, name),
-      onEnd: async (isLeft) => {
-        if (isLeft) await place.release()
-        else {
-          await this.#kept.forget(place)
-          await place.release()
-        }
-      },
+      onEnd: (isLeft) => (isLeft ? place.release() : this.#kept.forget(place)),
     })
   }
 
@@ -175,7 +167,6 @@ export async function removeKept(kept: KeptSandboxes, record: KeptRecord): Promi
   if (!place) return false
   if (record.provider === 'docker' || record.provider === 'podman') await removeContainer(record.provider, record.id)
   await kept.forget(place)
-  await place.release()
   return true
 }
 

@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
+import { fitsSocketAddress, listenForAnyUser } from '../../process/unix-socket.ts'
 import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
 
 /** The folder as the sandbox sees it. */
@@ -11,8 +12,6 @@ const SOCKET_NAME = 'bridge'
 /** What the sandbox connects to. */
 export const DOOR_SOCKET = `${DOOR_TARGET}/${SOCKET_NAME}`
 
-/** Of the address of a Unix socket, with its end. Node cuts off what is longer, which leads out of the folder. */
-const MAX_ADDRESS_BYTES = 108
 /** How long one that connects may take to say who it is, and how many may be about to. */
 const HELLO_MS = 5_000
 const MAX_GUESTS = 16
@@ -26,7 +25,7 @@ export interface Entered {
 
 /** Whether a socket can be made in this folder. */
 export function fitsSocket(folder: string): boolean {
-  return Buffer.byteLength(path.join(folder, SOCKET_NAME)) < MAX_ADDRESS_BYTES
+  return fitsSocketAddress(path.join(folder, SOCKET_NAME))
 }
 
 export class Door {
@@ -62,11 +61,7 @@ export class Door {
     const server = createServer()
     server.maxConnections = MAX_GUESTS
     const door = new Door(server, admits)
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      // The user of the sandbox is another one, whichever; the folder keeps others out.
-      server.listen({ path: file, readableAll: true, writableAll: true }, resolve)
-    })
+    await listenForAnyUser(server, file)
     return door
   }
 

@@ -100,11 +100,12 @@ export class KeptSandboxes {
     void utimes(path.join(this.#folderOf(id), RECORD), now, now).catch(() => {})
   }
 
-  /** Nothing of it is left here. For whoever has it. */
-  async forget({ id, door }: Pick<HeldSandbox, 'id' | 'door'>): Promise<void> {
+  /** Give it back, with nothing of it left here. */
+  async forget({ id, door, release }: HeldSandbox): Promise<void> {
     const folder = this.#folderOf(id)
     if (!door.startsWith(folder)) await rm(path.dirname(door), { recursive: true, force: true }).catch(() => {})
     await rm(folder, { recursive: true, force: true }).catch(() => {})
+    await release()
   }
 
   /** What bridges have left that ended before their sandboxes were kept. */

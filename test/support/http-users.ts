@@ -1,0 +1,25 @@
+// Users of a bridge that serves many: their tokens, their clients, and the files of their folders.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { bridgeEnv, CLI } from './bridge-process.ts'
+import type { HttpBridge, HttpClient } from './http-bridge.ts'
+import { runProgram } from './run-program.ts'
+
+export async function tokenFor({ home }: HttpBridge, name: string): Promise<string> {
+  const { stdout } = await runProgram(process.execPath, [CLI, 'token', 'create', name], bridgeEnv(home))
+  return stdout.trim()
+}
+
+/** A client for each user, who has no token yet. */
+export async function connectAs(bridge: HttpBridge, ...names: string[]): Promise<HttpClient[]> {
+  const tokens = []
+  for (const name of names) tokens.push(await tokenFor(bridge, name))
+  return Promise.all(tokens.map((token) => bridge.connect('legacy', { token })))
+}
+
+/** Write a file into the folder of a user. */
+export function give({ home }: HttpBridge, user: string, file: string, content: string | object): void {
+  const folder = path.join(home, 'MCPs/users', user)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, file), typeof content === 'string' ? content : JSON.stringify(content))
+}
