@@ -10,15 +10,17 @@ export interface MeasuredBridge {
   child: ChildProcess
   exited: Promise<void>
   connect(): Promise<Client>
-  /** End it if it still runs, and remove its files. */
+  /** End it if it still runs, and remove the folder that was made for it. */
   close(): Promise<void>
 }
 
+/** @param shared a folder that it shares with others */
 export async function openMeasuredBridge(
   servers: Record<string, ServerEntry>,
   env: Record<string, string> = {},
+  shared?: string,
 ): Promise<MeasuredBridge> {
-  const home = makeHome(servers)
+  const home = shared ?? makeHome(servers)
   const child = spawn(process.execPath, [CLI, 'run', '--http', '0'], {
     env: bridgeEnv(home, { MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_LOG_LEVEL: 'error', ...env }),
     cwd: home,
@@ -28,7 +30,7 @@ export async function openMeasuredBridge(
   const close = async () => {
     if (child.exitCode === null) child.kill('SIGKILL')
     await exited
-    await rm(home, { recursive: true, force: true })
+    if (shared === undefined) await rm(home, { recursive: true, force: true })
   }
   try {
     const url = new URL(await addressOf(child.stderr))

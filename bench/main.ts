@@ -21,6 +21,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
   fairness: async () => (await import('./fairness.ts')).fairnessRows(),
+  many: async () => (await import('./many.ts')).manyRows(),
   policy: async () => (await import('./policy.ts')).policyRows(),
   trust: async () => (await import('./trust.ts')).trustRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),

@@ -64,3 +64,12 @@ describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`
     },
   )
 })
+
+it('clients that are as many as the sessions a bridge may keep are all connected at once', async () => {
+  const count = 300
+  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_SESSIONS: String(count) } })
+  const clients = await Promise.all(Array.from({ length: count }, () => bridge.connect('legacy')))
+  // The stream that each of them listens on is open meanwhile.
+  const tools = await Promise.all(clients.map(({ client }) => client.listTools()))
+  expect(tools.map((one) => one.tools.length)).toEqual(Array.from({ length: count }, () => 1))
+})

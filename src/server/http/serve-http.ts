@@ -50,6 +50,20 @@ export const HTTP_LIMITS = {
   vanishedMs: { withVariables: 120_000, without: 30_000 },
 }
 
+/** Room for each session: its stream, a cell and something beside it, over connections that a client may not share among them. */
+const OF_A_SESSION = { openRequests: 3, connections: 4, newcomers: 1 }
+
+/** The limits of a bridge that keeps so many sessions open. */
+function httpLimits(sessionCount: number): typeof HTTP_LIMITS {
+  const { openRequests, connections, newcomers } = HTTP_LIMITS
+  return {
+    ...HTTP_LIMITS,
+    openRequests: Math.max(openRequests, OF_A_SESSION.openRequests * sessionCount),
+    connections: Math.max(connections, OF_A_SESSION.connections * sessionCount),
+    newcomers: Math.max(newcomers, OF_A_SESSION.newcomers * sessionCount),
+  }
+}
+
 export interface HttpOptions extends Address {
   /** The bridge's own. */
   token: string
@@ -73,7 +87,7 @@ export interface HttpService {
 export async function serveHttp(
   bridge: Bridge,
   { host, port, token, tls, trustedProxies = [] }: HttpOptions,
-  limits = HTTP_LIMITS,
+  limits = httpLimits(bridge.settings.httpSessionCount),
 ): Promise<HttpService> {
   const { settings, log } = bridge
   const registry = new SessionRegistry({
