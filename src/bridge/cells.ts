@@ -203,10 +203,9 @@ export class Cells {
     const { session, scope, masker, log, origin, interrupt } = cell
     const { projects } = cell.user.state
     const code = masker ? masker.unmaskSource(request.code) : request.code
-    const over = new AbortController()
     this.#interrupts.set(origin.cell, interrupt)
     const named = { code, language: request.language }
-    this.#startNamed(named, cell, over.signal)
+    const starting = this.#startNamed(named, cell)
     try {
       return await session.run({
         ...request,
@@ -222,7 +221,7 @@ export class Cells {
         onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
     } finally {
-      over.abort()
+      starting?.abort()
       this.#interrupts.delete(origin.cell)
     }
   }
@@ -265,14 +264,20 @@ export class Cells {
     })
   }
 
-  /** Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them. */
-  #startNamed({ code, language }: Pick<CellRequest, 'code' | 'language'>, cell: OpenCell, signal: AbortSignal): void {
+  /**
+   * Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them.
+   * @returns what ends the wait for them; undefined when none is started
+   */
+  #startNamed({ code, language }: Pick<CellRequest, 'code' | 'language'>, cell: OpenCell): AbortController | undefined {
     const { questions } = this.#options
     const { scope, servers } = cell
     const { catalog, upstreams } = servers.connected
     const broken = new Set(catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
+    let over: AbortController | undefined
     for (const { name } of namedServers(code, scope.servers, language)) {
       if (broken.has(name) || upstreams.state(name) !== 'not-started') continue
+      over ??= new AbortController()
+      const { signal } = over
       const start = async () => {
         // Through the catalog when it knows nothing yet, so that it learns of resources and prompts, too.
         await catalog.tools(name, signal)
@@ -284,5 +289,6 @@ export class Cells {
         .catch(() => {})
         .finally(leave)
     }
+    return over
   }
 }
