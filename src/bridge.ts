@@ -125,6 +125,7 @@ export class Bridge {
       maskers: this.maskers,
       users: this.users,
       serversOf: (user) => this.#userServers.of(user),
+      ownServersOf: (user) => this.serversOfUser(user),
       registries: this.registries,
       addedServers: addedServersOf(settings, log, this.servers.jailPlace),
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),

@@ -24,7 +24,7 @@ import { ARTIFACT_LIMITS, type Artifact } from '../state/artifact-store.ts'
 import type { SavedToolContent } from '../state/saved-tool.ts'
 import { Uploads } from '../state/uploads.ts'
 import type { UserState } from '../state/user-state.ts'
-import type { Upstreams } from '../upstream/upstream.ts'
+import type { SignInOptions, Upstreams } from '../upstream/upstream.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
 import type { Users } from './users.ts'
@@ -81,6 +81,8 @@ interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> 
   users: Users
   /** The servers of a user, as the config files define them now. @throws BridgeError CONFIG_INVALID */
   serversOf: (user: string | undefined) => Promise<ServerSet>
+  /** Those that no other user reaches. */
+  ownServersOf: (user: string) => Promise<ServerSet>
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
 }
 
@@ -245,6 +247,7 @@ export class Cells {
       refreshServers: () => configured.refresh(),
       catalog: connected.catalog,
       upstreams,
+      signIn: (server, options) => this.#signIn(cell, server, options),
       questions,
       artifacts,
       memories,
@@ -262,6 +265,13 @@ export class Cells {
       forPerson,
       onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
     })
+  }
+
+  /** A sign-in of a user is kept with what they own: connections that users share never become those of one of them. */
+  async #signIn({ origin, servers }: OpenCell, server: string, options: SignInOptions): Promise<'now' | 'next-cell'> {
+    const own = origin.user === undefined ? servers : await this.#options.ownServersOf(origin.user)
+    await own.connected.upstreams.signIn(server, options)
+    return own === servers ? 'now' : 'next-cell'
   }
 
   /**

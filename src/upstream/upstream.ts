@@ -71,7 +71,7 @@ export interface CallOptions {
 export type Meta = Readonly<Record<string, unknown>>
 
 /** Someone who can sign in to a server in a browser. */
-interface SignInOptions {
+export interface SignInOptions {
   /** Shows the page to sign in at. @throws when the user does not want to */
   showPage: (url: URL) => Promise<void>
   /** More permissions than the stored sign-in has. */

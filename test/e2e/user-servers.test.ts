@@ -143,3 +143,25 @@ it('the sign-in of a user is kept in their folder, and no other user calls with 
   remote.refreshTokens.clear()
   expect(await ann!.run(call)).toContain('sandbridge login r --user ann')
 })
+
+it('a sign-in that a user is offered while a cell waits is theirs alone', async () => {
+  const remote = await protectedServer()
+  const bridge = await startHttpBridge({ servers: { r: { url: remote.url } } })
+  const [ben] = await connectAs(bridge, 'ben')
+  const ann = await bridge.connect('legacy', {
+    token: await tokenFor(bridge, 'ann'),
+    capabilities: { elicitation: { url: {} } },
+    prepare: (client) =>
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        await fetch((params as { url: string }).url)
+        return { action: 'accept' as const }
+      }),
+  })
+  const call = caught('await mcp_r.echo(text="hi")')
+  // Connections that all users share do not become hers in the midst of a cell.
+  expect(await ann.run(call)).toMatch(/UPSTREAM_AUTH_REQUIRED.*signed in.*Run the cell again/s)
+  expect(await ann.run(call)).toBe('hi')
+  expect(await ben!.run(call)).toContain('requires authentication')
+  expect(await (await bridge.connect('legacy')).run(call)).toContain('requires authentication')
+  expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/tokens.json'))).toBe(false)
+})

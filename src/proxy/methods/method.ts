@@ -17,7 +17,7 @@ import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
 import type { Uploads } from '../../state/uploads.ts'
-import type { Upstreams } from '../../upstream/upstream.ts'
+import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Scope } from '../scope.ts'
@@ -26,6 +26,12 @@ import type { UserQuota } from '../user/user-quota.ts'
 interface ProxyOptions {
   catalog: Catalog
   upstreams: Upstreams
+  /**
+   * Sign the cell's user in to a server, and nobody else.
+   * @returns whether the calls of this cell are made with it, or those of the next one
+   * @throws BridgeError as `Upstreams.signIn` does
+   */
+  signIn: (server: string, options: SignInOptions) => Promise<'now' | 'next-cell'>
   questions: Questions
   artifacts: ArtifactStore
   memories: MemoryStore

@@ -10,10 +10,13 @@ import type { CallContext } from '../methods/method.ts'
 /** How long a user may take to sign in. The cell's own limit stands still meanwhile. */
 const SIGN_IN_MS = 5 * 60_000
 
-type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'session' | 'origin'>
+type Context = Pick<CallContext, 'upstreams' | 'signIn' | 'questions' | 'asker' | 'session' | 'origin'>
 
-/** For each cell and server, the offer that is open, or that was declined: hundreds of calls make one offer, and no is no. */
-const offers = new WeakMap<Asker, Map<string, Promise<boolean>>>()
+/** What came of an offer: the work can be tried again now, from the next cell on, or its error stands. */
+type Settled = 'now' | 'next-cell' | 'no'
+
+/** For each cell and server, the offer that is open, or that stands: hundreds of calls make one offer, and no is no. */
+const offers = new WeakMap<Asker, Map<string, Promise<Settled>>>()
 
 /** What the server asks meanwhile goes to the cell's client, too. @throws what `work` throws */
 export async function withUser<T>(
@@ -29,7 +32,10 @@ export async function withUser<T>(
   } catch (error) {
     // While the user is busy, the server has no call in flight that a question could belong to.
     leave()
-    if (!asker || !BridgeError.isInstance(error) || !(await isSettled(server, error, asker, context, work))) throw error
+    if (!asker || !BridgeError.isInstance(error)) throw error
+    const settled = await settle(server, error, asker, context, work)
+    if (settled === 'next-cell') throw signedInForLater(server)
+    if (settled === 'no') throw error
     leave = questions.enter(server, context, work)
     return await ask()
   } finally {
@@ -37,18 +43,18 @@ export async function withUser<T>(
   }
 }
 
-function isSettled(
+function settle(
   server: string,
   error: BridgeError,
   asker: Asker,
   context: Context,
   work: Abortable,
-): Promise<boolean> | boolean {
+): Promise<Settled> | Settled {
   const canOffer = asker.canAnswer(linkQuestion('', ''))
-  if (!canOffer || work.aborted) return false
-  if (error.code !== 'UPSTREAM_LINK_REQUIRED' && error.code !== 'UPSTREAM_AUTH_REQUIRED') return false
-  if (error.code === 'UPSTREAM_AUTH_REQUIRED' && !context.upstreams.canSignIn(server)) return false
-  const ofCell = offers.get(asker) ?? new Map<string, Promise<boolean>>()
+  if (!canOffer || work.aborted) return 'no'
+  if (error.code !== 'UPSTREAM_LINK_REQUIRED' && error.code !== 'UPSTREAM_AUTH_REQUIRED') return 'no'
+  if (error.code === 'UPSTREAM_AUTH_REQUIRED' && !context.upstreams.canSignIn(server)) return 'no'
+  const ofCell = offers.get(asker) ?? new Map<string, Promise<Settled>>()
   offers.set(asker, ofCell)
   const earlier = ofCell.get(server)
   if (earlier) return earlier
@@ -57,31 +63,53 @@ function isSettled(
       ? signIn(server, error, asker, context, signalOf(work))
       : openPages(server, error, asker, context, signalOf(work))
   const offer = steps.then(
-    () => {
-      ofCell.delete(server)
-      return true
+    (settled) => {
+      if (settled === 'now') ofCell.delete(server)
+      return settled
     },
-    () => false,
+    () => 'no' as const,
   )
   ofCell.set(server, offer)
   return offer
 }
 
-async function openPages(server: string, error: BridgeError, asker: Asker, context: Context, signal: AbortSignal) {
+function signedInForLater(server: string): BridgeError {
+  return new BridgeError(
+    'UPSTREAM_AUTH_REQUIRED',
+    `The user has signed in to server '${server}', for the cells after this one`,
+    {
+      hint: 'Run the cell again.',
+    },
+  )
+}
+
+async function openPages(
+  server: string,
+  error: BridgeError,
+  asker: Asker,
+  context: Context,
+  signal: AbortSignal,
+): Promise<Settled> {
   const { upstreams } = context
   const { pages } = error.data as { pages: RequiredPage[] }
   for (const { url, message } of pages) await show(server, url, message, asker, context, signal)
   const finished = pages.flatMap(({ id }) => (id === undefined ? [] : [upstreams.pageFinished(server, id, signal)]))
   await asker.hold(Promise.all(finished))
+  return 'now'
 }
 
-async function signIn(server: string, error: BridgeError, asker: Asker, context: Context, signal: AbortSignal) {
-  const { upstreams } = context
+async function signIn(
+  server: string,
+  error: BridgeError,
+  asker: Asker,
+  context: Context,
+  signal: AbortSignal,
+): Promise<Settled> {
   const scope = (error.data as { scope?: string } | undefined)?.scope
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (url: URL): Promise<void> =>
     show(server, url.href, 'Sign in, so that the running code can continue.', asker, context, limit)
-  await asker.hold(upstreams.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
+  return asker.hold(context.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
 }
 
 /** @throws Error when the user does not want to open it */
