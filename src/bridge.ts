@@ -3,6 +3,7 @@ import { Cells } from './bridge/cells.ts'
 import type { ConnectedServers } from './bridge/connect-servers.ts'
 import { attachObservers } from './bridge/observers.ts'
 import { OpenSessions } from './bridge/open-sessions.ts'
+import { beginSignIn } from './bridge/begin-sign-in.ts'
 import { addedServersOf, registriesOf } from './bridge/registry-access.ts'
 import { ServerSet } from './bridge/server-set.ts'
 import { UserServers } from './bridge/user-servers.ts'
@@ -32,6 +33,7 @@ import { checkSavedTool } from './session/check-saved-tool.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
 import type { UserState } from './state/user-state.ts'
+import type { SignInPage } from './upstream/auth/callback.ts'
 import { loadSdk } from './upstream/connection/sdk.ts'
 import type { Upstreams } from './upstream/upstream.ts'
 
@@ -63,6 +65,8 @@ export class Bridge {
   readonly findProvider: ProviderChoice
   /** Where the user can answer questions about calls, while it is served. */
   page: AnswerPage | undefined
+  /** Where users sign in to servers with browsers on other machines. */
+  readonly signInPage: SignInPage | undefined
   /** The servers that all users share. */
   readonly shared: ServerSet
   readonly #userServers: UserServers
@@ -82,9 +86,21 @@ export class Bridge {
     return new Bridge({ settings, log, definitions, discovered, files, policy, ...options })
   }
 
-  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage, ...rest }: BridgeParts) {
+  private constructor({
+    settings,
+    log,
+    definitions,
+    discovered,
+    ask,
+    files,
+    policy,
+    servePage,
+    signInPage,
+    ...rest
+  }: BridgeParts) {
     this.settings = settings
     this.log = log
+    this.signInPage = signInPage
     this.#servePage = servePage
     const events = new EventStream((subscriber, reason) => log.warning('An observer failed', { subscriber, reason }))
     this.events = events
@@ -93,7 +109,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
     const page = () => this.#answerPage()
-    const common = { settings, log, events, questions, page }
+    const common = { settings, log, events, questions, page, signInPage }
     const shared = new ServerSet({ ...common, ask, definitions, discovered, files, policy })
     this.shared = shared
     this.#userServers = new UserServers({ ...common, shared, ownPort: rest.ownPort })
@@ -126,6 +142,7 @@ export class Bridge {
       users: this.users,
       serversOf: (user) => this.#userServers.of(user),
       ownServersOf: (user) => this.serversOfUser(user),
+      signInPage,
       registries: this.registries,
       addedServers: addedServersOf(settings, log, this.servers.jailPlace),
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
@@ -213,6 +230,12 @@ export class Bridge {
     return this.#userServers.own(user)
   }
 
+  /** Sign a user in to a server, or the owner of the bridge. @returns the page to open @throws BridgeError as `beginSignIn` does */
+  async beginSignIn(server: string, user?: string): Promise<URL> {
+    const { connected } = user === undefined ? this.shared : await this.serversOfUser(user)
+    return beginSignIn(connected, server)
+  }
+
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
     await this.#servedPage?.catch(() => {})
@@ -240,6 +263,8 @@ export interface BridgeOptions {
   ownPort?: number
   /** Serves the page from the first question on that a client cannot ask its user, who sits at this machine; missing means that none is. */
   servePage?: (bridge: Bridge) => Promise<void>
+  /** Where users sign in to servers with browsers on other machines; missing means that they sign in on this one. */
+  signInPage?: SignInPage
   /** One that is chosen already, or about to be. */
   findProvider?: ProviderChoice
 }

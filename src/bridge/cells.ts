@@ -24,6 +24,7 @@ import { ARTIFACT_LIMITS, type Artifact } from '../state/artifact-store.ts'
 import type { SavedToolContent } from '../state/saved-tool.ts'
 import { Uploads } from '../state/uploads.ts'
 import type { UserState } from '../state/user-state.ts'
+import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { SignInOptions, Upstreams } from '../upstream/upstream.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
@@ -81,6 +82,7 @@ interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> 
   users: Users
   /** The servers of a user, as the config files define them now. @throws BridgeError CONFIG_INVALID */
   serversOf: (user: string | undefined) => Promise<ServerSet>
+  signInPage: SignInPage | undefined
   /** Those that no other user reaches. */
   ownServersOf: (user: string) => Promise<ServerSet>
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
@@ -230,7 +232,7 @@ export class Cells {
 
   /** What serves the calls of a cell. */
   #server(cell: OpenCell, handling: Handling, request: SessionRequest): Serve {
-    const { settings, events, questions, registries, addedServers } = this.#options
+    const { settings, events, questions, registries, addedServers, signInPage } = this.#options
     const { session, scope, permissions, masker, asker, origin, interrupt, user } = cell
     const { connected, configured } = cell.servers
     const { allowed, keepsQuestions, forPerson, upstreams = connected.upstreams } = handling
@@ -248,6 +250,7 @@ export class Cells {
       catalog: connected.catalog,
       upstreams,
       signIn: (server, options) => this.#signIn(cell, server, options),
+      signInPage,
       questions,
       artifacts,
       memories,

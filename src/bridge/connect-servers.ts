@@ -19,6 +19,7 @@ import type { Questions } from '../proxy/user/questions.ts'
 import type { JailPlace } from '../registry/quarantine.ts'
 import { usersFolder } from '../state/user-folder.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
+import type { SignInPage } from '../upstream/auth/callback.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
 import { createVault, type Vault } from '../upstream/auth/vault.ts'
 import { createUpstreams } from '../upstream/create-upstreams.ts'
@@ -39,6 +40,8 @@ export interface ConnectOptions {
   env?: () => Readonly<Record<string, string>>
   /** What `sandbridge login SERVER` needs besides, as hints show it. */
   loginOptions?: string
+  /** Where users sign in with browsers on other machines; missing means that they sign in on this one. */
+  signInPage: SignInPage | undefined
   /** Can a tool be called? */
   standing: (tool: CatalogTool) => Standing
   /** The config files that definitions are in. */
@@ -91,6 +94,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     tokenStore,
     clientMetadataUrl: settings.clientMetadataUrl,
     loginOptions: options.loginOptions,
+    signInPage: options.signInPage,
     requests: (callers) => questions.requests(callers),
     jail: jailPlace,
     negotiatedTransportsFile: path.join(cacheDir, 'upstreams.json'),

@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
 import type { Questions } from '../proxy/user/questions.ts'
 import { userFolder } from '../state/user-folder.ts'
+import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { ServerSet } from './server-set.ts'
 
@@ -24,6 +25,7 @@ interface UserServersOptions {
   shared: ServerSet
   /** Where this bridge serves over HTTP. */
   ownPort: number | undefined
+  signInPage: SignInPage | undefined
   page: () => Promise<AnswerPage | undefined>
 }
 
@@ -104,7 +106,7 @@ export class UserServers {
   }
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
-    const { settings, log, events, questions, page } = this.#options
+    const { settings, log, events, questions, page, signInPage } = this.#options
     const files = new PermissionFiles(settings)
     return new ServerSet({
       settings,
@@ -112,6 +114,7 @@ export class UserServers {
       events,
       questions,
       page,
+      signInPage,
       ask: undefined,
       definitions,
       discovered,

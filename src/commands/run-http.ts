@@ -5,6 +5,7 @@ import { BridgeError } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { type Address, parseAddress } from '../server/http/address.ts'
 import { isLoopback } from '../server/http/guard.ts'
+import { SignInPages } from '../server/http/sign-in-pages.ts'
 import { serveHttp } from '../server/http/serve-http.ts'
 import type { TlsFiles } from '../server/http/tls-files.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
@@ -29,10 +30,15 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   checkPublicUrl(address, settings)
   const { token, source } = await tokenFor(address, settings)
   // A client on another machine could not open the page.
-  const options = { ownPort: address.port, ...(isLoopback(address.host) && { servePage: pageOnDemand }) }
+  const signInPages = settings.publicUrl === undefined ? undefined : new SignInPages(settings.publicUrl)
+  const options = {
+    ownPort: address.port,
+    ...(signInPages && { signInPage: signInPages }),
+    ...(isLoopback(address.host) && { servePage: pageOnDemand }),
+  }
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
   offerPage(bridge)
-  const service = await serveHttp(bridge, { ...address, token, tls, trustedProxies })
+  const service = await serveHttp(bridge, { ...address, token, tls, trustedProxies, signInPages })
   await page?.serve(bridge)
   const { Scheduler } = await import('../server/schedule/scheduler.ts')
   const scheduler = new Scheduler(bridge)

@@ -1,4 +1,5 @@
 // The pages beside the page: what a link opens, and what somebody without one sees. They need no script and no style. Pure.
+import { escaped, html } from '../text/html.ts'
 
 /**
  * Goes on to the page, with the key behind `#`, which no server is sent. A redirect would not do: a browser that comes from another
@@ -37,12 +38,4 @@ export function questionPage({
 /** @param note a sentence */
 export function notePage(note: string): string {
   return html('Sandbridge', '', `<p role="status">${escaped(note)}</p>`)
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-}
-
-function html(title: string, head: string, body: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>${head}</head><body>${body}</body></html>`
 }

@@ -18,6 +18,7 @@ import type { UpstreamRequests } from './connection/requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createClientCredentialsAuth } from './auth/client-credentials.ts'
 import { createStoredAuth } from './auth/stored-auth.ts'
+import type { SignInPage } from './auth/callback.ts'
 import type { TokenStore } from './auth/token-store.ts'
 import { createNegotiatedTransports } from './lifecycle/negotiated-transports.ts'
 
@@ -49,6 +50,8 @@ export interface UpstreamsOptions {
   tokenStore?: TokenStore
   /** What `sandbridge login SERVER` needs besides, as hints show it. */
   loginOptions?: string | undefined
+  /** Where users sign in with browsers on other machines; missing means that they sign in on this one. */
+  signInPage?: SignInPage | undefined
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string | undefined
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
@@ -119,6 +122,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       clientInfo: options.clientInfo,
       startTimeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS,
       loginOptions: options.loginOptions ?? '',
+      signInPage: options.signInPage,
       cwd: options.cwd,
       idleMs: options.idleMs ?? 0,
       allowLinkLocal: options.allowLinkLocal ?? false,
@@ -234,6 +238,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         store: options.tokenStore,
         clientMetadataUrl: options.clientMetadataUrl,
         showPage,
+        openCallback: options.signInPage?.openCallback,
         ...(scope !== undefined && { scope }),
         clientInfo: options.clientInfo,
         signal,

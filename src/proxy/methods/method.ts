@@ -17,6 +17,7 @@ import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
 import type { Uploads } from '../../state/uploads.ts'
+import type { SignInPage } from '../../upstream/auth/callback.ts'
 import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
@@ -32,6 +33,7 @@ interface ProxyOptions {
    * @throws BridgeError as `Upstreams.signIn` does
    */
   signIn: (server: string, options: SignInOptions) => Promise<'now' | 'next-cell'>
+  signInPage: SignInPage | undefined
   questions: Questions
   artifacts: ArtifactStore
   memories: MemoryStore

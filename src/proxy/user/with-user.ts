@@ -10,7 +10,7 @@ import type { CallContext } from '../methods/method.ts'
 /** How long a user may take to sign in. The cell's own limit stands still meanwhile. */
 const SIGN_IN_MS = 5 * 60_000
 
-type Context = Pick<CallContext, 'upstreams' | 'signIn' | 'questions' | 'asker' | 'session' | 'origin'>
+type Context = Pick<CallContext, 'upstreams' | 'signIn' | 'signInPage' | 'questions' | 'asker' | 'session' | 'origin'>
 
 /** What came of an offer: the work can be tried again now, from the next cell on, or its error stands. */
 type Settled = 'now' | 'next-cell' | 'no'
@@ -107,8 +107,11 @@ async function signIn(
 ): Promise<Settled> {
   const scope = (error.data as { scope?: string } | undefined)?.scope
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
-  const showPage = (url: URL): Promise<void> =>
-    show(server, url.href, 'Sign in, so that the running code can continue.', asker, context, limit)
+  const { signInPage, origin } = context
+  const showPage = (page: URL): Promise<void> => {
+    const link = signInPage?.linkTo({ server, user: origin.user, page }) ?? page.href
+    return show(server, link, 'Sign in, so that the running code can continue.', asker, context, limit)
+  }
   return asker.hold(context.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
 }
 

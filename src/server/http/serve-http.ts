@@ -18,6 +18,7 @@ import type { BearerRefusal } from './oauth/bearer-refusal.ts'
 import { ProtectedResource } from './oauth/protected-resource.ts'
 import { refuse } from './refuse.ts'
 import { BodyError, readJsonBody } from './request-body.ts'
+import type { SignInPages } from './sign-in-pages.ts'
 import { SessionRegistry } from './session-registry.ts'
 import type { TlsFiles } from './tls-files.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
@@ -70,6 +71,8 @@ export interface HttpOptions extends Address {
   tls?: TlsFiles | undefined
   /** Addresses and ranges of proxies that are believed. */
   trustedProxies?: readonly string[]
+  /** Missing when users sign in to servers on this machine. */
+  signInPages?: SignInPages | undefined
 }
 
 export interface HttpService {
@@ -86,7 +89,7 @@ export interface HttpService {
 /** @throws BridgeError CONFIG_INVALID when the address cannot be listened on, or one of the options is wrong */
 export async function serveHttp(
   bridge: Bridge,
-  { host, port, token, tls, trustedProxies = [] }: HttpOptions,
+  { host, port, token, tls, trustedProxies = [], signInPages }: HttpOptions,
   limits = httpLimits(bridge.settings.httpSessionCount),
 ): Promise<HttpService> {
   const { settings, log } = bridge
@@ -120,6 +123,11 @@ export async function serveHttp(
       if (guard.isAddressed(request, response)) protectedResource.answer(request, response)
       return
     }
+    if (path.startsWith(`${PATH}/sign-in`) && signInPages) {
+      if (guard.isAddressed(request, response))
+        await signInPages.answer(request, response, path.slice(PATH.length), beginSignInOf)
+      return
+    }
     if (path !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
     const client = await guard.letIn(request, response)
     if (!client) return
@@ -134,6 +142,12 @@ export async function serveHttp(
     response.once('close', () => openAnswers.delete(response))
     const body = request.method === 'POST' ? await readJsonBody(request, limits.bodyBytes) : undefined
     await groups.of(client).answer(request, response, body)
+  }
+
+  /** Of whoever the token is. */
+  async function beginSignInOf(given: string, server: string): Promise<URL | undefined> {
+    const client = await findClient(given)
+    return client && bridge.beginSignIn(server, client.user)
   }
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {

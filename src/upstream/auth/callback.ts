@@ -12,6 +12,21 @@ export interface Callback {
   close(): void
 }
 
+/**
+ * @param registered the address that a client was registered with by hand
+ * @param port to take when no address is registered, where that is a port of this machine
+ */
+export type OpenCallback = (registered: string | undefined, port: number) => Promise<Callback>
+
+/** Where users of other machines sign in with their own browsers. */
+export interface SignInPage {
+  /** To be shown to anybody: who opens it shows there who they are. @param server its name */
+  addressFor(server: string): string
+  /** A link for one user: whoever has it needs no token. @param page that of the authorization server */
+  linkTo(about: { server: string; user: string | undefined; page: URL }): string
+  openCallback: OpenCallback
+}
+
 /** The port that a client is registered with is in use. */
 export class PortTakenError extends Error {}
 

@@ -5,7 +5,7 @@ import type { RemoteServer } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
-import { openCallback, PortTakenError, type Callback } from './callback.ts'
+import { type Callback, openCallback, type OpenCallback, PortTakenError } from './callback.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import { untilAborted } from '../../process/wait.ts'
 import { createRedactor, redactStart } from '../../config/secrets/redact.ts'
@@ -20,6 +20,8 @@ export interface LoginOptions {
   store: TokenStore
   /** Shows the user the page to log in at. It also has to be printed: the browser may be on another machine. */
   showPage: (url: URL) => void | Promise<void>
+  /** Where the answer is awaited; a port of this machine when missing. */
+  openCallback?: OpenCallback | undefined
   /** For a browser on another machine: the address it ended up at, as the user copied it. Missing when the user cannot paste one. */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
@@ -170,20 +172,22 @@ async function connects(
   }
 }
 
-function hintFor(name: string, error: unknown, { port }: Callback): string {
+function hintFor(name: string, error: unknown, { url, port }: Callback): string {
   if (/dynamic client registration/i.test(messageOf(error))) {
-    return `Register a client with the operator of the server, with the redirect address http://127.0.0.1:${port}/callback, and write {"clientId": …, "callbackPort": ${port}} as \`oauth\` into the entry of '${name}'.`
+    const isLocal = new URL(url).hostname === '127.0.0.1'
+    const entry = isLocal ? `{"clientId": …, "callbackPort": ${port}}` : '{"clientId": …}'
+    return `Register a client with the operator of the server, with the redirect address ${url}, and write ${entry} as \`oauth\` into the entry of '${name}'.`
   }
   return `Run \`sandbridge login ${name}\` again. If it fails in the same way, contact the operator of the server.`
 }
 
 /** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the port that the client is registered with is in use */
-async function listen({ name, server, store }: LoginOptions): Promise<Callback> {
+async function listen({ name, server, store, openCallback: open = openCallback }: LoginOptions): Promise<Callback> {
   const { byIssuer, latest } = await store.read(server.url)
   // The port that we are registered with, so that the registration can be used again.
   const port = (latest === undefined ? undefined : byIssuer[latest]?.port) ?? 0
   try {
-    return await openCallback(server.signIn?.redirectUri, port)
+    return await open(server.signIn?.redirectUri, port)
   } catch (error) {
     if (!(error instanceof PortTakenError)) throw error
     throw new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' cannot start: ${error.message}`, {

@@ -17,7 +17,7 @@ export interface OAuthProviderOptions {
   name: string
   store: TokenStore
   serverUrl: string
-  /** Where the answer of the authorization server is awaited: an address of this machine, and its port. */
+  /** Where the answer of the authorization server is awaited. */
   callback: { url: string; port: number }
   /** A client that was registered by hand. Without a client id we register ourselves. */
   client?: SignInClient | undefined
@@ -55,7 +55,8 @@ export class OAuthProvider implements OAuthClientProvider {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
-      application_type: 'native',
+      // OpenID Connect Dynamic Client Registration 1.0, section 2: a native client has addresses of its own machine only.
+      application_type: this.redirectUrl.startsWith('http:') ? 'native' : 'web',
     }
   }
 

@@ -1,4 +1,5 @@
 // Failures that a login or other permissions mend: what a server requires, and what the user does about it.
+import type { SignInPage } from '../auth/callback.ts'
 import { BridgeError } from '../../errors.ts'
 import { statusOf } from './remote-failure.ts'
 
@@ -8,6 +9,7 @@ const MAX_SCOPE_WORDS = 3
 interface Authenticated {
   server: string
   loginOptions?: string
+  signInPage?: Pick<SignInPage, 'addressFor'> | undefined
   usesClientCredentials?: boolean
 }
 
@@ -21,17 +23,24 @@ export function loginNeeded(about: Authenticated, error: unknown): BridgeError {
   const { server, usesClientCredentials } = about
   const scope = missingScope(error)
   if (scope !== undefined) return scopeNeeded(about, scope)
-  const login = loginCommand(about)
   if (usesClientCredentials) {
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
       userHint: 'Correct `oauth` in the definition of the server.',
     })
   }
+  const signIn = signInSteps(about)
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
-    hint: `Ask the user to run ${login} in a terminal, or to correct the credentials in its headers.`,
-    userHint: `Run ${login}, or correct the credentials in its headers.`,
+    hint: `Ask the user to ${signIn.asked}, or to correct the credentials in its headers.`,
+    userHint: `${signIn.told}, or correct the credentials in its headers.`,
   })
+}
+
+/** What the user does, for a sentence that asks them and for one that tells them. */
+function signInSteps(about: Authenticated): { asked: string; told: string } {
+  const address = about.signInPage?.addressFor(about.server)
+  if (address !== undefined) return { asked: `open ${address} in a browser`, told: `Open ${address} in a browser` }
+  return { asked: `run ${loginCommand(about)} in a terminal`, told: `Run ${loginCommand(about)}` }
 }
 
 function loginCommand({ server, loginOptions = '' }: Authenticated, more = ''): string {
@@ -53,8 +62,9 @@ function scopeNeeded(about: Authenticated, scope: string): BridgeError {
   const shown = isListOfScopes(scope) ? scope : undefined
   const named = shown === undefined ? '' : `: ${shown}`
   const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
-  let hint = `Ask the user to run ${loginCommand(about)} in a terminal. It requests them.`
-  let userHint = `Run ${loginCommand(about)}. It requests them.`
+  const signIn = signInSteps(about)
+  let hint = `Ask the user to ${signIn.asked}. It requests them.`
+  let userHint = `${signIn.told}. It requests them.`
   if (usesClientCredentials) {
     hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
     userHint = 'Add them to `scope` in the `oauth` of its definition.'
