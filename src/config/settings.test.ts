@@ -48,6 +48,7 @@ describe('readSettings', () => {
       auditRequired: false,
       live: true,
       metrics: undefined,
+      metricsToken: undefined,
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,
@@ -215,6 +216,18 @@ describe('readSettings', () => {
       'MCP_BRIDGE_MEMROY is not a setting and is ignored. Did you mean MCP_BRIDGE_MEMORY?',
       'MCP_BRIDGE_ZZZZZZZZZZ is not a setting and is ignored.',
     ])
+  })
+
+  it('an address for metrics that other machines can reach needs a token', () => {
+    for (const address of ['127.0.0.1:9464', 'localhost:9464', '[::1]:9464'])
+      expect(read({ MCP_BRIDGE_METRICS: address }).metrics).toMatchObject({ port: 9464 })
+    for (const address of ['0.0.0.0:9464', '10.1.2.3:9464', '[::]:9464']) {
+      expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow(/other machines can reach .*MCP_BRIDGE_METRICS_TOKEN/)
+      const withToken = { MCP_BRIDGE_METRICS: address, MCP_BRIDGE_METRICS_TOKEN: 'a-token-for-prometheus' }
+      expect(read(withToken)).toMatchObject({ metrics: { port: 9464 }, metricsToken: 'a-token-for-prometheus' })
+    }
+    for (const address of ['9464', 'example.com:9464', '0.0.0.0:99999', '[10.1.2.3]:1', '::1:9464'])
+      expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow('MCP_BRIDGE_METRICS')
   })
 
   it('settings cannot be changed after they are read', () => {
