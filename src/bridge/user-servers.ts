@@ -11,6 +11,7 @@ import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
 import type { Questions } from '../proxy/user/questions.ts'
 import { userFolder } from '../state/user-folder.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
+import type { ConnectOptions } from './connect-servers.ts'
 import { ServerSet } from './server-set.ts'
 
 /** Of a user, in a hint. */
@@ -25,6 +26,7 @@ interface UserServersOptions {
   /** Where this bridge serves over HTTP. */
   ownPort: number | undefined
   page: () => Promise<AnswerPage | undefined>
+  startProgram: ConnectOptions['startProgram']
 }
 
 interface OwnServers {
@@ -104,7 +106,7 @@ export class UserServers {
   }
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
-    const { settings, log, events, questions, page } = this.#options
+    const { settings, log, events, questions, page, startProgram } = this.#options
     const files = new PermissionFiles(settings)
     return new ServerSet({
       settings,
@@ -112,6 +114,7 @@ export class UserServers {
       events,
       questions,
       page,
+      startProgram,
       ask: undefined,
       definitions,
       discovered,

@@ -60,6 +60,7 @@ describe('readSettings', () => {
       askTimeoutMs: 300_000,
       open: false,
       jail: 'configured',
+      upstreams: 'local',
       mask: [],
       keychain: 'auto',
       kubernetesNetwork: 'checked',
@@ -228,6 +229,15 @@ describe('readSettings', () => {
     }
     for (const address of ['9464', 'example.com:9464', '0.0.0.0:99999', '[10.1.2.3]:1', '::1:9464'])
       expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow('MCP_BRIDGE_METRICS')
+  })
+
+  it('servers run in pods only where sandboxes do, and are stopped when idle there', () => {
+    expect(() => read({ MCP_BRIDGE_UPSTREAMS: 'pods' })).toThrow(
+      'MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes',
+    )
+    const pods = { MCP_BRIDGE_UPSTREAMS: 'pods', MCP_BRIDGE_RUNTIME: 'kubernetes' }
+    expect(read(pods)).toMatchObject({ upstreams: 'pods', upstreamIdleMs: 600_000 })
+    expect(read({ ...pods, MCP_BRIDGE_UPSTREAM_IDLE: '0' }).upstreamIdleMs).toBe(0)
   })
 
   it('settings cannot be changed after they are read', () => {

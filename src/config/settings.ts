@@ -106,6 +106,18 @@ const metrics: Setting<{ host: string; port: number } | undefined> = {
   },
 }
 
+const upstreamIdleMs: Setting<number> = {
+  ...seconds(
+    {
+      variable: 'MCP_BRIDGE_UPSTREAM_IDLE',
+      meaning: 'The idle timeout of a server; 0 disables it.',
+    },
+    { default: 0, min: 0, max: DAY_S },
+  ),
+  defaultText: '0; 600 with `MCP_BRIDGE_UPSTREAMS=pods`',
+  whenMissing: ({ env }) => (env['MCP_BRIDGE_UPSTREAMS']?.trim().toLowerCase() === 'pods' ? 600_000 : 0),
+}
+
 const serversConfig: Setting<readonly string[]> = {
   variable: 'MCP_SERVERS_CONFIG',
   meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
@@ -327,6 +339,15 @@ export const SETTINGS = {
     },
     { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
   ),
+  upstreams: choice(
+    {
+      variable: 'MCP_BRIDGE_UPSTREAMS',
+      meaning:
+        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL_IMAGE`.',
+    },
+    ['local', 'pods'],
+    'local',
+  ),
   keychain: choice(
     {
       variable: 'MCP_BRIDGE_KEYCHAIN',
@@ -466,13 +487,7 @@ export const SETTINGS = {
     },
     { allowed: 'a key without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
   ),
-  upstreamIdleMs: seconds(
-    {
-      variable: 'MCP_BRIDGE_UPSTREAM_IDLE',
-      meaning: 'The idle timeout of a server; 0 disables it.',
-    },
-    { default: 0, min: 0, max: DAY_S },
-  ),
+  upstreamIdleMs,
   sources: list(
     {
       variable: 'MCP_BRIDGE_SOURCES',
@@ -690,6 +705,9 @@ export function readSettings(
   if (values.metrics && !isLoopback(values.metrics.host) && values.metricsToken === undefined) {
     const reached = `MCP_BRIDGE_METRICS: other machines can reach ${values.metrics.host}`
     problems.push(`${reached}. Set MCP_BRIDGE_METRICS_TOKEN, which Prometheus sends, or use 127.0.0.1.`)
+  }
+  if (values.upstreams === 'pods' && values.runtime !== 'kubernetes') {
+    problems.push(`MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${values.runtime}.`)
   }
   if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
     const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
 import { parse } from 'yaml'
 import { readSettings } from '../../src/config/settings.ts'
-import { USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { USED_FOR_SERVERS, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { programPolicyManifest } from '../../src/sandbox/kubernetes/program-manifest.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { prometheusText } from '../../src/telemetry/prometheus.ts'
 import { toolOrSkip } from '../support/cluster-tools.ts'
@@ -15,6 +16,7 @@ import { BRIDGE_BASE, baseObjects, CHART, grants, parseObjects, type Resource } 
 const EVERYTHING = {
   metrics: { enabled: true, serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
   autoscaling: { enabled: true },
+  serversInPods: { enabled: true, image: 'registry.example.com/node-uv:1' },
   servers: { time: { command: 'uvx', args: ['mcp-server-time', '--local-timezone="UTC"'] } },
   settings: { MCP_BRIDGE_MEMORY: '256m' },
   settingsSecrets: ['servers-secrets'],
@@ -77,10 +79,21 @@ it('the Helm chart installs the same objects as the kustomize base of the bridge
   expect(essentials(rendered(ctx))).toEqual(base)
 })
 
-it('the role in the Helm chart has exactly the verbs that the bridge uses', (ctx) => {
-  const used = USED_VERBS.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs }))
-  const roles = rendered(ctx).filter(({ kind }) => kind.endsWith('Role'))
-  expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([grants(used)])
+it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods or without', (ctx) => {
+  const used = (verbs: typeof USED_VERBS) =>
+    grants(verbs.map(({ group, resource, verbs: all }) => ({ apiGroups: [group], resources: [resource], verbs: all })))
+  for (const [values, verbs] of [
+    [{}, USED_VERBS],
+    [EVERYTHING, [...USED_VERBS, ...USED_FOR_SERVERS]],
+  ] as const) {
+    const roles = rendered(ctx, values).filter(({ kind }) => kind.endsWith('Role'))
+    expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([used(verbs)])
+  }
+})
+
+it('the policy for servers in the Helm chart is the one that the bridge makes', (ctx) => {
+  const policy = find(rendered(ctx, EVERYTHING), 'NetworkPolicy', 'sandbridge-server-network')
+  expect(policy?.spec).toEqual(programPolicyManifest().spec)
 })
 
 it('a bridge of the Helm chart with everything switched on has settings that are, and meets its security level', (ctx) => {
@@ -89,13 +102,17 @@ it('a bridge of the Helm chart with everything switched on has settings that are
   }
   const pod = spec.template
   const [container] = pod.spec.containers as unknown as [{ env: Env; ports: object[] }]
-  const settings = readSettings(
-    Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? 'x'.repeat(32)])),
-  )
+  const settings = readSettings({
+    // As the image has it.
+    MCP_BRIDGE_RUNTIME: 'kubernetes',
+    ...Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? 'x'.repeat(32)])),
+  })
   expect(settings.warnings).toEqual([])
   expect(settings).toMatchObject({
     memoryBytes: 256 << 20,
     metrics: { host: '0.0.0.0', port: 9464 },
+    upstreams: 'pods',
+    jailImage: 'registry.example.com/node-uv:1',
     serversConfig: ['/etc/sandbridge/mcp-servers.json'],
   })
   expect(pod.spec.terminationGracePeriodSeconds! * 1000).toBeGreaterThan(settings.drainMs + 5_000)

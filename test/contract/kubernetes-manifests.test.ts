@@ -1,11 +1,14 @@
 // What is applied to a cluster by hand grants what the bridge uses, and nothing else.
 import { readFileSync } from 'node:fs'
+import { BlockList } from 'node:net'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readSettings } from '../../src/config/settings.ts'
 import { HEALTH_PATHS } from '../../src/server/http/health.ts'
 import { networkPolicyManifest, podManifest } from '../../src/sandbox/kubernetes/pod-manifest.ts'
+import { programManifest, programPolicyManifest } from '../../src/sandbox/kubernetes/program-manifest.ts'
+import type { Program } from '../../src/sandbox/provider.ts'
 import { seccompProfile } from '../../src/sandbox/container/seccomp-profile.ts'
 import { USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
 import { toolOrSkip } from '../support/cluster-tools.ts'
@@ -90,6 +93,41 @@ const POD = {
 
 it('pods meet the security level that the namespace enforces', () => {
   expect(restrictedViolations(podManifest(POD) as unknown as Manifest)).toEqual([])
+})
+
+const PROGRAM: Program = {
+  name: 'one',
+  image: 'node:24-slim',
+  command: 'npx',
+  args: ['-y', 'secret-argument'],
+  environment: { TOKEN: 'secret-variable' },
+  hasNetwork: true,
+  onStderr: () => {},
+}
+
+it('pods of servers meet the security level that the namespace enforces, and hold no argument and no variable', () => {
+  const manifest = programManifest(podManifest(POD), PROGRAM)
+  expect(restrictedViolations(manifest as Manifest)).toEqual([])
+  expect(JSON.stringify(manifest)).not.toMatch(/secret-/)
+  const { spec } = podManifest(POD)
+  const [container] = (manifest as Manifest).spec.containers
+  expect(container?.securityContext).toEqual(spec.containers[0]!.securityContext)
+  expect(container?.resources).toEqual(spec.containers[0]!.resources)
+})
+
+it('the policy for servers that reach the internet leaves out private addresses and the metadata service', () => {
+  const [, { to = [] } = {}] = programPolicyManifest().spec.egress as { to?: { ipBlock: { except: string[] } }[] }[]
+  const left = new BlockList()
+  for (const { ipBlock } of to) {
+    for (const range of ipBlock.except) {
+      const [address = '', bits] = range.split('/')
+      left.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4')
+    }
+  }
+  for (const address of ['10.96.0.1', '172.17.0.2', '192.168.1.1', '169.254.169.254', '100.64.0.1', '127.0.0.1'])
+    expect([address, left.check(address)]).toEqual([address, true])
+  for (const address of ['fd00:ec2::254', 'fe80::1']) expect(left.check(address, 'ipv6')).toBe(true)
+  expect([left.check('1.1.1.1'), left.check('2606:4700::1111', 'ipv6')]).toEqual([false, false])
 })
 
 it('pods have the seccomp profile of the runtime, or one of the nodes', () => {
