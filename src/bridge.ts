@@ -1,6 +1,6 @@
 // Puts the parts together: the one place that knows them all. Nothing here starts a process; that happens at the first need.
 import { Cells } from './bridge/cells.ts'
-import type { ConnectedServers } from './bridge/connect-servers.ts'
+import type { ConnectedServers, ConnectOptions } from './bridge/connect-servers.ts'
 import { attachObservers } from './bridge/observers.ts'
 import { OpenSessions } from './bridge/open-sessions.ts'
 import { beginSignIn } from './bridge/begin-sign-in.ts'
@@ -109,7 +109,12 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
     const page = () => this.#answerPage()
-    const common = { settings, log, events, questions, page, signInPage }
+    const startProgram: ConnectOptions['startProgram'] = async (program) => {
+      const { provider } = await this.findProvider()
+      // The settings have seen to it that it is one that can.
+      return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
+    }
+    const common = { settings, log, events, questions, page, signInPage, startProgram }
     const shared = new ServerSet({ ...common, ask, definitions, discovered, files, policy })
     this.shared = shared
     this.#userServers = new UserServers({ ...common, shared, ownPort: rest.ownPort })

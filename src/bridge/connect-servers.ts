@@ -44,6 +44,8 @@ export interface ConnectOptions {
   signInPage: SignInPage | undefined
   /** Can a tool be called? */
   standing: (tool: CatalogTool) => Standing
+  /** Starts a server in a pod, where they run in pods. */
+  startProgram: NonNullable<JailPlace['startProgram']>
   /** The config files that definitions are in. */
   configFiles: () => string[]
 }
@@ -72,6 +74,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     home: homedir(),
     stateDir,
     image: settings.jailImage,
+    ...(settings.upstreams === 'pods' && { startProgram: options.startProgram }),
     // What holds secrets of servers, and what decides over what the bridge starts.
     hidden: () => [
       path.join(settings.stateDir, '.sandbridge'),

@@ -39,7 +39,7 @@ export function attachObservers(parts: ObservedParts): Observers {
   return { live, ofCells: observers }
 }
 
-function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): void {
+function attachMetrics({ settings: { metrics, metricsToken: token }, events, log }: ObservedParts): void {
   if (!metrics) return
   const port = new LazySubscriber({
     name: 'metrics',
@@ -49,7 +49,7 @@ function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): v
     load: async () => {
       const { PrometheusPort } = await import('../telemetry/prometheus.ts')
       const opened = new PrometheusPort()
-      await opened.listen(metrics)
+      await opened.listen({ ...metrics, token })
       return opened
     },
   })

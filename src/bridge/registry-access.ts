@@ -16,11 +16,12 @@ export function registriesOf({ registries: addresses, stateDir }: Settings, log:
 }
 
 /** How a server that was found becomes one of the user's. */
-export function addedServersOf({ stateDir, jailImage }: Settings, log: Log, jail: JailPlace): AddedServersAccess {
+export function addedServersOf(settings: Settings, log: Log, jail: JailPlace): AddedServersAccess {
+  const { stateDir } = settings
   const load = () => import('../registry/add-server.ts')
   return {
     engine: async () => (await load()).engineName(),
-    jailed: async (addition) => (await load()).jailed(addition, jailImage),
+    jailed: async (addition) => (await load()).jailed(addition, settings),
     add: async (addition, answers, signal) =>
       (await load()).addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log, jail, answers, signal }),
   }

@@ -12,6 +12,7 @@ import type { Questions } from '../proxy/user/questions.ts'
 import { userFolder } from '../state/user-folder.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
+import type { ConnectOptions } from './connect-servers.ts'
 import { ServerSet } from './server-set.ts'
 
 /** Of a user, in a hint. */
@@ -27,6 +28,7 @@ interface UserServersOptions {
   ownPort: number | undefined
   signInPage: SignInPage | undefined
   page: () => Promise<AnswerPage | undefined>
+  startProgram: ConnectOptions['startProgram']
 }
 
 interface OwnServers {
@@ -106,7 +108,7 @@ export class UserServers {
   }
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
-    const { settings, log, events, questions, page, signInPage } = this.#options
+    const { settings, log, events, questions, page, signInPage, startProgram } = this.#options
     const files = new PermissionFiles(settings)
     return new ServerSet({
       settings,
@@ -115,6 +117,7 @@ export class UserServers {
       questions,
       page,
       signInPage,
+      startProgram,
       ask: undefined,
       definitions,
       discovered,

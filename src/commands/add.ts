@@ -44,7 +44,7 @@ export async function add(name: string | undefined, options: AddOptions): Promis
     const plan = { name: own, as: options.as, wanted: options.with ?? [], engine: await engineName() }
     await withPackage(found, plan, store, async (unpacked) => {
       const planned = planAddition(found, { ...plan, unpacked })
-      const addition = options.jail === false ? planned : await jailed(planned, bridge.settings.jailImage)
+      const addition = options.jail === false ? planned : await jailed(planned, bridge.settings)
       showAddition(addition)
       if (options.dryRun) return false
       if (!(await agreed(options, 'Start it once, to see its tools? [y/N] '))) return notAdded()

@@ -173,10 +173,10 @@ async function writeReport(file: string, about: object, { discovered }: Bridge):
   })
 }
 
-async function jailsOf(definitions: readonly ServerDefinition[], { jailImage }: Settings): Promise<ServerJail[]> {
+async function jailsOf(definitions: readonly ServerDefinition[], settings: Settings): Promise<ServerJail[]> {
   const jails: ServerJail[] = []
   for (const definition of definitions) {
-    const jail = await jailOf(definition, jailImage)
+    const jail = await jailOf(definition, settings)
     if (jail) jails.push(jail)
   }
   return jails

@@ -1,19 +1,34 @@
-// What jails a server on this machine, for `doctor` and `servers NAME`. It may start processes and containers, which end at once.
+// What jails a server, for `doctor` and `servers NAME`. It may start processes and containers, which end at once.
 import type { ServerDefinition } from '../config/server-definition.ts'
+import type { Settings } from '../config/settings.ts'
+import { messageOf } from '../errors.ts'
 import { findJailMaker, type JailMakerName } from '../upstream/stdio/jail/jail-maker.ts'
+import { programInPod } from '../upstream/stdio/jail/server-pod.ts'
 
 export interface ServerJail {
   /** The server's. */
   name: string
   /** What jails it. */
-  engine?: JailMakerName
+  engine?: JailMakerName | 'a pod'
   /** Why nothing does, so that the server does not start. */
   problem?: string
 }
 
-/** Undefined for a server that is not jailed. @param image of servers whose definition names none */
-export async function jailOf({ name, transport }: ServerDefinition, image?: string): Promise<ServerJail | undefined> {
-  if (transport.type !== 'stdio' || !transport.sandbox) return undefined
+/** Undefined for a server that is not jailed. */
+export async function jailOf(
+  { name, transport }: ServerDefinition,
+  { jailImage: image, upstreams }: Pick<Settings, 'jailImage' | 'upstreams'>,
+): Promise<ServerJail | undefined> {
+  if (transport.type !== 'stdio') return undefined
+  if (upstreams === 'pods') {
+    try {
+      programInPod(name, transport, image)
+      return { name, engine: 'a pod' }
+    } catch (error) {
+      return { name, problem: messageOf(error).replace(/\.$/, '') }
+    }
+  }
+  if (!transport.sandbox) return undefined
   const maker = await findJailMaker(transport.sandbox.image ?? image)
   return typeof maker === 'string' ? { name, problem: maker } : { name, engine: maker.name }
 }

@@ -20,7 +20,7 @@ export async function showServer(bridge: Bridge, given: string, { json }: { json
   const name = namedServer(bridge, given)
   const definition = bridge.discovered.servers.find((one) => one.name === name)!
   const details = bridge.catalog.details(name)
-  const jail = await jailOf(definition, bridge.settings.jailImage)
+  const jail = await jailOf(definition, bridge.settings)
   if (json) return printJson(asJson(definition, details, jail))
   printTable([
     ['server', { text: name, style: 'bold' }],

@@ -48,6 +48,7 @@ describe('readSettings', () => {
       auditRequired: false,
       live: true,
       metrics: undefined,
+      metricsToken: undefined,
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,
@@ -59,6 +60,7 @@ describe('readSettings', () => {
       askTimeoutMs: 300_000,
       open: false,
       jail: 'configured',
+      upstreams: 'local',
       mask: [],
       keychain: 'auto',
       kubernetesNetwork: 'checked',
@@ -215,6 +217,27 @@ describe('readSettings', () => {
       'MCP_BRIDGE_MEMROY is not a setting and is ignored. Did you mean MCP_BRIDGE_MEMORY?',
       'MCP_BRIDGE_ZZZZZZZZZZ is not a setting and is ignored.',
     ])
+  })
+
+  it('an address for metrics that other machines can reach needs a token', () => {
+    for (const address of ['127.0.0.1:9464', 'localhost:9464', '[::1]:9464'])
+      expect(read({ MCP_BRIDGE_METRICS: address }).metrics).toMatchObject({ port: 9464 })
+    for (const address of ['0.0.0.0:9464', '10.1.2.3:9464', '[::]:9464']) {
+      expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow(/other machines can reach .*MCP_BRIDGE_METRICS_TOKEN/)
+      const withToken = { MCP_BRIDGE_METRICS: address, MCP_BRIDGE_METRICS_TOKEN: 'a-token-for-prometheus' }
+      expect(read(withToken)).toMatchObject({ metrics: { port: 9464 }, metricsToken: 'a-token-for-prometheus' })
+    }
+    for (const address of ['9464', 'example.com:9464', '0.0.0.0:99999', '[10.1.2.3]:1', '::1:9464'])
+      expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow('MCP_BRIDGE_METRICS')
+  })
+
+  it('servers run in pods only where sandboxes do, and are stopped when idle there', () => {
+    expect(() => read({ MCP_BRIDGE_UPSTREAMS: 'pods' })).toThrow(
+      'MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes',
+    )
+    const pods = { MCP_BRIDGE_UPSTREAMS: 'pods', MCP_BRIDGE_RUNTIME: 'kubernetes' }
+    expect(read(pods)).toMatchObject({ upstreams: 'pods', upstreamIdleMs: 600_000 })
+    expect(read({ ...pods, MCP_BRIDGE_UPSTREAM_IDLE: '0' }).upstreamIdleMs).toBe(0)
   })
 
   it('settings cannot be changed after they are read', () => {

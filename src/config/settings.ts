@@ -1,11 +1,13 @@
 // Every setting of the bridge: the table of environment variables, read once into one typed, frozen object.
 // Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table and a test compares the two.
+import { isIPv4, isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { PRESETS } from '../policy/presets.ts'
 import type { OtherLanguage } from '../protocol/frames.ts'
 import { nearestName } from '../text/did-you-mean.ts'
+import { isLoopback } from '../text/loopback.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import { IMAGE_NAME } from './server-definition.ts'
 import { standardCacheDir } from './cache-folder.ts'
@@ -86,17 +88,34 @@ function isDocumentAddress(text: string): boolean {
   return protocol === 'https:' && pathname !== '/' && username === '' && password === '' && !/[?#]/.test(text)
 }
 
+const TOKEN_FORM = /^[\x21-\x7e]{16,}$/
+const TOKEN_WORDS = 'at least 16 printable characters without spaces'
+
 const metrics: Setting<{ host: string; port: number } | undefined> = {
   variable: 'MCP_BRIDGE_METRICS',
-  meaning: 'Where Prometheus can read metrics of this bridge, on this machine only.',
+  meaning:
+    'Where Prometheus can read metrics of this bridge. Needs `MCP_BRIDGE_METRICS_TOKEN` where other machines can reach it.',
   defaultText: 'none',
-  allowed: 'an address of this machine with a port, such as 127.0.0.1:9464',
+  allowed: 'an address with a port, such as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464',
   whenMissing: () => undefined,
   parse: (text) => {
-    const [, host, port] = /^(127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(text) ?? []
-    if (host === undefined || Number(port) > 65_535) return undefined
-    return { host: host.replace(/[[\]]/g, ''), port: Number(port) }
+    const [, inBrackets, plain, port] = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? []
+    const host = inBrackets ?? plain ?? ''
+    const isHost = inBrackets === undefined ? isIPv4(host) || host === 'localhost' : isIPv6(host)
+    return isHost && Number(port) <= 65_535 ? { host, port: Number(port) } : undefined
   },
+}
+
+const upstreamIdleMs: Setting<number> = {
+  ...seconds(
+    {
+      variable: 'MCP_BRIDGE_UPSTREAM_IDLE',
+      meaning: 'The idle timeout of a server; 0 disables it.',
+    },
+    { default: 0, min: 0, max: DAY_S },
+  ),
+  defaultText: '0; 600 with `MCP_BRIDGE_UPSTREAMS=pods`',
+  whenMissing: ({ env }) => (env['MCP_BRIDGE_UPSTREAMS']?.trim().toLowerCase() === 'pods' ? 600_000 : 0),
 }
 
 const serversConfig: Setting<readonly string[]> = {
@@ -320,6 +339,15 @@ export const SETTINGS = {
     },
     { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
   ),
+  upstreams: choice(
+    {
+      variable: 'MCP_BRIDGE_UPSTREAMS',
+      meaning:
+        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL_IMAGE`.',
+    },
+    ['local', 'pods'],
+    'local',
+  ),
   keychain: choice(
     {
       variable: 'MCP_BRIDGE_KEYCHAIN',
@@ -459,13 +487,7 @@ export const SETTINGS = {
     },
     { allowed: 'a key without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
   ),
-  upstreamIdleMs: seconds(
-    {
-      variable: 'MCP_BRIDGE_UPSTREAM_IDLE',
-      meaning: 'The idle timeout of a server; 0 disables it.',
-    },
-    { default: 0, min: 0, max: DAY_S },
-  ),
+  upstreamIdleMs,
   sources: list(
     {
       variable: 'MCP_BRIDGE_SOURCES',
@@ -560,6 +582,14 @@ export const SETTINGS = {
     true,
   ),
   metrics,
+  metricsToken: pattern(
+    {
+      variable: 'MCP_BRIDGE_METRICS_TOKEN',
+      meaning: 'The bearer token that Prometheus must send.',
+      secret: true,
+    },
+    { allowed: TOKEN_WORDS, matches: TOKEN_FORM, default: undefined },
+  ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
@@ -576,11 +606,7 @@ export const SETTINGS = {
       meaning: 'The bearer token that clients of `run --http` must send.',
       secret: true,
     },
-    {
-      allowed: 'at least 16 printable characters without spaces',
-      matches: /^[\x21-\x7e]{16,}$/,
-      default: undefined,
-    },
+    { allowed: TOKEN_WORDS, matches: TOKEN_FORM, default: undefined },
   ),
   publicUrl,
   oauthIssuers,
@@ -675,6 +701,13 @@ export function readSettings(
       remarks.push(`${given}: ${values.maxTimeoutMs / 1000} is used.`)
     }
     timeoutMs = values.maxTimeoutMs
+  }
+  if (values.metrics && !isLoopback(values.metrics.host) && values.metricsToken === undefined) {
+    const reached = `MCP_BRIDGE_METRICS: other machines can reach ${values.metrics.host}`
+    problems.push(`${reached}. Set MCP_BRIDGE_METRICS_TOKEN, which Prometheus sends, or use 127.0.0.1.`)
+  }
+  if (values.upstreams === 'pods' && values.runtime !== 'kubernetes') {
+    problems.push(`MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${values.runtime}.`)
   }
   if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
     const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`

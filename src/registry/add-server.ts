@@ -1,4 +1,5 @@
 // Adds a server: tries it, and keeps it if it starts.
+import type { Settings } from '../config/settings.ts'
 import { findPrograms } from '../process/find-program.ts'
 import type { Log } from '../log.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
@@ -35,9 +36,12 @@ export function inJail(addition: Addition): Addition {
 }
 
 /** The same, where a jail can be made. */
-export async function jailed(addition: Addition, image?: string): Promise<Addition> {
+export async function jailed(
+  addition: Addition,
+  { jailImage: image, upstreams }: Pick<Settings, 'jailImage' | 'upstreams'>,
+): Promise<Addition> {
   const inside = inJail(addition)
-  if (inside === addition) return addition
+  if (inside === addition || upstreams === 'pods') return inside
   const { findJailMaker } = await import('../upstream/stdio/jail/jail-maker.ts')
   return typeof (await findJailMaker(image)) === 'string' ? addition : inside
 }

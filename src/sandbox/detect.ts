@@ -94,8 +94,9 @@ export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Ca
 /** Asks without creating anything. */
 async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
   const { describeCluster } = await import('./kubernetes/describe-cluster.ts')
-  const { kubernetesContext: context, kubernetesNamespace: namespace } = settings
-  return { name: 'kubernetes', ...(await describeCluster({ context, namespace })) }
+  const { kubernetesContext: context, kubernetesNamespace: namespace, upstreams } = settings
+  const cluster = { context, namespace, hasServers: upstreams === 'pods' }
+  return { name: 'kubernetes', ...(await describeCluster(cluster)) }
 }
 
 /**

@@ -109,6 +109,28 @@ export interface SandboxLimits {
   memoryBytes: number
 }
 
+/** Another program than a kernel, such as an MCP server, with the isolation of a sandbox. */
+export interface Program {
+  /** For people who look at what runs. */
+  name: string
+  image: string
+  /** Missing means what the image starts. */
+  command?: string | undefined
+  /** May hold secrets, as the environment may. */
+  args: readonly string[]
+  environment: Readonly<Record<string, string>>
+  folder?: string | undefined
+  /** It reaches the internet. Without it, nothing. */
+  hasNetwork: boolean
+  onStderr: (chunk: Buffer) => void
+}
+
+/** A program that has been started. Its streams can be used at once. */
+export interface StartedProgram extends Pick<Sandbox, 'stdin' | 'stdout' | 'exited' | 'dispose'> {
+  /** Resolves when it runs and its streams are connected: true; false when it has ended before. Never rejects. */
+  readonly attached: Promise<boolean>
+}
+
 /** Makes sandboxes of one kind. `start` resolves when its streams are there; readiness is the kernel's first frame. */
 export interface Provider {
   readonly name: ProviderName
@@ -123,4 +145,6 @@ export interface Provider {
   resume?(owner: string): Promise<Resumed>
   /** Whether there is one. */
   keeps?(owner: string): Promise<boolean>
+  /** Start a program where sandboxes run, where that is another machine. @throws BridgeError what `start` throws */
+  startProgram?(program: Program, limits: SandboxLimits): Promise<StartedProgram>
 }

@@ -29,6 +29,11 @@ const SUMS = {
   'sandbridge.telemetry.dropped': ['{item}', 'Spans that found no room, or that the collector refused'],
 } as const
 
+/** What there is now. */
+const GAUGES = {
+  'sandbridge.open_sessions': ['{session}', 'Sessions of clients that are open'],
+} as const
+
 type HistogramName = keyof typeof HISTOGRAMS
 type SumName = keyof typeof SUMS
 
@@ -42,6 +47,7 @@ export class Metrics {
   readonly #histograms = new Map<HistogramName, Map<string, Histogram>>()
   readonly #sums = new Map<SumName, Map<string, { attributes: Attributes; value: number }>>()
   readonly #runs = new Map<string, EventOf<'run.started'>>()
+  #openSessionCount = 0
   /** Bytes of results of the calls of a run, and of the cells of it that run. */
   readonly #resultBytes = new Map<string, number>()
   readonly #runOfCell = new Map<string, string>()
@@ -84,7 +90,11 @@ export class Metrics {
       case 'server.state':
         this.#serverState(event)
         break
+      case 'session.started':
+        this.#openSessionCount += 1
+        break
       case 'session.ended':
+        this.#openSessionCount -= 1
         this.#observe('mcp.server.session.duration', event.durationMs, {})
         break
       default:
@@ -97,10 +107,11 @@ export class Metrics {
   }
 
   /** All that there can be, for who asks for them by name. */
-  get names(): { name: string; unit: string; isHistogram: boolean }[] {
+  get names(): { name: string; unit: string; kind: 'histogram' | 'sum' | 'gauge' }[] {
     return [
-      ...Object.keys(HISTOGRAMS).map((name) => ({ name, unit: 's', isHistogram: true })),
-      ...Object.entries(SUMS).map(([name, [unit]]) => ({ name, unit, isHistogram: false })),
+      ...Object.keys(HISTOGRAMS).map((name) => ({ name, unit: 's', kind: 'histogram' as const })),
+      ...Object.entries(SUMS).map(([name, [unit]]) => ({ name, unit, kind: 'sum' as const })),
+      ...Object.entries(GAUGES).map(([name, [unit]]) => ({ name, unit, kind: 'gauge' as const })),
     ]
   }
 
@@ -116,6 +127,13 @@ export class Metrics {
         const [unit, description] = SUMS[name]
         return { name, unit, description, sum: [...points.values()] }
       }),
+      ...Object.entries(GAUGES).map(([name, [unit, description]]) => ({
+        name,
+        unit,
+        description,
+        // There from the beginning: an autoscaler has to see that a bridge without sessions has none.
+        gauge: [{ attributes: {}, value: this.#openSessionCount }],
+      })),
     ]
   }
 

@@ -44,12 +44,14 @@ const HISTOGRAM_POINT: Message = {
   explicitBounds: [7, 'double'],
   attributes: [9, KEY_VALUE],
 }
+const GAUGE: Message = { dataPoints: [1, NUMBER_POINT] }
 const SUM: Message = { dataPoints: [1, NUMBER_POINT], aggregationTemporality: [2, 'varint'], isMonotonic: [3, 'bool'] }
 const HISTOGRAM: Message = { dataPoints: [1, HISTOGRAM_POINT], aggregationTemporality: [2, 'varint'] }
 const METRIC: Message = {
   name: [1, 'text'],
   description: [2, 'text'],
   unit: [3, 'text'],
+  gauge: [5, GAUGE],
   sum: [7, SUM],
   histogram: [9, HISTOGRAM],
 }

@@ -49,6 +49,7 @@ const metrics: Metric[] = [
     histogram: { bounds: [0.01, 1], points: [{ attributes: { a: 'b' }, counts: [1, 0, 300], count: 301, sum: 2.5 }] },
   },
   { name: 'c', unit: '{call}', description: 'd', sum: [{ attributes: {}, value: 12 }] },
+  { name: 'g', unit: '{session}', description: 'd', gauge: [{ attributes: { a: 1 }, value: 3 }] },
 ]
 
 const plain = { longs: String, bytes: String, arrays: false, objects: false }

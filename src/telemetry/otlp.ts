@@ -37,6 +37,8 @@ export interface Metric {
   description: string
   histogram?: { bounds: readonly number[]; points: readonly HistogramPoint[] }
   sum?: readonly SumPoint[]
+  /** What there is now, rather than since the start. */
+  gauge?: readonly SumPoint[]
 }
 
 interface Source {
@@ -75,7 +77,7 @@ function spanOf(span: Span): unknown {
   }
 }
 
-function metricOf({ name, unit, description, histogram, sum = [] }: Metric, times: object): unknown {
+function metricOf({ name, unit, description, histogram, gauge, sum = [] }: Metric, times: object): unknown {
   const about = { name, unit, description }
   /** Cumulative: each export holds all since the start. */
   const aggregationTemporality = 2
@@ -90,12 +92,14 @@ function metricOf({ name, unit, description, histogram, sum = [] }: Metric, time
     }))
     return { ...about, histogram: { dataPoints, aggregationTemporality } }
   }
-  const dataPoints = sum.map(({ attributes, value }) => ({
+  const dataPoints = (gauge ?? sum).map(({ attributes, value }) => ({
     attributes: listOf(attributes),
     ...times,
     asInt: String(value),
   }))
-  return { ...about, sum: { dataPoints, aggregationTemporality, isMonotonic: true } }
+  return gauge
+    ? { ...about, gauge: { dataPoints } }
+    : { ...about, sum: { dataPoints, aggregationTemporality, isMonotonic: true } }
 }
 
 function listOf(attributes: Attributes): unknown[] {

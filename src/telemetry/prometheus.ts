@@ -1,5 +1,7 @@
-// Metrics as Prometheus reads them (text format 0.0.4), and the port where it does: on this machine only, and never that of MCP.
-import { createServer, type Server } from 'node:http'
+// Metrics as Prometheus reads them (text format 0.0.4), and the port where it does, which is never that of MCP. What other machines can reach asks for
+// a token.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { BridgeEvent } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import { Metrics } from './metrics.ts'
@@ -14,10 +16,12 @@ export function prometheusText(metrics: readonly Metric[]): string {
     .join('')
 }
 
-function linesOf({ name, unit, description, histogram, sum = [] }: Metric): string[] {
-  const base = prometheusName(name, unit, histogram !== undefined)
-  const head = [`# HELP ${base} ${description}`, `# TYPE ${base} ${histogram ? 'histogram' : 'counter'}`]
-  if (!histogram) return [...head, ...sum.map(({ attributes, value }) => `${base}${labels(attributes)} ${value}`)]
+function linesOf({ name, unit, description, histogram, gauge, sum = [] }: Metric): string[] {
+  const kind = histogram ? 'histogram' : gauge ? 'gauge' : 'counter'
+  const base = prometheusName(name, unit, kind)
+  const head = [`# HELP ${base} ${description}`, `# TYPE ${base} ${kind}`]
+  if (!histogram)
+    return [...head, ...(gauge ?? sum).map(({ attributes, value }) => `${base}${labels(attributes)} ${value}`)]
   const points = histogram.points.flatMap(({ attributes, counts, count, sum: total }) => {
     let below = 0
     const buckets = [...histogram.bounds, Infinity].map((bound, index) => {
@@ -30,9 +34,9 @@ function linesOf({ name, unit, description, histogram, sum = [] }: Metric): stri
 }
 
 /** As OpenTelemetry's collector names it: `mcp_client_operation_duration_seconds`, `sandbridge_call_denied_total`. */
-function prometheusName(name: string, unit: string, isHistogram: boolean): string {
+function prometheusName(name: string, unit: string, kind: 'histogram' | 'gauge' | 'counter'): string {
   const plain = name.replaceAll('.', '_')
-  if (!isHistogram) return `${plain}_total`
+  if (kind === 'counter') return `${plain}_total`
   return unit === 's' ? `${plain}_seconds` : plain
 }
 
@@ -58,12 +62,14 @@ export class PrometheusPort implements Subscriber {
   }
 
   /** @returns the port. @throws what node:net throws, such as EADDRINUSE */
-  async listen({ host, port }: { host: string; port: number }): Promise<number> {
+  async listen({ host, port, token }: { host: string; port: number; token?: string | undefined }): Promise<number> {
     const server = createServer((request, response) => {
-      // A web page that has its own name point here must not read it.
-      const isHere = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(request.headers.host ?? '')
-      const status = !isHere ? 403 : request.url?.split('?')[0] === '/metrics' ? 200 : 404
-      response.writeHead(status, { 'content-type': CONTENT_TYPE })
+      const refusal = token === undefined ? refuseForeignName(request) : refuseWithoutToken(request, token)
+      const status = refusal ?? (request.url?.split('?')[0] === '/metrics' ? 200 : 404)
+      response.writeHead(status, {
+        'content-type': CONTENT_TYPE,
+        ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      })
       response.end(status === 200 ? prometheusText(this.metrics.read()) : '')
     })
     server.unref()
@@ -80,4 +86,18 @@ export class PrometheusPort implements Subscriber {
     this.#server?.closeAllConnections()
     this.#server?.close()
   }
+}
+
+/** A web page that has its own name point here must not read it. */
+function refuseForeignName({ headers }: IncomingMessage): 403 | undefined {
+  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '') ? undefined : 403
+}
+
+function refuseWithoutToken({ headers }: IncomingMessage, token: string): 401 | undefined {
+  const [, shown = ''] = /^bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
+  return timingSafeEqual(digest(shown), digest(token)) ? undefined : 401
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

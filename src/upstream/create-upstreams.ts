@@ -79,14 +79,12 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const now = options.now ?? (() => performance.now())
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
 
-  const jailPlace = (): JailPlace => {
-    if (!options.jail) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
-    return {
+  const jailPlace = (): JailPlace | undefined =>
+    options.jail && {
       ...options.jail,
       onRefused: (server, host, reason) =>
         options.log.warning('A jailed server was refused a connection', { server, host, reason }),
     }
-  }
 
   // Kept over connections: a token serves the next one, too, and what does not work is not tried for ever.
   const credentialsAuths = new Map<string, AuthProvider>()

@@ -1,9 +1,8 @@
-// What a connection to an upstream is made of, whichever kind it is of, and the kind that is a process. It opens nothing: the handshake does.
+// What a connection to an upstream is made of, whichever kind it is of, and the kind that is a process. The handshake opens it.
 import type { Transport } from '@modelcontextprotocol/client'
-import type { StdioServer } from '../config/server-definition.ts'
 import type { MessageObserver } from './connection/message-tap.ts'
-import type { Jail } from './stdio/jail/open-jail.ts'
-import { StdioTransport, type ProcessExit, type OutputMark } from './stdio/stdio-transport.ts'
+import type { ProcessExit, ServerProcess } from './stdio/server-process.ts'
+import { StdioTransport, type OutputMark } from './stdio/stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
 export type Via = 'stdio' | 'http' | 'sse'
@@ -29,11 +28,11 @@ export interface Link {
   release?: () => void | Promise<void>
 }
 
-/** @param cwd where a server without a `cwd` of its own is started. @param jail in which it is */
-export function dialProcess(server: StdioServer, cwd: string | undefined, jail?: Jail): Link {
-  const transport = new StdioTransport(server, cwd, jail?.launch)
+/** @param open starts the process, or throws what its start would. @param release frees what is left of it */
+export function dialProcess(open: () => ServerProcess, release?: () => Promise<void>): Link {
+  const transport = new StdioTransport(open)
   return {
-    ...(jail && { release: jail.release }),
+    ...(release && { release }),
     via: 'stdio',
     transport,
     write: (message, onError) => transport.write(message, onError),

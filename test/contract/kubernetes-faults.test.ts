@@ -369,7 +369,7 @@ describe('the network check', () => {
 })
 
 describe('what doctor asks', () => {
-  const ask = () => describeCluster({ context: undefined, namespace: undefined })
+  const ask = (hasServers = false) => describeCluster({ context: undefined, namespace: undefined, hasServers })
 
   it('doctor names the cluster, and creates nothing in it', async () => {
     const before = cluster.requests.length
@@ -386,5 +386,10 @@ describe('what doctor asks', () => {
       usable: false,
       verdict: expect.stringContaining('this user may not watch pods, create pods/attach'),
     })
+    cluster.heal()
+    cluster.denied.add('create secrets')
+    expect(await ask()).toMatchObject({ usable: true })
+    expect(await ask(true)).toMatchObject({ verdict: expect.stringContaining('this user may not create secrets') })
+    cluster.heal()
   })
 })

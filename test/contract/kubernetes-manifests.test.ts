@@ -1,79 +1,49 @@
 // What is applied to a cluster by hand grants what the bridge uses, and nothing else.
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { BlockList } from 'node:net'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { parse, parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import { readSettings } from '../../src/config/settings.ts'
 import { HEALTH_PATHS } from '../../src/server/http/health.ts'
 import { networkPolicyManifest, podManifest } from '../../src/sandbox/kubernetes/pod-manifest.ts'
+import { programManifest, programPolicyManifest } from '../../src/sandbox/kubernetes/program-manifest.ts'
+import type { Program } from '../../src/sandbox/provider.ts'
 import { seccompProfile } from '../../src/sandbox/container/seccomp-profile.ts'
 import { USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { toolOrSkip } from '../support/cluster-tools.ts'
 import { expand, type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
-
-const FOLDER = path.join(import.meta.dirname, '../../deploy/kubernetes')
-/** A bridge in the cluster. */
-const BRIDGE = path.join(import.meta.dirname, '../../deploy/kubernetes-bridge')
-
-interface Rule {
-  apiGroups: string[]
-  resources: string[]
-  verbs: string[]
-}
-
-type Resource = { kind: string; metadata: { name: string; namespace?: string }; rules?: Rule[]; spec?: object }
-
-/** Every object of a base, as its files have them. */
-function objects(folder = FOLDER): Resource[] {
-  const { resources } = parse(readFileSync(path.join(folder, 'kustomization.yaml'), 'utf8')) as { resources: string[] }
-  return resources.flatMap((file) => {
-    if (file === '../kubernetes') return objects(FOLDER)
-    return parseAllDocuments(readFileSync(path.join(folder, file), 'utf8')).map(
-      (document) => document.toJS() as Resource,
-    )
-  })
-}
-
-const grants = (rules: readonly Rule[]) =>
-  rules
-    .flatMap(({ apiGroups, resources, verbs }) =>
-      apiGroups.flatMap((group) => resources.flatMap((one) => verbs.map((verb) => `${group}/${one}: ${verb}`))),
-    )
-    .toSorted((a, b) => a.localeCompare(b))
+import { BRIDGE_BASE, baseObjects, grants, parseObjects, type Resource, SANDBOXES_BASE } from '../support/manifests.ts'
 
 it('the role in the manifests has exactly the verbs that the bridge uses', () => {
   const used = USED_VERBS.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs }))
-  const roles = objects().filter(({ kind }) => kind === 'Role')
+  const roles = baseObjects(SANDBOXES_BASE).filter(({ kind }) => kind === 'Role')
   expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([grants(used)])
 })
 
 it('the documentation has the same role as the manifests', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
   const [, rules = ''] = /```yaml\n(rules:\n[^`]+)```/.exec(page) ?? []
-  const role = objects().find(({ kind }) => kind === 'Role')
-  expect((parse(rules) as { rules: Rule[] }).rules).toEqual(role?.rules)
+  const role = baseObjects(SANDBOXES_BASE).find(({ kind }) => kind === 'Role')
+  expect((parse(rules) as { rules: Resource['rules'] }).rules).toEqual(role?.rules)
 })
 
 it('the network policy in the manifests is the one that the bridge makes', () => {
-  const policy = objects().find(({ kind }) => kind === 'NetworkPolicy')
+  const policy = baseObjects(SANDBOXES_BASE).find(({ kind }) => kind === 'NetworkPolicy')
   const made = networkPolicyManifest()
   expect(policy?.spec).toEqual(made.spec)
   expect(policy?.metadata).toMatchObject(made.metadata)
 })
 
-it.for([FOLDER, BRIDGE])('kubectl renders the manifests of %s', (folder, ctx) => {
-  const { stdout, error, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
-  if (error) ctx.skip('kubectl is not installed')
-  const rendered = parseAllDocuments(stdout).map((document) => document.toJS() as Resource)
-  expect(rendered.map(({ kind }) => kind).toSorted(), stderr).toEqual(
-    objects(folder)
-      .map(({ kind }) => kind)
-      .toSorted(),
-  )
+it.for([SANDBOXES_BASE, BRIDGE_BASE])('kubectl renders the manifests of %s', (folder, ctx) => {
+  const { stdout, stderr } = toolOrSkip('kubectl', ctx)('kustomize', folder)
+  const inOrder = (all: Resource[]) =>
+    all.toSorted((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`))
+  expect(inOrder(parseObjects(stdout)), stderr).toEqual(inOrder(baseObjects(folder)))
 })
 
 it('a bridge in the cluster meets the level of its namespace, and has the role of the namespace of sandboxes', () => {
-  const all = objects(BRIDGE)
+  const all = baseObjects(BRIDGE_BASE)
   const { spec } = all.find(({ kind }) => kind === 'Deployment') as unknown as { spec: { template: Manifest } }
   const pod = spec.template
   // Its folders are on a disk of the node; nothing else of it differs.
@@ -88,7 +58,7 @@ it('a bridge in the cluster meets the level of its namespace, and has the role o
 })
 
 it('a bridge in the cluster has settings that are, probes that are answered, and time to drain', () => {
-  const { spec } = objects(BRIDGE).find(({ kind }) => kind === 'Deployment') as unknown as {
+  const { spec } = baseObjects(BRIDGE_BASE).find(({ kind }) => kind === 'Deployment') as unknown as {
     spec: { template: Manifest }
   }
   const { containers, terminationGracePeriodSeconds: graceSeconds } = spec.template.spec
@@ -125,6 +95,41 @@ it('pods meet the security level that the namespace enforces', () => {
   expect(restrictedViolations(podManifest(POD) as unknown as Manifest)).toEqual([])
 })
 
+const PROGRAM: Program = {
+  name: 'one',
+  image: 'node:24-slim',
+  command: 'npx',
+  args: ['-y', 'secret-argument'],
+  environment: { TOKEN: 'secret-variable' },
+  hasNetwork: true,
+  onStderr: () => {},
+}
+
+it('pods of servers meet the security level that the namespace enforces, and hold no argument and no variable', () => {
+  const manifest = programManifest(podManifest(POD), PROGRAM)
+  expect(restrictedViolations(manifest as Manifest)).toEqual([])
+  expect(JSON.stringify(manifest)).not.toMatch(/secret-/)
+  const { spec } = podManifest(POD)
+  const [container] = (manifest as Manifest).spec.containers
+  expect(container?.securityContext).toEqual(spec.containers[0]!.securityContext)
+  expect(container?.resources).toEqual(spec.containers[0]!.resources)
+})
+
+it('the policy for servers that reach the internet leaves out private addresses and the metadata service', () => {
+  const [, { to = [] } = {}] = programPolicyManifest().spec.egress as { to?: { ipBlock: { except: string[] } }[] }[]
+  const left = new BlockList()
+  for (const { ipBlock } of to) {
+    for (const range of ipBlock.except) {
+      const [address = '', bits] = range.split('/')
+      left.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4')
+    }
+  }
+  for (const address of ['10.96.0.1', '172.17.0.2', '192.168.1.1', '169.254.169.254', '100.64.0.1', '127.0.0.1'])
+    expect([address, left.check(address)]).toEqual([address, true])
+  for (const address of ['fd00:ec2::254', 'fe80::1']) expect(left.check(address, 'ipv6')).toBe(true)
+  expect([left.check('1.1.1.1'), left.check('2606:4700::1111', 'ipv6')]).toEqual([false, false])
+})
+
 it('pods have the seccomp profile of the runtime, or one of the nodes', () => {
   const profileOf = (more: object) => podManifest({ ...POD, ...more }).spec.securityContext.seccompProfile
   expect(profileOf({})).toEqual({ type: 'RuntimeDefault' })
@@ -137,7 +142,9 @@ it('pods have the seccomp profile of the runtime, or one of the nodes', () => {
 })
 
 it('the profile for nodes is the one of containers', () => {
-  expect(JSON.parse(readFileSync(path.join(FOLDER, 'seccomp.json'), 'utf8'))).toEqual(JSON.parse(seccompProfile(false)))
+  expect(JSON.parse(readFileSync(path.join(SANDBOXES_BASE, 'seccomp.json'), 'utf8'))).toEqual(
+    JSON.parse(seccompProfile(false)),
+  )
 })
 
 it('arguments of a pod arrive unchanged, since the kubelet would replace $(NAME)', () => {
@@ -146,4 +153,27 @@ it('arguments of a pod arrive unchanged, since the kubelet would replace $(NAME)
   expect(args.map((arg) => expand(arg, variables))).toEqual(POD.pythonArgs)
   // The control: that is what would happen.
   expect(expand(POD.pythonArgs[1]!, variables)).not.toBe(POD.pythonArgs[1])
+})
+
+it('the capacity table of the documentation is what its arithmetic gives', () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) GiB \| ([\d.]+) \| (\d+) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(3)
+  for (const row of rows) {
+    const [sessions, waiting, ...said] = row.slice(1).map(Number) as [number, number, ...number[]]
+    const sandboxes = sessions + waiting
+    const bridges = Math.ceil(sessions / 50)
+    const memory = sandboxes * 0.5 + bridges * 0.25
+    const cpus = Math.round((sandboxes * 0.1 + bridges * 0.25) * 100) / 100
+    expect(said).toEqual([
+      sandboxes,
+      bridges,
+      memory,
+      cpus,
+      Math.ceil(Math.max(memory / 30, cpus / 7.9, sandboxes / 100)),
+    ])
+  }
+  const requests = podManifest({ ...POD, memoryBytes: readSettings({}).memoryBytes }).spec.containers[0]!.resources
+    .requests
+  expect(requests).toMatchObject({ memory: String(512 << 20), cpu: '100m' })
 })

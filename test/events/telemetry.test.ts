@@ -1,8 +1,9 @@
 // This file verifies the spans and metrics of a real bridge: by the semantic conventions for MCP, at a collector that refuses what OTLP does not have.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { get as request } from 'node:http'
 import path from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newId } from '../../src/events/new-id.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { readOtelSettings } from '../../src/telemetry/otel-settings.ts'
@@ -228,7 +229,7 @@ const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
 /** As the text format says: a name, labels with escaped values, a number. */
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
-it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read, to this machine only', async () => {
+it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read', async () => {
   const port = new PrometheusPort()
   const number = await port.listen({ host: '127.0.0.1', port: 0 })
   const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
@@ -247,6 +248,46 @@ it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read, to this machine 
   await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await port.close()
 })
+
+it('MCP_BRIDGE_METRICS with a token serves metrics to those who send it, under any name', async () => {
+  const port = new PrometheusPort()
+  onTestFinished(() => port.close())
+  const number = await port.listen({ host: '127.0.0.1', port: 0, token: 'a-token-for-prometheus' })
+  const statusFor = async (authorization?: string) =>
+    (await fetch(`http://127.0.0.1:${number}/metrics`, { headers: authorization ? { authorization } : {} })).status
+  expect(await statusFor('Bearer a-token-for-prometheus')).toBe(200)
+  expect(await statusFor()).toBe(401)
+  expect(await statusFor('Bearer a-token-for-prometheuS')).toBe(401)
+  // As a scrape of a pod has it: its address as the name.
+  const host = { host: '10.1.2.3:9464' }
+  expect(await statusOf(number, { ...host, authorization: 'Bearer a-token-for-prometheus' })).toBe(200)
+
+  const own = new PrometheusPort()
+  onTestFinished(() => own.close())
+  expect(await statusOf(await own.listen({ host: '127.0.0.1', port: 0 }), host)).toBe(403)
+})
+
+it('MCP_BRIDGE_METRICS has the number of open sessions, which is 0 at first', () => {
+  const metrics = new Metrics()
+  const line = () => /^sandbridge_open_sessions .*$/m.exec(prometheusText(metrics.read()))?.[0]
+  expect(line()).toBe('sandbridge_open_sessions 0')
+  const at = { seq: 1, at: 1, mono: 1 }
+  metrics.take({ type: 'session.started', id: 'a', ...at })
+  metrics.take({ type: 'session.started', id: 'b', ...at })
+  metrics.take({ type: 'session.ended', id: 'a', durationMs: 1, ...at })
+  expect(line()).toBe('sandbridge_open_sessions 1')
+  expect(prometheusText(metrics.read())).toContain('# TYPE sandbridge_open_sessions gauge\n')
+})
+
+/** With any `Host`, which fetch does not let one set. */
+function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path: '/metrics', headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).on('error', reject)
+  })
+}
 
 // A machine that has to have it says so, as with engines.
 it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
@@ -277,6 +318,7 @@ it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
       of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
       of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
       of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
+      of({ type: 'session.started' as const }),
       of({ type: 'session.ended' as const }),
     ]) {
       metrics.take(event)
@@ -316,10 +358,9 @@ it('MCP_BRIDGE_METRICS counts a bounded number of series', () => {
 it('MCP_BRIDGE_METRICS has every metric that the dashboard uses', () => {
   const metrics = new Metrics()
   const known = new Set(
-    metrics.names.map(({ name, unit, isHistogram }) => {
-      const [line] = prometheusText([
-        { name, unit, description: '', ...(isHistogram ? { histogram: { bounds: [], points: [] } } : { sum: [] }) },
-      ]).split('\n')
+    metrics.names.map(({ name, unit, kind }) => {
+      const points = kind === 'histogram' ? { histogram: { bounds: [], points: [] } } : { [kind]: [] }
+      const [line] = prometheusText([{ name, unit, description: '', ...points }]).split('\n')
       return line!.split(' ')[2]!
     }),
   )

@@ -54,12 +54,14 @@ const sum = z.strictObject({
   aggregationTemporality: z.literal(2),
   isMonotonic: z.literal(true),
 })
+const gauge = z.strictObject({ dataPoints: z.array(z.strictObject({ ...point, asInt: int64 })) })
 const metric = z.strictObject({
   name: z.string().min(1),
   unit: z.string(),
   description: z.string(),
   histogram: histogram.optional(),
   sum: sum.optional(),
+  gauge: gauge.optional(),
 })
 const traces = z.strictObject({
   resourceSpans: z.array(

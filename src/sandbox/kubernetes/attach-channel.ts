@@ -42,6 +42,7 @@ export class AttachChannel {
   readonly ended: Promise<ChannelEnd>
   readonly #stderr = createByteTail(STDERR_TAIL_BYTES)
   readonly #pingMs: number
+  readonly #onStderr: (chunk: Buffer) => void
   #end!: (end: ChannelEnd) => void
   #socket: WebSocket | undefined
   /** What is to be written once there is a connection. */
@@ -51,8 +52,9 @@ export class AttachChannel {
   #missedPings = 0
   #received = false
 
-  constructor(pingMs = PING_MS) {
+  constructor(pingMs = PING_MS, onStderr: (chunk: Buffer) => void = () => {}) {
     this.#pingMs = pingMs
+    this.#onStderr = onStderr
     this.ended = new Promise((resolve) => {
       this.#end = (end) => {
         if (this.#hasEnded) return
@@ -178,6 +180,7 @@ export class AttachChannel {
         break
       case STDERR:
         this.#stderr.push(body)
+        this.#onStderr(body)
         break
       case STATUS: {
         const status = parseJson(body.toString('utf8'))

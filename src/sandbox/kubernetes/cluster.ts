@@ -8,9 +8,13 @@ import { BRIDGE_LABEL } from './pod-manifest.ts'
 import { type PodState, readPod } from './pod-state.ts'
 import { PodWatcher } from './pod-watcher.ts'
 
-type Resource = 'pods' | 'networkpolicies'
+type Resource = 'pods' | 'secrets' | 'networkpolicies'
 
-const GROUPS: Record<Resource, string> = { pods: '/api/v1', networkpolicies: '/apis/networking.k8s.io/v1' }
+const GROUPS: Record<Resource, string> = {
+  pods: '/api/v1',
+  secrets: '/api/v1',
+  networkpolicies: '/apis/networking.k8s.io/v1',
+}
 
 export class Cluster {
   /** Tells the pods of this bridge from those of others. */

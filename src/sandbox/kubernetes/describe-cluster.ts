@@ -16,6 +16,9 @@ export const USED_VERBS: readonly { group: string; resource: string; verbs: Aske
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: ['create', 'get'] },
 ]
 
+/** What it needs besides where servers run in pods. It reads no Secret. */
+export const USED_FOR_SERVERS: typeof USED_VERBS = [{ group: '', resource: 'secrets', verbs: ['create'] }]
+
 /** Somebody waits in a terminal. */
 const PATIENCE_MS = 3_000
 
@@ -23,16 +26,19 @@ const PATIENCE_MS = 3_000
 export async function describeCluster(chosen: {
   context: string | undefined
   namespace: string | undefined
+  /** Servers run in pods, too. */
+  hasServers: boolean
 }): Promise<{ usable: boolean; verdict: string }> {
   try {
-    const access = await findCluster({ env: process.env, home: homedir(), ...chosen })
+    const { hasServers, ...choice } = chosen
+    const access = await findCluster({ env: process.env, home: homedir(), ...choice })
     const cluster = new Cluster(
       new ApiClient(access.server, new CredentialSource(access), PATIENCE_MS),
       access.name,
       access.namespace,
     )
     const version = await askVersion(cluster)
-    const missing = await missingVerbs(cluster)
+    const missing = await missingVerbs(cluster, hasServers ? [...USED_VERBS, ...USED_FOR_SERVERS] : USED_VERBS)
     const where = `${access.name}, ${nameOf(access)}, Kubernetes ${version}, namespace ${access.namespace}`
     if (missing.length === 0) return { usable: true, verdict: where }
     return { usable: false, verdict: `${where}; this user may not ${missing.join(', ')}: see docs/kubernetes.md` }
@@ -58,8 +64,8 @@ async function askVersion(cluster: Cluster): Promise<string> {
 }
 
 /** Those that the cluster says are not allowed. Everybody may ask for themselves. */
-async function missingVerbs(cluster: Cluster): Promise<string[]> {
-  const asked = USED_VERBS.flatMap(({ group, resource, verbs }) => verbs.map((verb) => ({ group, resource, verb })))
+async function missingVerbs(cluster: Cluster, needed: typeof USED_VERBS): Promise<string[]> {
+  const asked = needed.flatMap(({ group, resource, verbs }) => verbs.map((verb) => ({ group, resource, verb })))
   const allowed = await Promise.all(asked.map((one) => isAllowed(cluster, one)))
   return asked.filter((_, index) => !allowed[index]).map(({ verb, resource }) => `${verb} ${resource}`)
 }

@@ -15,9 +15,16 @@ const START_FAILURES = new Map([
   ['RunContainerError', 'the node cannot start its container'],
 ])
 
-/** Why it will not start; undefined while it still may. */
-export function startFailure({ waiting }: PodState, image: string): string | undefined {
+/** The kubelet says it of a container whose Secret is not there yet, too. */
+const WITHOUT_SECRET = 'CreateContainerConfigError'
+
+/**
+ * Why it will not start; undefined while it still may.
+ * @param hasSecret its Secret is made after it
+ */
+export function startFailure({ waiting }: PodState, image: string, hasSecret = false): string | undefined {
   const what = waiting && START_FAILURES.get(waiting.reason)
+  if (hasSecret && waiting?.reason === WITHOUT_SECRET) return undefined
   return what === undefined
     ? undefined
     : `The pod of image ${image} does not start: ${what}. ${waiting!.message}`.trim()
@@ -36,6 +43,8 @@ export interface LastSeen {
   stderr: string
   spoke: boolean
   image: string
+  /** What the pod starts; missing means python3. */
+  program?: string | undefined
 }
 
 /** What the end of a pod means; undefined where the cluster does not say that it has ended. */
@@ -44,6 +53,7 @@ export function explainPodEnd({
   stderr,
   spoke,
   image,
+  program = 'python3',
 }: LastSeen): (Explained & Pick<SandboxExit, 'code'>) | undefined {
   if (!pod) return undefined
   const { terminated, reason, message } = pod
@@ -57,6 +67,6 @@ export function explainPodEnd({
   const explained = explainEnd({ code: terminated.code, signal: null, stderr: detail, spoke })
   if (spoke || explained.reason === 'out-of-memory' || explained.reason === 'failed-to-start')
     return { ...explained, code }
-  const words = [127, 128, 126].includes(terminated.code) ? 'has no working python3' : 'did not start Python'
+  const words = [127, 128, 126].includes(terminated.code) ? `has no working ${program}` : `did not start ${program}`
   return { reason: 'failed-to-start', detail: `Image ${image} ${words}. ${detail}`.trim(), code }
 }

@@ -36,6 +36,11 @@ export interface PodSandboxOptions {
   startTimeoutMs: number
   /** Between two pings of the channel; replaced in tests. */
   pingMs?: number | undefined
+  /** What is started, where that is not python3. */
+  program?: string | undefined
+  /** Its Secret is made after it: until then, its container cannot be. */
+  hasSecret?: boolean
+  onStderr?: ((chunk: Buffer) => void) | undefined
 }
 
 export class PodSandbox implements Sandbox {
@@ -45,6 +50,8 @@ export class PodSandbox implements Sandbox {
   readonly stdout: Readable
   readonly exited: Promise<SandboxExit>
   readonly startTimeoutMs: number
+  /** Resolves once: true when the channel is connected, false when the pod has ended before. */
+  readonly attached: Promise<boolean>
   readonly #options: PodSandboxOptions
   readonly #channel: AttachChannel
   readonly #pod: FollowedPod
@@ -55,15 +62,17 @@ export class PodSandbox implements Sandbox {
     this.id = options.name
     // The wait for the pod, and for the kernel in it.
     this.startTimeoutMs = options.startTimeoutMs + 30_000
-    this.#channel = new AttachChannel(options.pingMs)
+    this.#channel = new AttachChannel(options.pingMs, options.onStderr)
     this.stdin = this.#channel.stdin
     this.stdout = this.#channel.stdout
     if (options.preamble.byteLength > 0) this.stdin.write(options.preamble)
     this.#pod = new FollowedPod(options.cluster, this.id)
     this.exited = new Promise((resolve) => (this.#resolveExit = resolve))
+    this.attached = new Promise((resolve) => (this.#resolveAttached = resolve))
   }
 
   #resolveExit!: (exit: SandboxExit) => void
+  #resolveAttached!: (isAttached: boolean) => void
 
   /** @throws ApiError, ApiUnreachable, BridgeError when the cluster does not take the pod */
   static async create(options: PodSandboxOptions): Promise<PodSandbox> {
@@ -104,9 +113,11 @@ export class PodSandbox implements Sandbox {
 
   async #live(): Promise<SandboxExit> {
     try {
-      const { image, startTimeoutMs: timeoutMs } = this.#options
-      await untilRunning(this.#pod, { image, timeoutMs, isUnwanted: () => this.#disposing !== undefined })
+      const { image, program, hasSecret, startTimeoutMs: timeoutMs } = this.#options
+      const isUnwanted = () => this.#disposing !== undefined
+      await untilRunning(this.#pod, { image, program, hasSecret, timeoutMs, isUnwanted })
       await this.#attach()
+      this.#resolveAttached(true)
     } catch (error) {
       const exit: SandboxExit = { reason: 'failed-to-start', code: null, signal: null, detail: messageOf(error) }
       if (this.#disposing) return { ...exit, reason: 'disposed' }
@@ -131,6 +142,7 @@ export class PodSandbox implements Sandbox {
     this.#channel.close()
     this.#removed = this.#remove()
     this.#resolveExit(exit)
+    this.#resolveAttached(false)
     await this.#removed
     this.#pod.stop()
   }
@@ -169,11 +181,11 @@ export class PodSandbox implements Sandbox {
   }
 
   async #waitForCause(stderr: string) {
-    const { image } = this.#options
+    const { image, program } = this.#options
     const { spoke } = this.#channel
     for (const startedAt = performance.now(); ;) {
       const pod = this.#pod.state === 'gone' ? undefined : this.#pod.state
-      const explained = explainPodEnd({ pod, stderr, spoke, image })
+      const explained = explainPodEnd({ pod, stderr, spoke, image, program })
       if (explained || !pod || performance.now() - startedAt > CAUSE_MS) return explained
       await this.#pod.changedOrAsked(CAUSE_AGAIN_MS)
     }

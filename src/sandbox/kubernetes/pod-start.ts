@@ -17,13 +17,19 @@ export class NotStarted extends Error {
   }
 }
 
-/**
- * @param isUnwanted whether the sandbox is no longer needed
- * @throws NotStarted
- */
+interface StartOptions {
+  image: string
+  program?: string | undefined
+  hasSecret?: boolean | undefined
+  timeoutMs: number
+  /** Whether the sandbox is no longer needed. */
+  isUnwanted: () => boolean
+}
+
+/** @throws NotStarted */
 export async function untilRunning(
   pod: FollowedPod,
-  { image, timeoutMs, isUnwanted }: { image: string; timeoutMs: number; isUnwanted: () => boolean },
+  { image, program, hasSecret, timeoutMs, isUnwanted }: StartOptions,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
@@ -31,9 +37,9 @@ export async function untilRunning(
     const { state } = pod
     if (state === 'gone') throw new NotStarted('failed-to-start', 'The pod was deleted before it ran.')
     if (state?.isRunning) return
-    const failure = state && startFailure(state, image)
+    const failure = state && startFailure(state, image, hasSecret)
     if (failure !== undefined) throw new NotStarted('failed-to-start', failure)
-    const end = state && explainPodEnd({ pod: state, stderr: '', spoke: false, image })
+    const end = state && explainPodEnd({ pod: state, stderr: '', spoke: false, image, program })
     if (end) throw new NotStarted(end.reason === 'exited' ? 'failed-to-start' : end.reason, end.detail)
     const leftMs = deadline - performance.now()
     if (leftMs <= 0) {

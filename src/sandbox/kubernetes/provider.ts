@@ -5,7 +5,7 @@ import { homedir, hostname } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { isImagePath } from '../image-name.ts'
 import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
-import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import type { Program, Provider, Sandbox, SandboxLimits, StartedProgram } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { ApiClient } from './api-client.ts'
 import { Cluster } from './cluster.ts'
@@ -14,9 +14,10 @@ import { findCluster } from './kubeconfig.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { CHECK_PROGRAM, checkNetwork, networkTargets, type Target } from './network-check.ts'
 import { ensureNetworkPolicy } from './network-policy.ts'
-import { FILE_BYTES, podManifest } from './pod-manifest.ts'
+import { FILE_BYTES, podManifest, type PodOptions } from './pod-manifest.ts'
 import { PodSandbox } from './pod-sandbox.ts'
 import { podUser } from './pod-user.ts'
+import { startProgram } from './start-program.ts'
 
 /** Settings of all pods of a bridge; what they mean is in docs/configuration.md. */
 export interface KubernetesOptions {
@@ -85,24 +86,46 @@ export class KubernetesProvider implements Provider {
     return this.#create(cluster, { name, memoryBytes, pythonArgs: args, preamble })
   }
 
-  async #create(cluster: Cluster, { name, memoryBytes, pythonArgs, preamble }: PodParts): Promise<PodSandbox> {
-    const { image, user, cpus, runtimeClass, seccompProfile, projects = false, startTimeoutMs, pingMs } = this.#options
-    const manifest = podManifest({
-      name,
+  /** @throws BridgeError what `start` throws */
+  async startProgram(program: Program, { memoryBytes }: SandboxLimits): Promise<StartedProgram> {
+    const cluster = await this.#cluster.get()
+    const { image } = program
+    const { startTimeoutMs, pingMs } = this.#options
+    const name = newPodName()
+    // The profile of the nodes is for kernels: it allows no sockets of the network.
+    const pod = this.#manifest(cluster, { name, memoryBytes, image, seccompProfile: undefined })
+    return this.#explained(cluster, () => startProgram(program, { cluster, name, pod, startTimeoutMs, pingMs }))
+  }
+
+  #create(cluster: Cluster, { preamble, ...parts }: PodParts): Promise<PodSandbox> {
+    const { image, startTimeoutMs, pingMs } = this.#options
+    const { name } = parts
+    const manifest = this.#manifest(cluster, parts)
+    return this.#explained(cluster, () =>
+      PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pingMs }),
+    )
+  }
+
+  #manifest(cluster: Cluster, parts: Pick<PodOptions, 'name' | 'memoryBytes'> & Partial<PodOptions>) {
+    const { image, user, cpus, runtimeClass, seccompProfile, projects = false } = this.#options
+    return podManifest({
       bridge: cluster.bridge,
       startedBy: `${hostname()} process ${process.pid}`,
       image,
       ...podUser(user),
-      memoryBytes,
       cpus,
       projects,
       runtimeClass,
       seccompProfile,
       environment: kernelEnvironment(Math.max(1, Math.ceil(cpus ?? 1))),
-      pythonArgs,
+      pythonArgs: [],
+      ...parts,
     })
+  }
+
+  async #explained<T>(cluster: Cluster, work: () => Promise<T>): Promise<T> {
     try {
-      return await PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pingMs })
+      return await work()
     } catch (error) {
       const explained = cluster.explain(error, { verb: 'create', resource: 'pods' })
       // Who the bridge is may be put right while it runs: look again at the next need.

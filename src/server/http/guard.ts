@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import type { Log } from '../../log.ts'
+import { isLoopback } from '../../text/loopback.ts'
 import type { Client, FindClient } from './find-client.ts'
 import { BearerRefusal } from './oauth/bearer-refusal.ts'
 import { hostOf, isAddress, isLoopbackName, LOOPBACK_NAMES, originHost } from './origin-headers.ts'
@@ -83,10 +84,6 @@ export function createGuard({ host, publicUrl, proxies, findClient, challenge, l
     return undefined
   }
   return { isAddressed, letIn }
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 function refuseAndClose(response: ServerResponse, status: number, message: string): false {

@@ -11,7 +11,8 @@ import { loginNeeded, needsLogin } from './login-failure.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
-import { MESSAGE_TOO_LONG, type ProcessExit } from '../stdio/stdio-transport.ts'
+import type { ProcessExit } from '../stdio/server-process.ts'
+import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
 /** How much of what a server wrote last an error carries. */
 const SHOWN_CHARS = 4096
@@ -224,7 +225,8 @@ function rpcErrorOf(error: unknown): { code: number; message: string } | undefin
   return typeof code === 'number' ? { code, message: error.message } : undefined
 }
 
-function describeExit({ code, signal }: ProcessExit): string {
+function describeExit({ code, signal, why }: ProcessExit): string {
+  if (why !== undefined) return why
   return signal === null ? `exited with code ${code}` : `was killed by ${signal}`
 }
 

@@ -52,8 +52,8 @@ export interface ManagedUpstreamOptions {
   /** Authorizes requests to a server. */
   authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
   negotiatedTransports: NegotiatedTransports
-  /** Where jails are made. */
-  jailPlace: () => JailPlace
+  /** Where jails are made; undefined where none can be. */
+  jailPlace: () => JailPlace | undefined
   now: () => number
   random: () => number
   log: Log

@@ -5,6 +5,7 @@ import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/s
 import { BridgeError } from '../../errors.ts'
 import type { CallStart, Connection } from '../connection/connection.ts'
 import type { JailPlace } from '../stdio/jail/open-jail.ts'
+import { spawnServer } from '../stdio/server-process.ts'
 import type { RemoteOptions } from '../remote/dial-remote.ts'
 import { dialProcess, type Link, type Via } from '../dial.ts'
 import { startFailure, type Circumstances, type Failure } from '../failures/failures.ts'
@@ -29,8 +30,8 @@ export interface OpenOptions
   redact: Redactor
   /** Where a server without a `cwd` of its own is started. */
   cwd: string | undefined
-  /** Where jails are made. */
-  jailPlace: () => JailPlace
+  /** Where jails are made; undefined where none can be. */
+  jailPlace: () => JailPlace | undefined
   negotiatedTransports: NegotiatedTransports
   /** What the server logged last, redacted: since a point in it. */
   logged: (after?: number) => string
@@ -172,9 +173,24 @@ async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): 
 }
 
 async function dialLocal({ definition, jailPlace, cwd }: OpenOptions, server: StdioServer): Promise<Link> {
+  const { name } = definition
   const { sandbox } = server
-  if (!sandbox) return dialProcess(server, cwd)
+  const place = jailPlace()
+  if (place?.startProgram) {
+    const [{ programInPod }, { startInPod }] = await Promise.all([
+      import('../stdio/jail/server-pod.ts'),
+      import('../stdio/pod-process.ts'),
+    ])
+    const started = await startInPod(programInPod(name, server, place.image), place.startProgram)
+    return dialProcess(
+      () => started,
+      () => started.end(),
+    )
+  }
+  if (!sandbox) return dialProcess(() => spawnServer(server, cwd))
+  if (!place) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
   const { openJail } = await import('../stdio/jail/open-jail.ts')
   const folder = path.resolve(server.cwd ?? cwd ?? process.cwd())
-  return dialProcess(server, cwd, await openJail(definition.name, { ...server, sandbox }, folder, jailPlace()))
+  const jail = await openJail(name, { ...server, sandbox }, folder, place)
+  return dialProcess(() => spawnServer(server, cwd, jail.launch), jail.release)
 }

@@ -1,14 +1,6 @@
-// An MCP transport over a child process: spawn, one JSON message a line, and the end of the whole process group.
+// An MCP transport over the stdio of a process: its start, one JSON message a line, and its end.
 // It knows nothing of MCP's methods. What a server writes beside the protocol is kept for a diagnosis and never leaves here unredacted.
-import type { ChildProcess } from 'node:child_process'
-// Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
-import spawn from 'cross-spawn'
-import { existsSync } from 'node:fs'
-import type { Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { passedEnvironment } from '../../config/passed-variables.ts'
-import type { StdioServer } from '../../config/server-definition.ts'
-import type { Launch } from './jail/open-jail.ts'
 import { writeBatched } from '../../process/write-batched.ts'
 import { lineCost } from '../../text/line-cost.ts'
 import { answeredId } from './answered-id.ts'
@@ -16,7 +8,7 @@ import { createByteTail } from '../../process/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../process/line-splitter.ts'
 import { withTimeout } from '../../process/wait.ts'
 import { parseJson } from '../../text/json.ts'
-import { endGroup, trackGroup } from '../../process/process-group.ts'
+import type { ProcessExit, ServerProcess } from './server-process.ts'
 
 /** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
@@ -31,11 +23,6 @@ const AFTER_BROKEN_PIPE_MS = 2000
 
 /** JSON-RPC error code that stands for a message too large to be read; from the range that is free for implementations. */
 export const MESSAGE_TOO_LONG = -32_064
-
-export interface ProcessExit {
-  code: number | null
-  signal: NodeJS.Signals | null
-}
 
 /** How many bytes there were before. */
 export interface OutputMark {
@@ -52,23 +39,17 @@ export class StdioTransport implements Transport {
   /** What the process sent that made us end it: who waited for it cannot be told. */
   endedFor: string | undefined
 
-  readonly #cwd: string | undefined
-  readonly #launch: Launch
+  readonly #open: () => ServerProcess
   readonly #stderr = createByteTail(KEPT_STDERR_BYTES)
   readonly #stray = createByteTail(KEPT_STRAY_BYTES)
-  #child: ChildProcess | undefined
+  #process: ServerProcess | undefined
   #ending: Promise<void> | undefined
   #closeReported = false
   readonly #closeWaiters: (() => void)[] = []
 
-  /** `cwd` is where a server without a `cwd` of its own is started; `launch` is what is started in its place, with the server inside. */
-  constructor({ command, args, env, cwd: own }: StdioServer, cwd?: string, launch?: Launch) {
-    this.#cwd = own ?? cwd
-    this.#launch = launch ?? { command, args, env: { ...passedEnvironment(), ...env } }
-  }
-
-  get pid(): number | undefined {
-    return this.#child?.pid
+  /** @param open starts the process, or throws what its start would */
+  constructor(open: () => ServerProcess) {
+    this.#open = open
   }
 
   /** A point in what the process writes, for `stderrTail`. */
@@ -81,40 +62,23 @@ export class StdioTransport implements Transport {
     return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }
 
-  /** @throws NodeJS.ErrnoException when there is no such program or directory, or it may not be run. */
-  start(): Promise<void> {
-    if (this.#child) return Promise.reject(new Error('this transport has already started'))
-    if (this.#cwd !== undefined && !existsSync(this.#cwd)) {
-      // Without this check Node reports the program as missing.
-      return Promise.reject(Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' }))
-    }
-    return new Promise((resolve, reject) => {
-      const { command, args, env, extraInput } = this.#launch
-      const child = spawn(command, args, {
-        env,
-        cwd: this.#cwd,
-        detached: process.platform !== 'win32',
-        windowsHide: true,
-        stdio: ['pipe', 'pipe', 'pipe', ...(extraInput ? (['pipe'] as const) : [])],
-      })
-      this.#child = child
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const extra = child.stdio[3] as Writable | null | undefined
-      extra?.on('error', () => {}).end(extraInput)
-      child.once('spawn', () => {
-        trackGroup(child.pid!)
-        resolve()
-      })
-      child.once('error', (error) => {
-        reject(error)
-        this.#reportClose()
-      })
-      child.once('exit', (code, signal) => {
-        this.exit = { code, signal }
-        void this.#afterExit(child)
-      })
-      this.#listen(child)
+  /** @throws NodeJS.ErrnoException when there is no such program or directory, or it may not be run; Error where it does not run */
+  async start(): Promise<void> {
+    if (this.#process) throw new Error('this transport has already started')
+    const opened = this.#open()
+    this.#process = opened
+    void opened.exited.then((exit) => {
+      this.exit = exit
+      return this.#afterExit(opened)
     })
+    this.#listen(opened)
+    try {
+      await opened.started
+    } catch (error) {
+      // Who waits for the start hears why before it hears that all is over.
+      queueMicrotask(() => this.#reportClose())
+      throw error
+    }
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -123,7 +87,7 @@ export class StdioTransport implements Transport {
 
   /** Exactly one of the two is called, later. */
   write(message: JSONRPCMessage, onError: (error: Error) => void, onWritten?: () => void): void {
-    const stdin = this.#child?.stdin
+    const stdin = this.#process?.stdin
     if (!stdin || this.#closeReported) return queueMicrotask(() => onError(new Error('the server has exited')))
     writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
       // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
@@ -141,27 +105,26 @@ export class StdioTransport implements Transport {
     })
   }
 
-  /** Requests in flight fail at once; resolves when the whole process group has ended, within 2 s. Never rejects. */
+  /** Requests in flight fail at once; resolves when the process has ended with all that it started. Never rejects. */
   close(): Promise<void> {
     this.#reportClose()
     return this.#end()
   }
 
-  #listen(child: ChildProcess): void {
+  #listen({ stdin, stdout, stderr }: ServerProcess): void {
     const splitter = createLineSplitter({
       maxBytes: MAX_MESSAGE_BYTES,
       onLine: (line) => this.#receive(line),
       onTooLong: ({ head, tail, bytes }) =>
         this.#answerTooLarge({ head, tail }, `a message of ${bytes} bytes, above the limit of ${MAX_MESSAGE_BYTES}`),
     })
-    // There are no streams when the process could not be spawned for want of file descriptors.
-    child.stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
-    child.stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
-    for (const stream of [child.stdin, child.stdout, child.stderr]) {
+    stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
+    stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
+    for (const stream of [stdin, stdout, stderr]) {
       // EPIPE and its kin mostly announce an exit, which is reported by itself; a failed write is reported by `send`.
       stream?.on('error', () => {})
     }
-    for (const stream of [child.stdin, child.stdout]) {
+    for (const stream of [stdin, stdout]) {
       stream?.once('close', () => this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => void this.close()))
     }
   }
@@ -191,24 +154,23 @@ export class StdioTransport implements Transport {
     void this.close()
   }
 
-  async #afterExit(child: ChildProcess): Promise<void> {
-    const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  async #afterExit({ closed }: ServerProcess): Promise<void> {
     const ended = this.#end()
     // Its last response and last stderr output may still be in the pipes.
-    await Promise.race([drained, ended.then(() => withTimeout(drained, DRAIN_MS, () => {}))])
+    await Promise.race([closed, ended.then(() => withTimeout(closed, DRAIN_MS, () => {}))])
     this.#reportClose()
   }
 
   #end(): Promise<void> {
-    this.#ending ??= this.#child ? endGroup(this.#child).then(() => this.#releasePipes()) : Promise.resolve()
+    this.#ending ??= this.#process?.end().then(() => this.#releasePipes()) ?? Promise.resolve()
     return this.#ending
   }
 
-  /** Something outside the group may hold the other ends; our event loop must not stay alive for it. */
+  /** Something outside of the process may hold the other ends; our event loop must not stay alive for it. */
   #releasePipes(): void {
-    const child = this.#child!
+    const { stdin, stdout, stderr } = this.#process!
     const release = (): void => {
-      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy()
+      for (const stream of [stdin, stdout, stderr]) stream?.destroy()
     }
     setTimeout(release, DRAIN_MS).unref()
   }

@@ -14,10 +14,12 @@ import { makeCertificate, type Pair } from '../make-certificate.ts'
 import { answerPolicies, readJson, refuseUpgrade, send, status, verbOf } from './answers.ts'
 import { type Manifest, type PodStatus, restrictedViolations } from './manifest.ts'
 import { type RunningContainer, runContainer } from './node.ts'
+import { type Secret, SecretStore } from './secrets.ts'
 import { PodStore } from './store.ts'
 
 const TOKEN = 'fake-cluster-token'
 const PODS = /^\/api\/v1\/namespaces\/([^/]+)\/pods(?:\/([^/]+))?(\/attach)?$/
+const SECRETS = /^\/api\/v1\/namespaces\/[^/]+\/secrets$/
 const POLICIES = /^\/apis\/networking\.k8s\.io\/v1\/namespaces\/([^/]+)\/networkpolicies(?:\/([^/]+))?$/
 /** A real kubelet reports the end of a container a moment after its output has ended. */
 const STATUS_AFTER_MS = 150
@@ -42,6 +44,7 @@ export interface FakeClusterOptions {
 
 export class FakeCluster {
   readonly pods = new PodStore()
+  readonly secrets = new SecretStore(this.pods)
   readonly policies = new Map<string, { spec?: unknown }>()
   /** Every request, as `GET /path`. */
   readonly requests: string[] = []
@@ -246,6 +249,7 @@ export class FakeCluster {
     if (refusal) return send(response, refusal.status, refusal.body, refusal.headers)
     if (url.pathname === '/version') return send(response, 200, { gitVersion: 'v1.99.0-fake' })
     if (url.pathname.endsWith('/selfsubjectaccessreviews')) return this.#review(response, body)
+    if (method === 'POST' && SECRETS.test(url.pathname)) return this.secrets.create(response, body as Secret)
     const [, policyNamespace, policy] = POLICIES.exec(url.pathname) ?? []
     if (policyNamespace !== undefined) return answerPolicies(this.policies, response, method, policy, body)
     const [, namespace, name] = PODS.exec(url.pathname) ?? []
@@ -340,7 +344,12 @@ export class FakeCluster {
       containerStatuses: [{ name: container.name, state: { waiting } }],
     })
     if (held) return
-    const running = await runContainer(container, this.#walls)
+    const variables = await this.secrets.environmentOf(container, name, (message) => {
+      const state = { waiting: { reason: 'CreateContainerConfigError', message } }
+      this.#setStatus(name, { phase: 'Pending', conditions, containerStatuses: [{ name: container.name, state }] })
+    })
+    if (!variables) return
+    const running = await runContainer(container, this.#walls, variables)
     this.#containers.set(name, running)
     // It was deleted before it began.
     if (!this.pods.get(name) || this.pods.get(name)!.metadata.deletionTimestamp !== undefined) running.kill()

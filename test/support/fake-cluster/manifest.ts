@@ -4,6 +4,7 @@ export interface Manifest {
   metadata: {
     name: string
     labels?: Record<string, string>
+    annotations?: Record<string, string>
     uid?: string
     resourceVersion?: string
     creationTimestamp?: string
@@ -28,6 +29,7 @@ export interface Container {
   command?: string[]
   args?: string[]
   env?: { name: string; value: string }[]
+  envFrom?: { secretRef: { name: string } }[]
   stdin?: boolean
   stdinOnce?: boolean
   volumeMounts?: { name: string; mountPath: string }[]

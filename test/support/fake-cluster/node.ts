@@ -19,9 +19,17 @@ export interface RunningContainer {
   dropAttachments(): void
 }
 
-/** @param walls bubblewrap, or a plain child process */
-export async function runContainer(container: Container, walls: boolean): Promise<RunningContainer> {
-  const variables = new Map((container.env ?? []).map(({ name, value }) => [name, expand(value, new Map())]))
+/**
+ * @param walls bubblewrap, or a plain child process
+ * @param fromSecrets variables that are taken as they are
+ */
+export async function runContainer(
+  container: Container,
+  walls: boolean,
+  fromSecrets: Record<string, string> = {},
+): Promise<RunningContainer> {
+  const own = (container.env ?? []).map(({ name, value }) => [name, expand(value, new Map())] as const)
+  const variables = new Map([...Object.entries(fromSecrets), ...own])
   const args = (container.args ?? []).map((arg) => expand(arg, variables))
   const child = walls ? await inBubblewrap(container, variables, args) : plain(args, variables)
   child.stdin.on('error', () => {})

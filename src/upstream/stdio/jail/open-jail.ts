@@ -5,6 +5,7 @@ import path from 'node:path'
 import { NETWORK_VARIABLES, passedEnvironment } from '../../../config/passed-variables.ts'
 import { IMAGE_NAME, type ServerSandbox, type StdioServer } from '../../../config/server-definition.ts'
 import { BridgeError } from '../../../errors.ts'
+import type { Program, StartedProgram } from '../../../sandbox/provider.ts'
 import { makeTemporaryFolder } from '../../../sandbox/temporary-folder.ts'
 import { makePrivateFolder } from '../../../storage/private-folder.ts'
 import { type AllowedDomains, allowedDomains } from './allowed-domains.ts'
@@ -23,6 +24,8 @@ export interface JailPlace {
   stateDir: string
   /** The image of servers whose definition names none. Missing means the programs of this machine. */
   image?: string | undefined
+  /** Starts a server in a pod of a cluster instead, and so every server. */
+  startProgram?: ((program: Program) => Promise<StartedProgram>) | undefined
   /** What may make jails; missing means whatever there is. */
   makers?: readonly JailMakerName[]
   /** Folders and files of the bridge and of other servers. Read when a server is started. */

