@@ -1,7 +1,7 @@
 // Where people on other machines sign in to MCP servers with their own browsers, at the bridge's public address. A sign-in is for the user who shows
 // their token, or for the one whom a link was made for, whose name the page says. It ends in the browser that began it: nobody can have somebody
 // else sign in for them (MCP 2025-11-25, Elicitation, Phishing).
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../../errors.ts'
 import { escaped, html } from '../../text/html.ts'
@@ -12,13 +12,17 @@ const LIMIT_MS = 5 * 60_000
 const MAX_LINKS = 1_000
 const MAX_BODY_BYTES = 16 * 1024
 const COOKIE = 'sandbridge-sign-in-'
+const STYLE =
+  ':root{color-scheme:light dark}body{max-width:32rem;margin:3rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif}' +
+  'label{display:block}input,button{font:inherit;padding:.4rem .6rem}input{display:block;width:100%;box-sizing:border-box}'
+const HEAD = `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>`
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  'content-security-policy':
-    "default-src 'none'; form-action 'self' https: http:; frame-ancestors 'none'; base-uri 'none'",
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self' https: http:; frame-ancestors 'none'; base-uri 'none'`,
 }
 
 interface Link {
@@ -101,7 +105,7 @@ export class SignInPages implements SignInPage {
     const action = escaped(this.#address.pathname)
     const form = `<form method="post" action="${action}">${fields}<p><button>Sign in</button></p></form>`
     response.writeHead(status, HEADERS)
-    response.end(html('Sandbridge: sign in', '', `<h1>Sign in to ${escaped(server || 'a server')}</h1>${form}`))
+    response.end(html('Sandbridge: sign in', HEAD, `<h1>Sign in to ${escaped(server || 'a server')}</h1>${form}`))
   }
 
   async #begin(request: IncomingMessage, response: ServerResponse, begin: BeginSignIn): Promise<void> {
@@ -168,5 +172,5 @@ function cookieName(state: string): string {
 /** @param note a sentence or two */
 function show(response: ServerResponse, status: number, note: string): void {
   response.writeHead(status, HEADERS)
-  response.end(html('Sandbridge: sign in', '', `<p role="status">${escaped(note)}</p>`))
+  response.end(html('Sandbridge: sign in', HEAD, `<p role="status">${escaped(note)}</p>`))
 }
