@@ -32,6 +32,7 @@ import { chooseProvider, type ProviderChoice } from './sandbox/choose-provider.t
 import { checkSavedTool } from './session/check-saved-tool.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { openStores, type Stores } from './state/open-stores.ts'
 import type { UserState } from './state/user-state.ts'
 import type { SignInPage } from './upstream/auth/callback.ts'
 import { loadSdk } from './upstream/connection/sdk.ts'
@@ -42,6 +43,8 @@ export class Bridge {
   readonly id = `${process.pid}-${newId()}`
   readonly settings: Settings
   readonly log: Log
+  /** What is kept beyond this process. */
+  readonly stores: Stores
   /** What happens. Observers subscribe here, and only here. */
   readonly events: EventStream
   /** What is known of the servers that all users share; the same of the next two. */
@@ -83,22 +86,14 @@ export class Bridge {
     const discovered = await definitions.read()
     const files = new PermissionFiles(settings)
     const policy = await files.read(discovered.found)
-    return new Bridge({ settings, log, definitions, discovered, files, policy, ...options })
+    const stores = await openStores(settings)
+    return new Bridge({ settings, log, stores, definitions, discovered, files, policy, ...options })
   }
 
-  private constructor({
-    settings,
-    log,
-    definitions,
-    discovered,
-    ask,
-    files,
-    policy,
-    servePage,
-    signInPage,
-    ...rest
-  }: BridgeParts) {
+  private constructor({ settings, log, stores, definitions, discovered, ask, ...rest }: BridgeParts) {
+    const { files, policy, servePage, signInPage } = rest
     this.settings = settings
+    this.stores = stores
     this.log = log
     this.signInPage = signInPage
     this.#servePage = servePage
@@ -109,7 +104,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
     const page = () => this.#answerPage()
-    const common = { settings, log, events, questions, page, signInPage }
+    const common = { settings, log, stores, events, questions, page, signInPage }
     const shared = new ServerSet({ ...common, ask, definitions, discovered, files, policy })
     this.shared = shared
     this.#userServers = new UserServers({ ...common, shared, ownPort: rest.ownPort })
@@ -127,7 +122,7 @@ export class Bridge {
       events,
     })
     this.sessions = new OpenSessions({ settings, log, events, pool: this.#pool })
-    this.users = new Users({ settings, log, pool: this.#pool })
+    this.users = new Users({ settings, log, pool: this.#pool, stores })
     const { artifacts, savedTools, loadableTools } = this.users.of(undefined).state
     this.artifacts = artifacts
     this.savedTools = savedTools
@@ -150,6 +145,7 @@ export class Bridge {
     this.#observers = attachObservers({
       settings,
       log,
+      stores,
       events,
       allUpstreams: () => this.#userServers.allUpstreams(),
       catalog,
@@ -243,6 +239,7 @@ export class Bridge {
     await this.sessions.closeAll()
     await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close()])
     await this.events.close()
+    await this.stores.close()
   }
 }
 
@@ -272,6 +269,7 @@ export interface BridgeOptions {
 interface BridgeParts extends BridgeOptions {
   settings: Settings
   log: Log
+  stores: Stores
   definitions: Definitions
   discovered: DiscoveredServers
   files: PermissionFiles

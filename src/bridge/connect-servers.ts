@@ -17,6 +17,7 @@ import type { Log } from '../log.ts'
 import type { Standing } from '../policy/policy.ts'
 import type { Questions } from '../proxy/user/questions.ts'
 import type { JailPlace } from '../registry/quarantine.ts'
+import type { Stores } from '../state/open-stores.ts'
 import { usersFolder } from '../state/user-folder.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
@@ -29,6 +30,7 @@ import { CLIENT_INFO } from '../version.ts'
 export interface ConnectOptions {
   settings: Settings
   log: Log
+  stores: Stores
   events: EventStream
   definitions: ServerDefinition[]
   /** Asks for inputs of servers; missing means that their user cannot be asked. */
@@ -36,6 +38,8 @@ export interface ConnectOptions {
   questions: Questions
   /** Where sign-ins are kept, and what servers have said; missing means where the bridge keeps its own. */
   folders?: Pick<Settings, 'stateDir' | 'cacheDir'>
+  /** Whose they are; missing means the owner of the bridge, and all users. */
+  user?: string
   /** Variables that placeholders stand for, in place of those of the bridge. */
   env?: () => Readonly<Record<string, string>>
   /** What `sandbridge login SERVER` needs besides, as hints show it. */
@@ -66,8 +70,9 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const { stateDir, cacheDir } = options.folders ?? settings
   const inputs = new InputAnswers(options.ask)
   const tokens = tokensFile(stateDir)
-  const tokenStore = createTokenStore(tokens, vaultOf(settings, log), log)
-  const firstListings = new FirstListings(stateDir, log)
+  const store = options.stores.of(options.user)
+  const tokenStore = createTokenStore(store, vaultOf(settings, log), log)
+  const firstListings = new FirstListings(store, log)
   const jailPlace: JailPlace = {
     home: homedir(),
     stateDir,

@@ -8,6 +8,7 @@ import type { LiveMethods } from '../live/live-server.ts'
 import type { Log } from '../log.ts'
 import { readOtelSettings } from '../telemetry/otel-settings.ts'
 import { startTrace } from '../telemetry/start-trace.ts'
+import type { Stores } from '../state/open-stores.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { VERSION } from '../version.ts'
 
@@ -17,6 +18,7 @@ interface ObservedParts {
   settings: Settings
   events: EventStream
   log: Log
+  stores: Stores
   /** Those of all users. */
   allUpstreams: () => Iterable<Upstreams>
   catalog: Pick<Catalog, 'servers' | 'details'>
@@ -123,7 +125,7 @@ function audit({ settings, log, allUpstreams }: ObservedParts): LazySubscriber |
 }
 
 /** Where nothing is recorded, this is not either. */
-function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | undefined {
+function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscriber | undefined {
   if (settings.audit === 'off') return undefined
   return new LazySubscriber({
     name: 'costs',
@@ -137,7 +139,7 @@ function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | unde
       ])
       return new CostCounter({
         listedTokens: () => listedTokens(catalog),
-        keep: (more) => addDailyCosts(settings.stateDir, more),
+        keep: (more) => addDailyCosts(stores.of(undefined), more),
         onError: (error) => log.warning('The costs of conversations could not be saved', { error }),
       })
     },

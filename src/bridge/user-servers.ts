@@ -9,6 +9,7 @@ import type { EventStream } from '../events/event-stream.ts'
 import type { Log } from '../log.ts'
 import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
 import type { Questions } from '../proxy/user/questions.ts'
+import type { Stores } from '../state/open-stores.ts'
 import { userFolder } from '../state/user-folder.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
@@ -20,6 +21,7 @@ const MAX_NAME_CHARS = 200
 interface UserServersOptions {
   settings: Settings
   log: Log
+  stores: Stores
   events: EventStream
   questions: Questions
   shared: ServerSet
@@ -106,11 +108,12 @@ export class UserServers {
   }
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
-    const { settings, log, events, questions, page, signInPage } = this.#options
+    const { settings, log, stores, events, questions, page, signInPage } = this.#options
     const files = new PermissionFiles(settings)
     return new ServerSet({
       settings,
       log,
+      stores,
       events,
       questions,
       page,
@@ -120,6 +123,7 @@ export class UserServers {
       discovered,
       files,
       policy: await files.read(discovered.found),
+      user,
       folders: { stateDir: userFolder(settings.stateDir, user), cacheDir: userFolder(settings.cacheDir, user) },
       env: () => definitions.env,
       loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}`,

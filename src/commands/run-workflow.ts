@@ -32,7 +32,7 @@ const DRIFTED = 3
 export async function runWorkflow(name: string, words: string[], options: RunOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const workflow = asWorkflow(await bridge.savedTools.find(functionName(name)))
-    const fixtures = new FixtureFile(bridge.settings.stateDir, workflow.name)
+    const fixtures = new FixtureFile(bridge.stores.of(undefined), workflow.name)
     const fixture = await fixtures.read()
     // A check needs no arguments: it has those of the run that was recorded.
     const isRecorded = options.check === true && words.length === 0 && fixture !== undefined

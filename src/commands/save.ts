@@ -30,7 +30,7 @@ export async function saveRuns(runs: readonly string[], title: string, options: 
       {
         run: (code) => bridge.cells.run(session, { code, timeoutMs: TIMEOUT_MS, timeLimit: new TimeLimit(TIMEOUT_MS) }),
         find: (name) => bridge.savedTools.find(name),
-        fixtures: new FixtureFile(stateDir, functionName(title)),
+        fixtures: new FixtureFile(bridge.stores.of(undefined), functionName(title)),
       },
     )
     if (json) return printJson(saved)

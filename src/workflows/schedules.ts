@@ -1,8 +1,8 @@
 // The schedules of workflows, in one file that several bridges share. A run is claimed in it before it begins, so that of all bridges one makes it.
-import path from 'node:path'
 import * as z from 'zod'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { JsonRecord } from '../storage/json-record.ts'
+import type { Store } from '../storage/store.ts'
 import { timesBetween } from './cron-times.ts'
 
 /** A run that is due may begin so much later: the machine was busy, or another bridge took it and died. */
@@ -53,9 +53,9 @@ export interface Due {
 export class ScheduleStore {
   readonly #record: JsonRecord<Schedules>
 
-  constructor(stateDir: string) {
+  constructor(store: Store) {
     this.#record = new JsonRecord<Schedules>({
-      file: path.join(stateDir, '.sandbridge', 'schedules.json'),
+      document: store.document('schedules.json'),
       empty: () => Object.create(null) as Schedules,
       parse: (json) => z.record(z.string(), schedule).safeParse(json).data,
       damaged: { record: 'The file of schedules', hint: 'Repair or delete it, and schedule the workflows again.' },
