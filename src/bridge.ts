@@ -5,10 +5,12 @@ import { attachObservers } from './bridge/observers.ts'
 import { OpenSessions } from './bridge/open-sessions.ts'
 import { beginSignIn } from './bridge/begin-sign-in.ts'
 import { addedServersOf, registriesOf } from './bridge/registry-access.ts'
+import { openSharedCatalog } from './bridge/open-shared-catalog.ts'
 import { ServerSet } from './bridge/server-set.ts'
 import { UserServers } from './bridge/user-servers.ts'
 import { Users } from './bridge/users.ts'
 import { Catalog } from './catalog/catalog.ts'
+import type { SharedCatalog } from './catalog/shared-catalog.ts'
 import { Definitions } from './config/definitions.ts'
 import { type AskInput } from './config/input-answers.ts'
 import { PermissionFiles } from './config/permission-files.ts'
@@ -87,7 +89,9 @@ export class Bridge {
     const files = new PermissionFiles(settings)
     const policy = await files.read(discovered.found)
     const stores = await openStores(settings)
-    return new Bridge({ settings, log, stores, definitions, discovered, files, policy, ...options })
+    const { servers } = discovered
+    const sharedCatalog = await openSharedCatalog(stores, undefined, servers, settings.cacheDir, log)
+    return new Bridge({ settings, log, stores, sharedCatalog, definitions, discovered, files, policy, ...options })
   }
 
   private constructor({ settings, log, stores, definitions, discovered, ask, ...rest }: BridgeParts) {
@@ -105,7 +109,15 @@ export class Bridge {
     this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
     const page = () => this.#answerPage()
     const common = { settings, log, stores, events, questions, page, signInPage }
-    const shared = new ServerSet({ ...common, ask, definitions, discovered, files, policy })
+    const shared = new ServerSet({
+      ...common,
+      sharedCatalog: rest.sharedCatalog,
+      ask,
+      definitions,
+      discovered,
+      files,
+      policy,
+    })
     this.shared = shared
     this.#userServers = new UserServers({ ...common, shared, ownPort: rest.ownPort })
     this.servers = shared.connected
@@ -270,6 +282,7 @@ interface BridgeParts extends BridgeOptions {
   settings: Settings
   log: Log
   stores: Stores
+  sharedCatalog: SharedCatalog | undefined
   definitions: Definitions
   discovered: DiscoveredServers
   files: PermissionFiles

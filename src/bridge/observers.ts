@@ -102,7 +102,7 @@ function liveServer({ id, settings, log, methods }: ObservedParts): LazySubscrib
   })
 }
 
-function audit({ settings, log, allUpstreams }: ObservedParts): LazySubscriber | undefined {
+function audit({ settings, log, stores, allUpstreams }: ObservedParts): LazySubscriber | undefined {
   if (settings.audit === 'off') return undefined
   return new LazySubscriber({
     name: 'audit',
@@ -110,9 +110,12 @@ function audit({ settings, log, allUpstreams }: ObservedParts): LazySubscriber |
     wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
     onError: (error) => log.error('The record cannot be kept', { error }),
     load: async () => {
-      const { Audit } = await import('../audit/audit.ts')
+      const [{ Audit }, { recordIn }] = await Promise.all([
+        import('../audit/audit.ts'),
+        import('../audit/other-files.ts'),
+      ])
       return new Audit({
-        stateDir: settings.stateDir,
+        logs: recordIn(stores.of(undefined)),
         full: settings.audit === 'full' || settings.audit === 'replay',
         replay: settings.audit === 'replay',
         required: settings.auditRequired,

@@ -14,6 +14,7 @@ import { userFolder } from '../state/user-folder.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { ServerSet } from './server-set.ts'
+import { openSharedCatalog } from './open-shared-catalog.ts'
 
 /** Of a user, in a hint. */
 const MAX_NAME_CHARS = 200
@@ -110,10 +111,12 @@ export class UserServers {
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
     const { settings, log, stores, events, questions, page, signInPage } = this.#options
     const files = new PermissionFiles(settings)
+    const cacheDir = userFolder(settings.cacheDir, user)
     return new ServerSet({
       settings,
       log,
       stores,
+      sharedCatalog: await openSharedCatalog(stores, user, discovered.servers, cacheDir, log),
       events,
       questions,
       page,
@@ -124,7 +127,7 @@ export class UserServers {
       files,
       policy: await files.read(discovered.found),
       user,
-      folders: { stateDir: userFolder(settings.stateDir, user), cacheDir: userFolder(settings.cacheDir, user) },
+      folders: { stateDir: userFolder(settings.stateDir, user), cacheDir },
       env: () => definitions.env,
       loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}`,
     })

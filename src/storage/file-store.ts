@@ -2,7 +2,8 @@
 import path from 'node:path'
 import { FileDocument } from './file-document.ts'
 import { withFileLock } from './file-lock.ts'
-import type { Document, Store, Versions } from './store.ts'
+import { LogFolder } from './log-folder.ts'
+import type { Document, Logs, Store, Versions } from './store.ts'
 import { VersionedFolders } from './versioned-folders.ts'
 
 export class FileStore implements Store {
@@ -18,6 +19,10 @@ export class FileStore implements Store {
 
   versions(kind: string, what: string): Versions {
     return new VersionedFolders(path.join(this.#folder, kind), what)
+  }
+
+  logs(kind: string): Logs {
+    return new LogFolder(path.join(this.#folder, kind))
   }
 
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {

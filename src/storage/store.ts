@@ -51,11 +51,47 @@ export interface Versions {
   remove(name: string): Promise<boolean>
 }
 
+/** What is known of a log without reading it. */
+export interface LogInfo {
+  name: string
+  bytes: number
+  /** When a line was added last, in milliseconds since 1970, by the clock of its writer or of its disk. */
+  changedAt: number
+  /** The place after its last line. */
+  end: number
+}
+
+/** Adds lines to a log that nobody else adds to. */
+export interface LogWriter {
+  /** All of them or none. @returns the size of the log in bytes @throws what node:fs throws, or BridgeError */
+  append(lines: readonly string[]): Promise<number>
+  close(): Promise<void>
+}
+
+/** Logs of one kind: lines that are added by one writer each, and never changed. */
+export interface Logs {
+  /** In no order. */
+  list(): Promise<LogInfo[]>
+  /** Every line; none of a log that is gone. */
+  lines(name: string): AsyncIterable<string>
+  /** Lines after a place, those that are whole and some of them when they are many, and the place after these. */
+  linesAfter(name: string, place: number): Promise<{ lines: string[]; place: number }>
+  /** The last whole line; undefined when there is none. */
+  lastLine(name: string): Promise<string | undefined>
+  /** Does the last line have no end, because its writer was killed while it wrote? */
+  isTorn(name: string): Promise<boolean>
+  /** @param isSynced have each line reach the disk before `append` resolves @throws when there is one of that name */
+  create(name: string, isSynced: boolean): Promise<LogWriter>
+  remove(name: string): Promise<void>
+}
+
 /** What is kept for one user. */
 export interface Store {
   document(name: string): Document
   /** @param what what one of them is called in messages: `an artifact` */
   versions(kind: string, what: string): Versions
+  /** @param kind such as `audit` */
+  logs(kind: string): Logs
   /** Runs work that no other process that uses this store does at the same time under this name. */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>
 }

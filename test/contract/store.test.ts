@@ -14,6 +14,12 @@ const KINDS = [
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 const FILE = 'data'
 
+async function all(lines: AsyncIterable<string>): Promise<string[]> {
+  const found: string[] = []
+  for await (const line of lines) found.push(line)
+  return found
+}
+
 describe.each(KINDS)('a store in $kind', ({ kind, reason }) => {
   let postgres: TestPostgres | undefined
   let one: Stores
@@ -141,6 +147,39 @@ describe.each(KINDS)('a store in $kind', ({ kind, reason }) => {
     await things().add('Report', { [FILE]: '' })
     await expect(things(two).add('report', { [FILE]: '' })).rejects.toThrow(/'Report' already exists/)
     expect([...(await things().all()).keys()]).toEqual(['Report'])
+  })
+
+  it(`a log of ${kind} has the lines that its writer added, in their order, for every bridge`, async () => {
+    const logs = [one, two].map((stores) => stores.of(undefined).logs('audit'))
+    const writer = await logs[0]!.create('a.jsonl', true)
+    expect(await logs[1]!.lastLine('a.jsonl')).toBeUndefined()
+    const lines = numbers(2_500).map((index) => JSON.stringify({ index, text: 'ü "\u0000" 🎈' }))
+    const bytes = (some: readonly string[]) => Buffer.byteLength(some.join('\n')) + 1
+    expect(await writer.append(lines.slice(0, 1_500))).toBe(bytes(lines.slice(0, 1_500)))
+    const [before] = await logs[1]!.list()
+    expect(await writer.append(lines.slice(1_500))).toBe(bytes(lines))
+    expect(await all(logs[1]!.lines('a.jsonl'))).toEqual(lines)
+    expect(await logs[1]!.lastLine('a.jsonl')).toBe(lines.at(-1))
+    expect((await logs[1]!.linesAfter('a.jsonl', before!.end)).lines).toEqual(lines.slice(1_500))
+    const [after] = await logs[1]!.list()
+    expect(after).toMatchObject({ name: 'a.jsonl', bytes: bytes(lines) })
+    expect(after!.changedAt).toBeGreaterThan(Date.now() - 60_000)
+    expect((await logs[1]!.linesAfter('a.jsonl', after!.end)).lines).toEqual([])
+    expect(await logs[1]!.isTorn('a.jsonl')).toBe(false)
+    await writer.close()
+  })
+
+  it(`a log of ${kind} has one writer, and is gone when it was removed`, async () => {
+    const logs = one.of(undefined).logs('audit')
+    const writer = await logs.create('a.jsonl', false)
+    await writer.append(['{}'])
+    await writer.close()
+    await expect(two.of(undefined).logs('audit').create('a.jsonl', false)).rejects.toThrow()
+    expect(await all(logs.lines('a.jsonl'))).toEqual(['{}'])
+    await two.of(undefined).logs('audit').remove('a.jsonl')
+    expect(await logs.list()).toEqual([])
+    expect(await all(logs.lines('a.jsonl'))).toEqual([])
+    expect(await logs.linesAfter('a.jsonl', 0)).toMatchObject({ lines: [] })
   })
 
   it(`work that must be alone runs one after the other in ${kind}, also after some of it failed`, async () => {

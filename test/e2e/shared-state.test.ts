@@ -1,11 +1,13 @@
 // This file verifies that two bridges on one PostgreSQL are one to their users: what is kept through one is there through the other.
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { NO_POSTGRES, PASSWORD, TestPostgres } from '../support/postgres.ts'
 import { runProgram } from '../support/run-program.ts'
+
+const SECRETS = [PASSWORD, decodeURIComponent(PASSWORD)]
 
 const KEEP = `
 def double(number: int) -> int:
@@ -27,9 +29,11 @@ describe.skipIf(NO_POSTGRES)('two bridges on one PostgreSQL', () => {
   })
   afterAll(() => postgres?.remove())
 
-  async function startTwo() {
-    const env = { MCP_BRIDGE_STORAGE: await postgres.database() }
-    const bridges = await Promise.all([startHttpBridge({ env }), startHttpBridge({ env })])
+  /** @param more settings; their servers are one that notes the calls that reach it */
+  async function startTwo(more: Record<string, string> = {}) {
+    const env = { MCP_BRIDGE_STORAGE: await postgres.database(), ...more }
+    const start = () => startHttpBridge({ env, prepareHome: giveHub })
+    const bridges = await Promise.all([start(), start()])
     const [one, two] = bridges
     const command = async ({ home }: HttpBridge, ...args: string[]) => {
       const { stdout, stderr } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))
@@ -60,10 +64,20 @@ describe.skipIf(NO_POSTGRES)('two bridges on one PostgreSQL', () => {
     expect(await command(one, 'artifacts', 'rm', 'plan.txt')).toContain('Deleted')
     expect(await owner.run('print(runtime.artifacts())')).not.toContain('plan.txt')
 
+    // The record is one, and whole while both write it.
+    await first!.run('print(await mcp_hub.get_issue(id=1))')
+    const recorded = async () =>
+      (await command(two, 'log', '--json')).split('\n').filter((line) => line.includes('"call"'))
+    await vi.waitUntil(async () => (await recorded()).length > 0, { interval: 200, timeout: 20_000 })
+    expect((await recorded())[0]).toMatch(
+      /"mcp.server.name":"hub".*"user.name":"ann"|"user.name":"ann".*"mcp.server.name":"hub"/,
+    )
+    expect(await command(two, 'log', '--verify')).toMatch(/No change was found. Checked: \d+ lines in 2 files/)
+
     expect(await command(two, 'token', 'list')).toContain('ann')
     await command(two, 'token', 'revoke', 'ann')
     for (const bridge of [one, two])
-      await expect(bridge.connect('legacy', { token })).rejects.toThrow(/401|Unauthorized/i)
+      await expect(bridge.connect('legacy', { token })).rejects.toThrow(/Authentication required/)
   })
 
   it('a cell that saves while PostgreSQL crashes and starts again loses nothing, and other bridges see all of it', async () => {
@@ -84,18 +98,28 @@ print("saved", len(runtime.artifacts()))`
     expect(await reader!.run(look)).toContain('kept 60')
   })
 
-  it('a bridge does not start without its PostgreSQL, and says what to do without the password', async () => {
-    const { one, command } = await startTwo()
-    await postgres.down()
-    const said = await command(one, 'artifacts')
-    await postgres.up()
-    expect(said).toMatch(/PostgreSQL cannot be reached \(ECONNREFUSED[^]*MCP_BRIDGE_STORAGE/)
-    for (const secret of [PASSWORD, decodeURIComponent(PASSWORD)]) expect(said).not.toContain(secret)
-    // The bridges live on.
+  it('without its PostgreSQL a bridge makes no call that it must record, no command works, and all do when it is back', async () => {
+    const { one, command } = await startTwo({ MCP_BRIDGE_AUDIT_REQUIRED: '1' })
     const owner = await one.connect('legacy')
+    const call = (id: number) => owner.run(`print(await mcp_hub.get_issue(id=${id}))`)
+    expect(await call(1)).toContain('did get_issue')
+    await postgres.down()
+    const [failed, said] = await Promise.all([call(2), command(one, 'artifacts')])
+    await postgres.up()
+    expect(failed).toMatch(/The call was not made: it cannot be recorded\. PostgreSQL cannot be reached/)
+    expect(said).toMatch(/PostgreSQL cannot be reached \(ECONNREFUSED[^]*MCP_BRIDGE_STORAGE/)
+    for (const text of [failed, said]) for (const secret of SECRETS) expect(text).not.toContain(secret)
+    expect(await call(3)).toContain('did get_issue')
+    const reached = readFileSync(path.join(one.home, 'journal'), 'utf8')
+    expect(reached.match(/"id":\d/g)).toEqual(['"id":1', '"id":3'])
     expect(await owner.run('print(runtime.artifacts())')).toContain('(no artifacts)')
   })
 })
+
+function giveHub(home: string): void {
+  const hub = fixtureServer('ruled.mjs', path.join(home, 'journal'), path.join(home, 'listing.json'))
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { hub } }))
+}
 
 /** What lies in the state folder of what a database keeps. */
 function kept(home: string): string[] {

@@ -45,17 +45,24 @@ export const MIGRATIONS: readonly string[] = [
   -- Uncompressed, so that a piece of a large file is read without the rest of it.
   ALTER TABLE sandbridge.version_files ALTER COLUMN content SET STORAGE EXTERNAL;
 
-  CREATE TABLE sandbridge.record_files (
-    name text COLLATE "C" PRIMARY KEY,
-    bytes bigint NOT NULL,
-    changed_at timestamptz NOT NULL DEFAULT now()
+  CREATE TABLE sandbridge.logs (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    owner text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    -- Chosen by its writer, as a document's revision is.
+    writer uuid NOT NULL,
+    bytes bigint NOT NULL DEFAULT 0,
+    line_count integer NOT NULL DEFAULT 0,
+    changed_at double precision NOT NULL,
+    UNIQUE (owner, kind, name)
   );
 
-  CREATE TABLE sandbridge.record_lines (
-    file text COLLATE "C" NOT NULL REFERENCES sandbridge.record_files ON DELETE CASCADE,
+  CREATE TABLE sandbridge.log_lines (
+    log bigint NOT NULL REFERENCES sandbridge.logs ON DELETE CASCADE,
     place integer NOT NULL,
     line text NOT NULL,
-    PRIMARY KEY (file, place)
+    PRIMARY KEY (log, place)
   );
   `,
 ]

@@ -1,7 +1,8 @@
 // Everything that is kept, in one PostgreSQL database that any number of bridges use at once. Loaded only where MCP_BRIDGE_STORAGE is set.
-import type { Document, Store, Versions } from '../store.ts'
+import type { Document, Logs, Store, Versions } from '../store.ts'
 import { Database } from './database.ts'
 import { PostgresDocument } from './postgres-document.ts'
+import { PostgresLogs } from './postgres-logs.ts'
 import { PostgresVersions } from './postgres-versions.ts'
 
 export class PostgresStores {
@@ -56,6 +57,10 @@ class PostgresStore implements Store {
 
   versions(kind: string, what: string): Versions {
     return new PostgresVersions(this.#database, this.#owner, kind, what)
+  }
+
+  logs(kind: string): Logs {
+    return new PostgresLogs(this.#database, this.#owner, kind)
   }
 
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
