@@ -1,9 +1,8 @@
 // What seals sign-ins to remote servers before they are kept.
 import type { Settings } from '../config/settings.ts'
-import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
-import { createVault, type Vault } from '../upstream/auth/vault.ts'
+import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
 
 type KeySettings = Pick<Settings, 'signInKey' | 'keychain' | 'storage'>
 
@@ -15,14 +14,4 @@ export function signInVault({ signInKey, keychain: wanted, storage }: KeySetting
   if (storage !== undefined) return WITHOUT_KEY
   const keychain = wanted === 'auto' ? systemKeychain({ platform: process.platform, env: process.env }) : undefined
   return keychain && createVault(keychain, log)
-}
-
-const WITHOUT_KEY: Vault = {
-  seal: () =>
-    Promise.reject(
-      new BridgeError('CONFIG_INVALID', 'Sign-ins are kept in PostgreSQL, and MCP_BRIDGE_SIGN_IN_KEY is not set', {
-        hint: 'Set it to one key for every bridge, such as one from `openssl rand -hex 32`.',
-      }),
-    ),
-  open: () => Promise.resolve(undefined),
 }

@@ -45,7 +45,7 @@ function bridges(count: number) {
 it('a bridge that starts knows the tools that another bridge has listed, and what these return', async () => {
   const [one, two] = bridges(2).made
   const list = tool('list')
-  await one!.write({ tools: [list], instructions: 'Hub', fetchedAt: 1_000, learned: learned(list, 'string') as never })
+  await one!.write({ tools: [list], instructions: 'Hub', fetchedAt: 1_000, learned: learned(list, 'string') })
   expect(two!.read()).toBeUndefined()
   await two!.pull()
   expect(two!.read()).toEqual(one!.read())
@@ -76,7 +76,7 @@ it('bridges share what each has learned of tools, except of those that have chan
   await one!.write({
     tools: [list, tool('get')],
     fetchedAt: 1_000,
-    learned: { ...learned(list, 'string'), ...learned(tool('get'), 'number') } as never,
+    learned: { ...learned(list, 'string'), ...learned(tool('get'), 'number') },
   })
   await two!.write({ tools: [list, changed], fetchedAt: 2_000 })
   await three!.pull()
@@ -86,7 +86,7 @@ it('bridges share what each has learned of tools, except of those that have chan
 it('a store that fails costs a bridge one warning and nothing else, and is caught up with when it works', async () => {
   const { made, store, lines } = bridges(2)
   const [one, two] = made
-  const { document } = store
+  const works = store.document.bind(store)
   store.document = () => {
     throw new BridgeError('STATE_UNWRITABLE', 'PostgreSQL cannot be reached')
   }
@@ -94,7 +94,7 @@ it('a store that fails costs a bridge one warning and nothing else, and is caugh
   await one!.write({ tools: [tool('list')], fetchedAt: 1_000 })
   expect(one!.read()?.tools).toHaveLength(1)
   expect(lines).toHaveLength(1)
-  store.document = document
+  store.document = works
   await one!.write({ tools: [tool('list'), tool('get')], fetchedAt: 2_000 })
   await two!.pull()
   expect(two!.read()?.tools).toHaveLength(2)

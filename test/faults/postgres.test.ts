@@ -149,7 +149,7 @@ describe('PostgreSQL as the store of several bridges', () => {
     expect(done).toBeLessThan(600)
     await postgres.up()
     await writing
-    const logs = recordIn(bridges[0]!.of(undefined))
+    const logs = recordIn(bridges[0].of(undefined))
     expect(await verifyRecord(logs)).toMatchObject({ files: 2, lines: 604, problems: [], remarks: [] })
     const indexes = (await readRecord(logs, {}, 1_000)).map(({ fields }) => Number(fields['index']))
     expect(indexes.toSorted((a, b) => a - b)).toEqual(numbers(600).map((index) => index >> 1))
