@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs and starts real sandbox engines on a Debian 12 machine and builds the test images: rootful Docker, rootless Podman as
-# an ordinary user, bubblewrap, Chromium for the page, and promtool. Needs root and a Debian mirror, no image registry. Idempotent; what is there already stays.
+# an ordinary user, bubblewrap, Chromium for the page, promtool, and PostgreSQL, which tests start themselves. Needs root and a Debian mirror, no image registry. Idempotent; what is there already stays.
 # Meant for a throw-away machine: it adds a user (sandbridge-ci) and a `podman` wrapper in /usr/local/bin that becomes that user.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
@@ -16,7 +16,8 @@ say() { echo "engines: $*" >&2; }
 [ "$(id -u)" = 0 ] || { say 'must run as root'; exit 1; }
 
 # --- packages -------------------------------------------------------------------------------------------------------------
-wanted='podman runc uidmap slirp4netns fuse-overlayfs docker.io bubblewrap mmdebstrap util-linux python3 chromium prometheus'
+wanted='podman runc uidmap slirp4netns fuse-overlayfs docker.io bubblewrap mmdebstrap util-linux python3 chromium prometheus
+  postgresql'
 missing=
 for package in $wanted; do
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing="$missing $package"
@@ -120,4 +121,5 @@ load data
 
 export SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap,bubblewrap-image,bubblewrap-fork
 export SANDBRIDGE_TEST_PROMTOOL=1
+export SANDBRIDGE_TEST_POSTGRES=1
 say "docker $(docker version --format '{{.Server.Version}}'), $(podman --version), $(bwrap --version); images sandbridge-slim:test, sandbridge-node:test and sandbridge-data:test"

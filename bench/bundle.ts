@@ -8,6 +8,7 @@ import { ArtifactStore } from '../src/state/artifact-store.ts'
 import { SavedToolStore } from '../src/state/saved-tool-store.ts'
 import { bridgeEnv, CLI, makeHome } from '../test/support/bridge-process.ts'
 import type { BenchRow } from './row.ts'
+import { FileStore } from '../src/storage/file-store.ts'
 
 const WORKFLOWS = 100
 const ARTIFACTS = 25
@@ -28,7 +29,7 @@ export async function bundleRows(): Promise<BenchRow[]> {
 
 async function fill(stateDir: string): Promise<void> {
   mkdirSync(stateDir, { recursive: true })
-  const tools = new SavedToolStore(stateDir)
+  const tools = new SavedToolStore(new FileStore(path.join(stateDir, '.sandbridge')))
   for (let index = 0; index < WORKFLOWS; index += 1) {
     const name = `step_${index}`
     const source = `def ${name}():\n    return ${index}\n`
@@ -45,7 +46,7 @@ async function fill(stateDir: string): Promise<void> {
     }
     await tools.save(content, () => Promise.resolve())
   }
-  const artifacts = new ArtifactStore(stateDir)
+  const artifacts = new ArtifactStore(new FileStore(path.join(stateDir, '.sandbridge')))
   for (let index = 0; index < ARTIFACTS; index += 1) {
     await artifacts.save(`part-${index}.bin`, Buffer.alloc(ARTIFACT_BYTES, index))
   }

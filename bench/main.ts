@@ -17,6 +17,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   forks: async () => (await import('./forks.ts')).forkRows(),
   images: async () => (await import('./images.ts')).imageRows(),
   state: async () => (await import('./state.ts')).stateRows(),
+  storage: async () => (await import('./storage.ts')).storageRows(),
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),

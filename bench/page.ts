@@ -1,8 +1,8 @@
 // The page in a real browser: first paint with ten thousand runs, and from an event in the bridge to its row on the screen.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import path from 'node:path'
 import { chromium } from 'playwright-core'
-import { recordFolder } from '../src/audit/other-files.ts'
 import { RecordFile } from '../src/audit/record-file.ts'
 import { Bridge } from '../src/bridge.ts'
 import { readSettings } from '../src/config/settings.ts'
@@ -11,6 +11,7 @@ import { servePage } from '../src/ui/serve-page.ts'
 import { bridgeEnv, makeHome } from '../test/support/bridge-process.ts'
 import { median, ms, samples } from './measure.ts'
 import type { BenchRow } from './row.ts'
+import { LogFolder } from '../src/storage/log-folder.ts'
 
 const RUNS = 10_000
 const PAINT_GOAL_MS = 1_000
@@ -20,7 +21,12 @@ const BROWSER = '/usr/bin/chromium'
 /** What other bridges have written down. */
 async function writeRecord(stateDir: string): Promise<void> {
   const limits = { fileBytes: 8 << 20, waitingLines: RUNS }
-  const record = new RecordFile({ folder: recordFolder(stateDir), about: {}, sync: false, limits })
+  const record = new RecordFile({
+    logs: new LogFolder(path.join(stateDir, '.sandbridge/audit')),
+    about: {},
+    sync: false,
+    limits,
+  })
   const begin = Date.now() - RUNS * 1_000
   for (let number = 1; number < RUNS; number += 1) {
     record.add({

@@ -5,10 +5,12 @@ import { attachObservers } from './bridge/observers.ts'
 import { OpenSessions } from './bridge/open-sessions.ts'
 import { beginSignIn } from './bridge/begin-sign-in.ts'
 import { addedServersOf, registriesOf } from './bridge/registry-access.ts'
+import { openSharedCatalog } from './bridge/open-shared-catalog.ts'
 import { ServerSet } from './bridge/server-set.ts'
 import { UserServers } from './bridge/user-servers.ts'
 import { Users } from './bridge/users.ts'
 import { Catalog } from './catalog/catalog.ts'
+import type { SharedCatalog } from './catalog/shared-catalog.ts'
 import { Definitions } from './config/definitions.ts'
 import { type AskInput } from './config/input-answers.ts'
 import { PermissionFiles } from './config/permission-files.ts'
@@ -32,6 +34,7 @@ import { chooseProvider, type ProviderChoice } from './sandbox/choose-provider.t
 import { checkSavedTool } from './session/check-saved-tool.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { openStores, type Stores } from './state/open-stores.ts'
 import type { UserState } from './state/user-state.ts'
 import type { SignInPage } from './upstream/auth/callback.ts'
 import { loadSdk } from './upstream/connection/sdk.ts'
@@ -42,6 +45,8 @@ export class Bridge {
   readonly id = `${process.pid}-${newId()}`
   readonly settings: Settings
   readonly log: Log
+  /** What is kept beyond this process. */
+  readonly stores: Stores
   /** What happens. Observers subscribe here, and only here. */
   readonly events: EventStream
   /** What is known of the servers that all users share; the same of the next two. */
@@ -83,22 +88,16 @@ export class Bridge {
     const discovered = await definitions.read()
     const files = new PermissionFiles(settings)
     const policy = await files.read(discovered.found)
-    return new Bridge({ settings, log, definitions, discovered, files, policy, ...options })
+    const stores = await openStores(settings)
+    const { servers } = discovered
+    const sharedCatalog = await openSharedCatalog(stores, undefined, servers, settings.cacheDir, log)
+    return new Bridge({ settings, log, stores, sharedCatalog, definitions, discovered, files, policy, ...options })
   }
 
-  private constructor({
-    settings,
-    log,
-    definitions,
-    discovered,
-    ask,
-    files,
-    policy,
-    servePage,
-    signInPage,
-    ...rest
-  }: BridgeParts) {
+  private constructor({ settings, log, stores, definitions, discovered, ask, ...rest }: BridgeParts) {
+    const { files, policy, servePage, signInPage } = rest
     this.settings = settings
+    this.stores = stores
     this.log = log
     this.signInPage = signInPage
     this.#servePage = servePage
@@ -114,8 +113,16 @@ export class Bridge {
       // The settings have seen to it that it is one that can.
       return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
     }
-    const common = { settings, log, events, questions, page, signInPage, startProgram }
-    const shared = new ServerSet({ ...common, ask, definitions, discovered, files, policy })
+    const common = { settings, log, stores, events, questions, page, signInPage, startProgram }
+    const shared = new ServerSet({
+      ...common,
+      sharedCatalog: rest.sharedCatalog,
+      ask,
+      definitions,
+      discovered,
+      files,
+      policy,
+    })
     this.shared = shared
     this.#userServers = new UserServers({ ...common, shared, ownPort: rest.ownPort })
     this.servers = shared.connected
@@ -132,7 +139,7 @@ export class Bridge {
       events,
     })
     this.sessions = new OpenSessions({ settings, log, events, pool: this.#pool })
-    this.users = new Users({ settings, log, pool: this.#pool })
+    this.users = new Users({ settings, log, pool: this.#pool, stores })
     const { artifacts, savedTools, loadableTools } = this.users.of(undefined).state
     this.artifacts = artifacts
     this.savedTools = savedTools
@@ -155,6 +162,7 @@ export class Bridge {
     this.#observers = attachObservers({
       settings,
       log,
+      stores,
       events,
       allUpstreams: () => this.#userServers.allUpstreams(),
       catalog,
@@ -248,6 +256,7 @@ export class Bridge {
     await this.sessions.closeAll()
     await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close()])
     await this.events.close()
+    await this.stores.close()
   }
 }
 
@@ -277,6 +286,8 @@ export interface BridgeOptions {
 interface BridgeParts extends BridgeOptions {
   settings: Settings
   log: Log
+  stores: Stores
+  sharedCatalog: SharedCatalog | undefined
   definitions: Definitions
   discovered: DiscoveredServers
   files: PermissionFiles

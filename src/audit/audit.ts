@@ -2,14 +2,14 @@
 import { BridgeError, messageOf } from '../errors.ts'
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
+import type { Logs } from '../storage/store.ts'
 import { sha256 } from './describe-value.ts'
-import { recordFolder } from './other-files.ts'
 import { textOf } from './record-entry.ts'
 import { callFields, denialFields, type FieldOptions, otherFields, runFields } from './record-fields.ts'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
 export interface AuditOptions extends FieldOptions {
-  stateDir: string
+  logs: Logs
   /** A call that cannot be recorded is not made. */
   required: boolean
   version: string
@@ -51,7 +51,7 @@ export class Audit implements Subscriber {
   constructor(options: AuditOptions) {
     this.#options = options
     this.#record = new RecordFile({
-      folder: recordFolder(options.stateDir),
+      logs: options.logs,
       about: { 'service.name': 'sandbridge', 'service.version': options.version },
       sync: options.required,
       limits: options.limits ?? RECORD_LIMITS,
@@ -162,6 +162,12 @@ export class Audit implements Subscriber {
     try {
       await this.#record.flush()
     } catch (error) {
+      if (BridgeError.isInstance(error)) {
+        throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded. ${error.message}`, {
+          hint: 'MCP_BRIDGE_AUDIT_REQUIRED is set. Ask the user to check the database of MCP_BRIDGE_STORAGE.',
+          cause: error,
+        })
+      }
       const reason = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
       throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded (${reason})`, {
         hint:

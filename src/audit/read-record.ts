@@ -1,25 +1,18 @@
 // Reads the record back: the lines of all bridges, in the order of their times, those that match.
-import { stat } from 'node:fs/promises'
-import path from 'node:path'
+import type { Logs } from '../storage/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, matches, type RecordEntry, type RecordFilter, runOf, textOf } from './record-entry.ts'
-import { linesOf } from './record-lines.ts'
 
 /** The newest entries that match, oldest first. */
-export async function readRecord(folder: string, filter: RecordFilter, limit: number): Promise<RecordEntry[]> {
+export async function readRecord(logs: Logs, filter: RecordFilter, limit: number): Promise<RecordEntry[]> {
   let found: RecordEntry[] = []
-  for (const name of (await recordFiles(folder)).toReversed()) {
-    const file = path.join(folder, name)
-    const changedAt = await stat(file).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    )
+  for (const { name, changedAt } of (await recordFiles(logs)).toReversed()) {
     if (filter.since !== undefined && changedAt < filter.since) continue
     const oldest = found[0]
     // What it holds is older than all that will be shown.
     if (oldest && found.length >= limit && changedAt < Date.parse(oldest.time)) continue
     const entries: RecordEntry[] = []
-    for await (const line of linesOf(file)) {
+    for await (const line of logs.lines(name)) {
       const entry = entryOf(line)
       if (!entry || !matches(entry, filter)) continue
       entries.push(entry)
@@ -31,11 +24,11 @@ export async function readRecord(folder: string, filter: RecordFilter, limit: nu
 }
 
 /** The runs that an id begins, or of which it begins a cell or a call. */
-export async function runsOf(folder: string, id: string): Promise<string[]> {
+export async function runsOf(logs: Logs, id: string): Promise<string[]> {
   const names = ['id', 'sandbridge.run.id', 'sandbridge.cell.id']
   const found = new Set<string>()
-  for (const name of await recordFiles(folder)) {
-    for await (const line of linesOf(path.join(folder, name))) {
+  for (const { name } of await recordFiles(logs)) {
+    for await (const line of logs.lines(name)) {
       // Most lines need not be parsed.
       const entry = line.includes(id) ? entryOf(line) : undefined
       if (entry && names.some((field) => textOf(entry.fields, field).startsWith(id))) found.add(runOf(entry.fields))

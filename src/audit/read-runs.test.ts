@@ -7,6 +7,7 @@ import { writeOldRecord } from '../../test/support/old-record.ts'
 import { recordFiles } from './other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from './read-runs.ts'
 import type { RunFilter } from './recorded-run.ts'
+import { LogFolder } from '../storage/log-folder.ts'
 
 const START = Date.UTC(2026, 10, 20)
 
@@ -59,7 +60,7 @@ async function allPages(folder: string, filter: RunFilter, limit: number): Promi
   const ids: string[] = []
   let before: RunCursor | undefined
   do {
-    const page = await readRuns(folder, filter, { limit, ...(before && { before }) })
+    const page = await readRuns(new LogFolder(folder), filter, { limit, ...(before && { before }) })
     expect(page.runs.length).toBeLessThanOrEqual(limit)
     ids.push(...page.runs.map(({ id }) => id))
     before = page.next
@@ -75,7 +76,7 @@ describe('the record as runs', () => {
       { server: 'mail', tool: 'b', denied: true },
     ]
     await write(folder, 'one', [{ at: START }, { at: START + 1_000, calls, status: 'error', durationMs: 500 }])
-    const { runs, next } = await readRuns(folder, {}, { limit: 10 })
+    const { runs, next } = await readRuns(new LogFolder(folder), {}, { limit: 10 })
     expect(next).toBeUndefined()
     expect(runs.map(({ id }) => id)).toEqual(['one-1', 'one-0'])
     expect(runs[0]).toMatchObject({
@@ -96,7 +97,7 @@ describe('the record as runs', () => {
     await write(folder, 'one', every(1_000, 90), 4_000)
     await write(folder, 'two', every(3_000, 30))
     await write(folder, 'same', every(0, 7))
-    expect((await recordFiles(folder)).length).toBeGreaterThan(4)
+    expect((await recordFiles(new LogFolder(folder))).length).toBeGreaterThan(4)
     const ids = await allPages(folder, {}, 10)
     expect(ids).toHaveLength(127)
     expect(new Set(ids).size).toBe(127)
@@ -108,12 +109,12 @@ describe('the record as runs', () => {
     const calls = (server: string, count: number) => Array.from({ length: count }, () => ({ server, tool: 'a' }))
     await write(folder, 'one', [{ at: START, calls: calls('hub', 30), isOpen: true }])
     await write(folder, 'two', [{ at: START + 5, calls: calls('mail', 25), durationMs: 60_000 }], 2_000)
-    expect((await recordFiles(folder)).length).toBeGreaterThan(3)
-    const { runs } = await readRuns(folder, { server: 'mail' }, { limit: 1 })
+    expect((await recordFiles(new LogFolder(folder))).length).toBeGreaterThan(3)
+    const { runs } = await readRuns(new LogFolder(folder), { server: 'mail' }, { limit: 1 })
     expect(runs).toMatchObject([{ id: 'two-0', callCount: 25 }])
-    const open = await readRuns(folder, { server: 'hub' }, { limit: 5 })
+    const open = await readRuns(new LogFolder(folder), { server: 'hub' }, { limit: 5 })
     expect(open.runs).toMatchObject([{ id: 'one-0', kind: 'unfinished', status: 'unfinished', callCount: 30 }])
-    const lines = await readRunLines(folder, 'two-0', START + 5)
+    const lines = await readRunLines(new LogFolder(folder), 'two-0', START + 5)
     expect(lines.map(({ type }) => type)).toEqual([...Array.from({ length: 25 }, () => 'call'), 'run'])
   })
 
@@ -134,7 +135,7 @@ describe('the record as runs', () => {
       { at: START + 2_000, calls: [{ server: 'mail', tool: 'send', denied: true }] },
     ])
     const extraText = (id: string): string | undefined => (id === 'one-0' ? 'secret_plan()' : undefined)
-    const { runs } = await readRuns(folder, filter, { limit: 10, extraText })
+    const { runs } = await readRuns(new LogFolder(folder), filter, { limit: 10, extraText })
     expect(runs.map(({ id }) => id)).toEqual(expected)
   })
 
@@ -143,15 +144,15 @@ describe('the record as runs', () => {
     const now = Date.now()
     await write(folder, 'old', [{ at: now - 7_200_000 }])
     await write(folder, 'new', [{ at: now - 20 }, { at: now - 10 }])
-    const page = await readRuns(folder, {}, { limit: 2 })
+    const page = await readRuns(new LogFolder(folder), {}, { limit: 2 })
     expect(page.runs.map(({ id }) => id)).toEqual(['new-1', 'new-0'])
     expect(page.next).toBeDefined()
-    const older = await readRuns(folder, {}, { limit: 2, before: page.next! })
+    const older = await readRuns(new LogFolder(folder), {}, { limit: 2, before: page.next! })
     expect(older.runs.map(({ id }) => id)).toEqual(['old-0'])
     expect(older.next).toBeUndefined()
   })
 
   it('a record that was never written has no runs', async () => {
-    expect(await readRuns(makeFolder(), {}, { limit: 5 })).toEqual({ runs: [] })
+    expect(await readRuns(new LogFolder(makeFolder()), {}, { limit: 5 })).toEqual({ runs: [] })
   })
 })

@@ -1,10 +1,8 @@
 // Reads the record back as runs, each with what it called: a page of them, newest first. Of the files, as many are read as a page needs and no more than
 // a bound; the answer says from where to go on.
-import { stat } from 'node:fs/promises'
-import path from 'node:path'
+import type { LogInfo, Logs } from '../storage/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, type RecordEntry } from './record-entry.ts'
-import { linesOf } from './record-lines.ts'
 import { cellOf, RunCollector, type RecordedRun, type RunFilter } from './recorded-run.ts'
 
 /** The last run of a page, or a time that all older ones are before. */
@@ -29,9 +27,7 @@ const BEFORE_MS = 10_000
 /** Lines about one run that are shown. */
 const MAX_LINES = 5_000
 
-interface RecordFileInfo {
-  file: string
-  bytes: number
+interface RecordFileInfo extends Pick<LogInfo, 'name' | 'bytes'> {
   /** When it was opened at the earliest, and changed last. */
   from: number
   to: number
@@ -39,11 +35,11 @@ interface RecordFileInfo {
 
 /** @param extraText what the words of a filter may be found in besides, by the id of the run */
 export async function readRuns(
-  folder: string,
+  logs: Logs,
   filter: RunFilter,
   { before, limit, extraText }: { before?: RunCursor; limit: number; extraText?: (id: string) => string | undefined },
 ): Promise<RunPage> {
-  const files = (await filesOf(folder))
+  const files = (await filesOf(logs))
     .filter(({ from, to }) => from <= (before?.at ?? Infinity) && to >= (filter.since ?? 0))
     .toSorted((a, b) => b.to - a.to)
   const collector = new RunCollector(filter, extraText)
@@ -52,7 +48,7 @@ export async function readRuns(
   let bytes = 0
   /** All runs from here on are known. */
   let from = -Infinity
-  for (const { file, to, bytes: size } of files) {
+  for (const { name, to, bytes: size } of files) {
     const isEnough = found(to).length >= limit
     const isTooMuch = bytes + size > MAX_BYTES && bytes > 0 && to < (before?.at ?? Infinity)
     if (isEnough || isTooMuch) {
@@ -60,7 +56,7 @@ export async function readRuns(
       break
     }
     bytes += size
-    await forEachEntry(file, (entry) => collector.take(entry))
+    await forEachEntry(logs, name, (entry) => collector.take(entry))
   }
   const all = found(from).toSorted((a, b) => b.at - a.at || b.id.localeCompare(a.id))
   const runs = all.slice(0, limit)
@@ -70,13 +66,13 @@ export async function readRuns(
 }
 
 /** All lines about one run. @param at when it began */
-export async function readRunLines(folder: string, id: string, at: number): Promise<RecordEntry[]> {
+export async function readRunLines(logs: Logs, id: string, at: number): Promise<RecordEntry[]> {
   const lines: RecordEntry[] = []
   let isOver = false
   // Oldest first: its own line is the last about it.
-  for (const { file, from, to } of await filesOf(folder)) {
+  for (const { name, from, to } of await filesOf(logs)) {
     if (isOver || to < at || from > at + SLACK_MS + MAX_RUN_MS) continue
-    await forEachEntry(file, (entry) => {
+    await forEachEntry(logs, name, (entry) => {
       if (cellOf(entry) !== id || lines.length >= MAX_LINES) return
       lines.push(entry)
       isOver ||= entry.type === 'run'
@@ -92,15 +88,10 @@ function isBefore({ at, id }: RecordedRun, cursor: RunCursor): boolean {
   return at < cursor.at || (at === cursor.at && id.localeCompare(cursor.id) < 0)
 }
 
-async function filesOf(folder: string): Promise<RecordFileInfo[]> {
-  const names = await recordFiles(folder)
-  return Promise.all(
-    names.map(async (name) => {
-      const file = path.join(folder, name)
-      const { size, mtimeMs } = await stat(file).catch(() => ({ size: 0, mtimeMs: 0 }))
-      return { file, bytes: size, from: openedAt(name) - BEFORE_MS, to: mtimeMs + SLACK_MS }
-    }),
-  )
+async function filesOf(logs: Logs): Promise<RecordFileInfo[]> {
+  return (await recordFiles(logs)).map(({ name, bytes, changedAt }) => {
+    return { name, bytes, from: openedAt(name) - BEFORE_MS, to: changedAt + SLACK_MS }
+  })
 }
 
 /** The names say when the bridge began to write. */
@@ -108,8 +99,8 @@ function openedAt(name: string): number {
   return Date.parse(name.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
 }
 
-async function forEachEntry(file: string, take: (entry: RecordEntry) => void): Promise<void> {
-  for await (const line of linesOf(file)) {
+async function forEachEntry(logs: Logs, name: string, take: (entry: RecordEntry) => void): Promise<void> {
+  for await (const line of logs.lines(name)) {
     const entry = entryOf(line)
     if (entry) take(entry)
   }

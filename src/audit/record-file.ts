@@ -1,10 +1,8 @@
 // The files of one bridge's record: appended to, never changed, and followed by another when they are full. Every bridge has its own, so that
-// several on one machine need no lock. A line is part of the chain once it is written: what a full disk kept out is written later, or counted.
+// several need no lock. A line is part of the chain once it is written: what a full disk kept out is written later, or counted.
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, rm } from 'node:fs/promises'
-import path from 'node:path'
 import { hostId } from '../process/process-id.ts'
-import { makePrivateFolder } from '../storage/private-folder.ts'
+import type { Logs, LogWriter } from '../storage/store.ts'
 import { linkLine, NO_LINE } from './chain.ts'
 import { pruneRecord, witnesses } from './other-files.ts'
 import type { Fields } from './record-fields.ts'
@@ -20,7 +18,7 @@ export const RECORD_LIMITS: RecordLimits = { fileBytes: 8 << 20, waitingLines: 1
 const MAX_BATCH = 1_000
 
 interface RecordFileOptions {
-  folder: string
+  logs: Logs
   /** Written with the first line of each file. */
   about: Fields
   /** Have each batch reach the disk itself. */
@@ -32,7 +30,7 @@ export class RecordFile {
   readonly #options: RecordFileOptions
   readonly #startedAt = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
   readonly #suffix = `${process.pid}-${randomBytes(3).toString('hex')}`
-  #handle: FileHandle | undefined
+  #writer: LogWriter | undefined
   #file = ''
   #fileCount = 0
   #bytes = 0
@@ -57,7 +55,7 @@ export class RecordFile {
     else this.#lost += 1
   }
 
-  /** Resolves when all lines that were added before are written. @throws what node:fs throws; the lines are then kept for the next time */
+  /** Resolves when all lines that were added before are written. @throws what node:fs throws, or BridgeError; the lines are then kept for the next time */
   async flush(): Promise<void> {
     // What was added while a write was on its way goes with the next one.
     await this.#writing?.catch(() => {})
@@ -68,36 +66,33 @@ export class RecordFile {
   /** The last line says that it is the last. Without one, the bridge was killed, or lines were cut off. */
   async close(): Promise<void> {
     await this.flush()
-    if (!this.#handle) return
+    if (!this.#writer) return
     this.add({ time: now(), type: 'record.closed' })
     await this.flush()
-    await this.#handle.close()
-    this.#handle = undefined
+    await this.#writer.close()
+    this.#writer = undefined
   }
 
   async #write(): Promise<void> {
     while (this.#waiting.length > 0 || this.#lost > 0) {
-      if (!this.#handle || this.#bytes >= this.#options.limits.fileBytes) await this.#openNext()
+      if (!this.#writer || this.#bytes >= this.#options.limits.fileBytes) await this.#openNext()
       const batch = this.#waiting.slice(0, MAX_BATCH)
       // Those that found no room came after all that wait.
       const lost = batch.length === this.#waiting.length ? this.#lost : 0
       const gap = lost > 0 ? [{ time: now(), type: 'record.gap', 'sandbridge.lines': lost }] : []
-      await this.#append([...batch, ...gap], this.#handle!, this.#bytes)
+      await this.#append([...batch, ...gap], this.#writer!)
       this.#waiting.splice(0, batch.length)
       this.#lost -= lost
     }
   }
 
   async #openNext(): Promise<void> {
-    const { folder, about } = this.#options
-    const last = { file: path.basename(this.#file), hash: this.#prev }
-    // The folder above it is ours as well.
-    await makePrivateFolder(path.dirname(folder))
-    await makePrivateFolder(folder)
-    const pruned = this.#fileCount === 0 ? await pruneRecord(folder) : []
-    const seen = this.#fileCount === 0 ? await witnesses(folder) : []
-    const file = path.join(folder, `${this.#startedAt}-${this.#suffix}-${this.#fileCount + 1}.jsonl`)
-    const handle = await open(file, 'ax', 0o600)
+    const { logs, about, sync } = this.#options
+    const last = { file: this.#file, hash: this.#prev }
+    const pruned = this.#fileCount === 0 ? await pruneRecord(logs) : []
+    const seen = this.#fileCount === 0 ? await witnesses(logs) : []
+    const file = `${this.#startedAt}-${this.#suffix}-${this.#fileCount + 1}.jsonl`
+    const writer = await logs.create(file, sync)
     const opened = [
       {
         time: now(),
@@ -111,35 +106,26 @@ export class RecordFile {
       },
     ]
     try {
-      await this.#append(opened, handle, 0)
+      await this.#append(opened, writer)
     } catch (error) {
-      await handle.close()
-      await rm(file, { force: true }).catch(() => {})
+      await writer.close()
+      await logs.remove(file).catch(() => {})
       throw error
     }
-    await this.#handle?.close()
-    this.#handle = handle
+    await this.#writer?.close()
+    this.#writer = writer
     this.#file = file
     this.#fileCount += 1
   }
 
-  /** All of them or none: what a full disk took half of is taken back. */
-  async #append(batch: readonly Fields[], handle: FileHandle, size: number): Promise<void> {
+  async #append(batch: readonly Fields[], writer: LogWriter): Promise<void> {
     let link = { n: this.#n, prev: this.#prev }
     const lines = batch.map((fields) => {
       const { line, hash } = linkLine(fields, { n: link.n + 1, prev: link.prev })
       link = { n: link.n + 1, prev: hash }
-      return `${line}\n`
+      return line
     })
-    const data = Buffer.from(lines.join(''))
-    try {
-      await handle.appendFile(data)
-      if (this.#options.sync) await handle.datasync()
-    } catch (error) {
-      await handle.truncate(size).catch(() => {})
-      throw error
-    }
-    this.#bytes = size + data.length
+    this.#bytes = await writer.append(lines)
     this.#n = link.n
     this.#prev = link.prev
   }

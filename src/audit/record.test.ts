@@ -9,6 +9,7 @@ import { pruneRecord } from './other-files.ts'
 import { readRecord } from './read-record.ts'
 import { RECORD_LIMITS, RecordFile } from './record-file.ts'
 import { verifyRecord } from './verify-record.ts'
+import { LogFolder } from '../storage/log-folder.ts'
 
 function makeFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
@@ -17,7 +18,7 @@ function makeFolder(): string {
 }
 
 function openRecord(folder: string, limits = RECORD_LIMITS): RecordFile {
-  return new RecordFile({ folder, about: { 'service.name': 'sandbridge' }, sync: false, limits })
+  return new RecordFile({ logs: new LogFolder(folder), about: { 'service.name': 'sandbridge' }, sync: false, limits })
 }
 
 const entry = (index: number, type = 'call') => ({ time: new Date(1e12 + index * 1000).toISOString(), type, index })
@@ -35,7 +36,7 @@ const rewrite = (file: string, lines: readonly string[]) => writeFileSync(file, 
 
 /** What `--verify` says, without words. */
 async function findings(folder: string): Promise<string[]> {
-  const { problems, remarks } = await verifyRecord(folder, () => false)
+  const { problems, remarks } = await verifyRecord(new LogFolder(folder), () => false)
   return [...problems, ...remarks].map(({ kind, line }) => (line === undefined ? kind : `${kind} ${line}`))
 }
 
@@ -46,13 +47,13 @@ describe('a record', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     expect(linesOf(file)).toHaveLength(7)
-    expect(await verifyRecord(folder)).toEqual({ files: 1, lines: 7, problems: [], remarks: [] })
+    expect(await verifyRecord(new LogFolder(folder))).toEqual({ files: 1, lines: 7, problems: [], remarks: [] })
   })
 
   it('the record writes no file when nothing has happened', async () => {
     const folder = makeFolder()
     await openRecord(folder).close()
-    expect(await verifyRecord(folder)).toMatchObject({ files: 0, lines: 0 })
+    expect(await verifyRecord(new LogFolder(folder))).toMatchObject({ files: 0, lines: 0 })
   })
 
   it('the check of a record finds an edited line, also one with a new hash', async () => {
@@ -107,7 +108,7 @@ describe('a record', () => {
     const names = readdirSync(folder).toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
     expect(names.length).toBeGreaterThan(3)
     expect(await findings(folder)).toEqual([])
-    const entries = await readRecord(folder, {}, 100)
+    const entries = await readRecord(new LogFolder(folder), {}, 100)
     expect(entries.map(({ fields }) => fields['index'])).toEqual(Array.from({ length: 20 }, (_, index) => index))
     const second = path.join(folder, names[1]!)
     const lines = linesOf(second)
@@ -129,8 +130,8 @@ describe('a record', () => {
         await record.close()
       }),
     )
-    expect(await verifyRecord(folder)).toMatchObject({ files: 3, lines: 156, problems: [], remarks: [] })
-    const newest = await readRecord(folder, {}, 10)
+    expect(await verifyRecord(new LogFolder(folder))).toMatchObject({ files: 3, lines: 156, problems: [], remarks: [] })
+    const newest = await readRecord(new LogFolder(folder), {}, 10)
     expect(newest.map(({ fields }) => fields['index'])).toEqual([140, 141, 142, 143, 144, 145, 146, 147, 148, 149])
   })
 
@@ -138,7 +139,7 @@ describe('a record', () => {
     const folder = makeFolder()
     await written(folder)
     const [first] = readdirSync(folder)
-    expect(await pruneRecord(folder, 10)).toEqual([first])
+    expect(await pruneRecord(new LogFolder(folder), 10)).toEqual([first])
     expect(readdirSync(folder)).toEqual([])
   })
 
@@ -148,7 +149,7 @@ describe('a record', () => {
     for (let index = 0; index < 5; index += 1) record.add(entry(index))
     await record.close()
     expect(await findings(folder)).toEqual(['lines-lost 5'])
-    expect(await readRecord(folder, {}, 10)).toHaveLength(3)
+    expect(await readRecord(new LogFolder(folder), {}, 10)).toHaveLength(3)
   })
 
   it('the record stays whole on a full disk, and goes on when there is room again', async (context) => {
@@ -168,12 +169,12 @@ describe('a record', () => {
     spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1k', 'count=500'])
     for (let index = 1; index < 200; index += 1) record.add({ ...entry(index), filler: 'x'.repeat(100) })
     await expect(record.flush()).rejects.toMatchObject({ code: 'ENOSPC' })
-    expect((await verifyRecord(folder)).problems).toEqual([])
+    expect((await verifyRecord(new LogFolder(folder))).problems).toEqual([])
     rmSync(ballast)
     await record.flush()
     await record.close()
     expect(await findings(folder)).toEqual([])
-    expect(await readRecord(folder, {}, 1_000)).toHaveLength(200)
+    expect(await readRecord(new LogFolder(folder), {}, 1_000)).toHaveLength(200)
   })
 
   it('the record of a bridge that was killed while it wrote ends in half a line at most', async () => {
@@ -182,6 +183,6 @@ describe('a record', () => {
     const lines = linesOf(file)
     writeFileSync(file, `${lines.slice(0, 4).join('\n')}\n${lines[4]!.slice(0, 30)}`)
     expect(await findings(folder)).toEqual(['incomplete-line 5', 'unclosed'])
-    expect(await readRecord(folder, {}, 10)).toHaveLength(3)
+    expect(await readRecord(new LogFolder(folder), {}, 10)).toHaveLength(3)
   })
 })

@@ -1,14 +1,13 @@
 // Runs of the record with all that a workflow is made of: their code, and the tools they called with arguments and answers. A record has these
 // with MCP_BRIDGE_AUDIT=replay.
-import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { shortId } from '../events/new-id.ts'
+import type { Logs } from '../storage/store.ts'
 import { isRecord, parseJson } from '../text/json.ts'
 import { hashOf, sha256 } from './describe-value.ts'
 import { recordFiles } from './other-files.ts'
 import { runsOf } from './read-record.ts'
 import { entryOf, type RecordEntry, runOf, textOf } from './record-entry.ts'
-import { linesOf } from './record-lines.ts'
 import { startOf } from './recorded-run.ts'
 
 /** A call that was answered. */
@@ -36,10 +35,10 @@ const MAX_CHARS = 64 << 20
  * @param ids the beginnings of ids of runs, cells or calls
  * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that the record does not have, or not with its code
  */
-export async function recordedCode(folder: string, ids: readonly string[]): Promise<RecordedCode> {
+export async function recordedCode(logs: Logs, ids: readonly string[]): Promise<RecordedCode> {
   const runs: string[] = []
-  for (const id of ids) runs.push(await runNamed(folder, id))
-  const entries = await entriesOf(folder, new Set(runs))
+  for (const id of ids) runs.push(await runNamed(logs, id))
+  const entries = await entriesOf(logs, new Set(runs))
   const ends = new Map(entries.filter(({ type }) => type === 'run').map((entry) => [runOf(entry.fields), entry]))
   const calls = entries.filter(({ type }) => type === 'call').toSorted((a, b) => startOf(a) - startOf(b))
   const whole = calls.flatMap((entry) => callOf(entry) ?? [])
@@ -51,14 +50,14 @@ export async function recordedCode(folder: string, ids: readonly string[]): Prom
 }
 
 /** The one run that an id means, as `sandbridge log` shows it. */
-async function runNamed(folder: string, text: string): Promise<string> {
+async function runNamed(logs: Logs, text: string): Promise<string> {
   const id = text.toLowerCase()
   if (!/^[0-9a-f]{4,16}$/.test(id)) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not an id`, {
       hint: 'Write the 8 digits that `sandbridge log` shows, or at least 4 of them.',
     })
   }
-  const [run, another] = await runsOf(folder, id)
+  const [run, another] = await runsOf(logs, id)
   if (run !== undefined && another === undefined) return run
   throw run === undefined
     ? new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
@@ -69,11 +68,11 @@ async function runNamed(folder: string, text: string): Promise<string> {
       })
 }
 
-async function entriesOf(folder: string, runs: ReadonlySet<string>): Promise<RecordEntry[]> {
+async function entriesOf(logs: Logs, runs: ReadonlySet<string>): Promise<RecordEntry[]> {
   const found: RecordEntry[] = []
   let chars = 0
-  for (const name of await recordFiles(folder)) {
-    for await (const line of linesOf(path.join(folder, name))) {
+  for (const { name } of await recordFiles(logs)) {
+    for await (const line of logs.lines(name)) {
       // Most lines need not be parsed.
       if (![...runs].some((run) => line.includes(run))) continue
       const entry = entryOf(line)

@@ -1,10 +1,7 @@
 // Holds the record against its own hashes. What that can show: a line that was changed, taken out or moved, and an end that is missing. What it cannot:
 // lines that somebody with the rights of the user has written anew from some point on, hashes and all, where no later bridge had seen the old ones.
-import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
-import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { hostId, isRunning } from '../process/process-id.ts'
+import type { Logs } from '../storage/store.ts'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'
 import { recordFiles, type Witness } from './other-files.ts'
 
@@ -47,12 +44,12 @@ interface FileState {
 }
 
 /** @param isAlive whether a bridge still writes: then its last line is not there yet */
-export async function verifyRecord(folder: string, isAlive = isBridgeAlive): Promise<Verdict> {
+export async function verifyRecord(logs: Logs, isAlive = isBridgeAlive): Promise<Verdict> {
   const verdict: Verdict = { files: 0, lines: 0, problems: [], remarks: [] }
   const states = new Map<string, FileState>()
   const pruned = new Set<string>()
-  const names = await recordFiles(folder)
-  for (const name of names) states.set(name, await verifyFile(folder, name, verdict, pruned, isAlive))
+  const names = (await recordFiles(logs)).map(({ name }) => name)
+  for (const name of names) states.set(name, await verifyFile({ logs, name, names }, verdict, pruned, isAlive))
   for (const [name, { witnessed, continues }] of states) {
     for (const { file, hash } of [...witnessed, ...(continues ? [continues] : [])]) {
       const seen = states.get(file)
@@ -73,21 +70,18 @@ export async function verifyRecord(folder: string, isAlive = isBridgeAlive): Pro
 }
 
 async function verifyFile(
-  folder: string,
-  name: string,
+  { logs, name, names }: { logs: Logs; name: string; names: readonly string[] },
   verdict: Verdict,
   pruned: Set<string>,
   isAlive: (writer: Writer) => boolean,
 ): Promise<FileState> {
-  const file = path.join(folder, name)
   const state: FileState = { hashes: new Set(), lastHash: NO_LINE, witnessed: [], continues: undefined }
   let before: ReadLine | undefined
   let number = 0
   let isClosed = false
   let writer: Writer | undefined
-  const hasEnd = await endsWithNewline(file)
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity })
-  for await (const text of lines) {
+  const isTorn = await logs.isTorn(name)
+  for await (const text of logs.lines(name)) {
     number += 1
     const read = readLine(text)
     if (!read) {
@@ -119,13 +113,16 @@ async function verifyFile(
     state.lastHash = read.hash
     before = read
   }
-  if (!hasEnd && number > 0) forgiveIncomplete(name, number, verdict)
-  const nextExists = (await recordFiles(folder)).includes(nextName(name))
+  if (isTorn && number > 0) forgiveIncomplete(name, number, verdict)
+  const nextExists = names.includes(nextName(name))
   if (!isClosed && !nextExists && !(writer && isAlive(writer))) {
     add(verdict.remarks, {
       file: name,
       kind: 'unclosed',
-      message: 'has no closing line: its bridge was killed, or lines at its end were removed',
+      message:
+        writer === undefined || writer.host === hostId()
+          ? 'has no closing line: its bridge was killed, or lines at its end were removed'
+          : 'has no closing line: its bridge runs on another machine, was killed, or lines at its end were removed',
     })
   }
   return state
@@ -160,18 +157,6 @@ function forgiveIncomplete(file: string, line: number, { problems, remarks }: Ve
   if (index < 0) return
   problems.splice(index, 1)
   add(remarks, { file, line, kind: 'incomplete-line', message: 'was being written when its bridge was killed' })
-}
-
-async function endsWithNewline(file: string): Promise<boolean> {
-  const { size } = await stat(file)
-  if (size === 0) return true
-  const handle = await open(file)
-  try {
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
-    return buffer[0] === 0x0a
-  } finally {
-    await handle.close()
-  }
 }
 
 function nextName(name: string): string {

@@ -6,6 +6,7 @@ import { definitionKey } from '../catalog/disk-cache.ts'
 import { Embeddings } from '../catalog/embeddings.ts'
 import { FirstListings } from '../catalog/first-listings.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { catalogFolder, type SharedCatalog } from '../catalog/shared-catalog.ts'
 import { expandTransport } from '../config/expand.ts'
 import { type AskInput, InputAnswers } from '../config/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
@@ -17,18 +18,19 @@ import type { Log } from '../log.ts'
 import type { Standing } from '../policy/policy.ts'
 import type { Questions } from '../proxy/user/questions.ts'
 import type { JailPlace } from '../registry/quarantine.ts'
+import type { Stores } from '../state/open-stores.ts'
 import { usersFolder } from '../state/user-folder.ts'
-import { systemKeychain } from '../upstream/auth/keychain.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
-import { createVault, type Vault } from '../upstream/auth/vault.ts'
 import { createUpstreams } from '../upstream/create-upstreams.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../version.ts'
+import { signInVault } from './sign-in-vault.ts'
 
 export interface ConnectOptions {
   settings: Settings
   log: Log
+  stores: Stores
   events: EventStream
   definitions: ServerDefinition[]
   /** Asks for inputs of servers; missing means that their user cannot be asked. */
@@ -36,6 +38,10 @@ export interface ConnectOptions {
   questions: Questions
   /** Where sign-ins are kept, and what servers have said; missing means where the bridge keeps its own. */
   folders?: Pick<Settings, 'stateDir' | 'cacheDir'>
+  /** Where other bridges keep what they know of servers; missing means nowhere. */
+  sharedCatalog: SharedCatalog | undefined
+  /** Whose they are; missing means the owner of the bridge, and all users. */
+  user?: string
   /** Variables that placeholders stand for, in place of those of the bridge. */
   env?: () => Readonly<Record<string, string>>
   /** What `sandbridge login SERVER` needs besides, as hints show it. */
@@ -68,8 +74,9 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const { stateDir, cacheDir } = options.folders ?? settings
   const inputs = new InputAnswers(options.ask)
   const tokens = tokensFile(stateDir)
-  const tokenStore = createTokenStore(tokens, vaultOf(settings, log), log)
-  const firstListings = new FirstListings(stateDir, log)
+  const store = options.stores.of(options.user)
+  const tokenStore = createTokenStore(store, signInVault(settings, log), log)
+  const firstListings = new FirstListings(store, log)
   const jailPlace: JailPlace = {
     home: homedir(),
     stateDir,
@@ -117,7 +124,8 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     },
     state: (server) => upstreams.state(server),
     startInputs: (definition) => startInputs(definition, { ...hostOf(options), tokensFile: tokens }),
-    cacheDir: path.join(cacheDir, 'catalog'),
+    cacheDir: catalogFolder(cacheDir),
+    shared: options.sharedCatalog,
     learnTypes: settings.learnTypes,
     standing,
     ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
@@ -136,14 +144,6 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 /** Where placeholders of definitions get their values. */
 function hostOf({ env }: ConnectOptions): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
   return { env: env ? { ...process.env, ...env() } : process.env, home: homedir(), workspaceFolder: process.cwd() }
-}
-
-/** Undefined where no key is given, and no keychain is there or wanted. */
-function vaultOf({ signInKey, keychain: wanted }: Settings, log: Log): Vault | undefined {
-  const given = signInKey && { get: () => Promise.resolve(signInKey), set: () => Promise.resolve() }
-  const keychain =
-    given || (wanted === 'auto' ? systemKeychain({ platform: process.platform, env: process.env }) : undefined)
-  return keychain && createVault(keychain, log)
 }
 
 function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {

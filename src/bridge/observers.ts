@@ -8,6 +8,7 @@ import type { LiveMethods } from '../live/live-server.ts'
 import type { Log } from '../log.ts'
 import { readOtelSettings } from '../telemetry/otel-settings.ts'
 import { startTrace } from '../telemetry/start-trace.ts'
+import type { Stores } from '../state/open-stores.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { VERSION } from '../version.ts'
 
@@ -17,6 +18,7 @@ interface ObservedParts {
   settings: Settings
   events: EventStream
   log: Log
+  stores: Stores
   /** Those of all users. */
   allUpstreams: () => Iterable<Upstreams>
   catalog: Pick<Catalog, 'servers' | 'details'>
@@ -100,7 +102,7 @@ function liveServer({ id, settings, log, methods }: ObservedParts): LazySubscrib
   })
 }
 
-function audit({ settings, log, allUpstreams }: ObservedParts): LazySubscriber | undefined {
+function audit({ settings, log, stores, allUpstreams }: ObservedParts): LazySubscriber | undefined {
   if (settings.audit === 'off') return undefined
   return new LazySubscriber({
     name: 'audit',
@@ -108,9 +110,12 @@ function audit({ settings, log, allUpstreams }: ObservedParts): LazySubscriber |
     wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
     onError: (error) => log.error('The record cannot be kept', { error }),
     load: async () => {
-      const { Audit } = await import('../audit/audit.ts')
+      const [{ Audit }, { recordIn }] = await Promise.all([
+        import('../audit/audit.ts'),
+        import('../audit/other-files.ts'),
+      ])
       return new Audit({
-        stateDir: settings.stateDir,
+        logs: recordIn(stores.of(undefined)),
         full: settings.audit === 'full' || settings.audit === 'replay',
         replay: settings.audit === 'replay',
         required: settings.auditRequired,
@@ -123,7 +128,7 @@ function audit({ settings, log, allUpstreams }: ObservedParts): LazySubscriber |
 }
 
 /** Where nothing is recorded, this is not either. */
-function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | undefined {
+function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscriber | undefined {
   if (settings.audit === 'off') return undefined
   return new LazySubscriber({
     name: 'costs',
@@ -137,7 +142,7 @@ function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | unde
       ])
       return new CostCounter({
         listedTokens: () => listedTokens(catalog),
-        keep: (more) => addDailyCosts(settings.stateDir, more),
+        keep: (more) => addDailyCosts(stores.of(undefined), more),
         onError: (error) => log.warning('The costs of conversations could not be saved', { error }),
       })
     },

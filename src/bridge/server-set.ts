@@ -1,4 +1,5 @@
 // Servers that cells can reach, with what is known of them and the rules for them: those that are shared, or those of one user.
+import type { SharedCatalog } from '../catalog/shared-catalog.ts'
 import type { PermissionFiles } from '../config/permission-files.ts'
 import type { DiscoveredServers } from '../config/server-definition.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -21,9 +22,11 @@ export class ServerSet {
   readonly connected: ConnectedServers
   readonly rules: RulesInForce
   readonly configured: ConfiguredServers
+  readonly #sharedCatalog: SharedCatalog | undefined
 
   constructor({ definitions, discovered, files, policy, page, ...options }: ServerSetOptions) {
-    const { settings, log, events } = options
+    const { settings, log, events, sharedCatalog } = options
+    this.#sharedCatalog = sharedCatalog
     this.connected = connectServers({
       ...options,
       definitions: discovered.servers,
@@ -44,5 +47,6 @@ export class ServerSet {
     await this.rules.close()
     await this.connected.upstreams.close()
     this.connected.catalog.close()
+    await this.#sharedCatalog?.settled()
   }
 }

@@ -9,11 +9,13 @@ import type { EventStream } from '../events/event-stream.ts'
 import type { Log } from '../log.ts'
 import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
 import type { Questions } from '../proxy/user/questions.ts'
+import type { Stores } from '../state/open-stores.ts'
 import { userFolder } from '../state/user-folder.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import type { ConnectOptions } from './connect-servers.ts'
 import { ServerSet } from './server-set.ts'
+import { openSharedCatalog } from './open-shared-catalog.ts'
 
 /** Of a user, in a hint. */
 const MAX_NAME_CHARS = 200
@@ -21,6 +23,7 @@ const MAX_NAME_CHARS = 200
 interface UserServersOptions {
   settings: Settings
   log: Log
+  stores: Stores
   events: EventStream
   questions: Questions
   shared: ServerSet
@@ -108,11 +111,14 @@ export class UserServers {
   }
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
-    const { settings, log, events, questions, page, signInPage, startProgram } = this.#options
+    const { settings, log, stores, events, questions, page, signInPage, startProgram } = this.#options
     const files = new PermissionFiles(settings)
+    const cacheDir = userFolder(settings.cacheDir, user)
     return new ServerSet({
       settings,
       log,
+      stores,
+      sharedCatalog: await openSharedCatalog(stores, user, discovered.servers, cacheDir, log),
       events,
       questions,
       page,
@@ -123,7 +129,8 @@ export class UserServers {
       discovered,
       files,
       policy: await files.read(discovered.found),
-      folders: { stateDir: userFolder(settings.stateDir, user), cacheDir: userFolder(settings.cacheDir, user) },
+      user,
+      folders: { stateDir: userFolder(settings.stateDir, user), cacheDir },
       env: () => definitions.env,
       loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}`,
     })

@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import { UserQuota } from '../proxy/user/user-quota.ts'
 import { findProblems } from '../session/check-saved-tool.ts'
 import type { KernelPool } from '../session/kernel-pool.ts'
+import type { Stores } from '../state/open-stores.ts'
 import { userFolder } from '../state/user-folder.ts'
 import { UserState } from '../state/user-state.ts'
 import { VERSION } from '../version.ts'
@@ -21,11 +22,13 @@ export class Users {
   readonly #settings: Settings
   readonly #log: Log
   readonly #pool: KernelPool
+  readonly #stores: Stores
 
-  constructor({ settings, log, pool }: { settings: Settings; log: Log; pool: KernelPool }) {
+  constructor({ settings, log, pool, stores }: { settings: Settings; log: Log; pool: KernelPool; stores: Stores }) {
     this.#settings = settings
     this.#log = log
     this.#pool = pool
+    this.#stores = stores
   }
 
   /** The parts of a user; without a name, of the owner of the bridge. */
@@ -35,6 +38,7 @@ export class Users {
     const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = this.#settings
     const stateFolder = userFolder(stateDir, user)
     const state = new UserState({
+      store: this.#stores.of(user),
       stateFolder,
       cacheFolder: userFolder(cacheDir, user),
       hasProjects: projects,

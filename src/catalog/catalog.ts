@@ -19,6 +19,7 @@ import { Indexing, serverError } from './indexing.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
+import type { SharedCatalog } from './shared-catalog.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './calls/tool-doc.ts'
 
@@ -37,6 +38,8 @@ export interface CatalogOptions {
   state?: (server: string) => string
   /** Where to remember servers between runs. Without it nothing is written. */
   cacheDir?: string
+  /** What is written there is also known to bridges on other machines. */
+  shared?: Pick<SharedCatalog, 'push'> | undefined
   /** Record the shape of results of tools without an output schema; on unless false. */
   learnTypes?: boolean
   /** Search by meaning as well as by words. */
@@ -108,9 +111,12 @@ export class Catalog {
 
   constructor(options: CatalogOptions) {
     this.#options = options
-    const { definitions, cacheDir, log } = options
+    const { definitions, cacheDir, log, shared } = options
     this.#search = new CatalogSearch(this.#records.byName, options.embeddings, (tool) => this.#isShown(tool))
-    this.#cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
+    this.#cache =
+      cacheDir === undefined
+        ? undefined
+        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)))
     this.redefine(definitions)
     this.#indexing = new Indexing(async (record, signal) => {
       const { tools, instructions } = await options.listTools(record.name, signal)

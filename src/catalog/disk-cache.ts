@@ -73,14 +73,19 @@ export function toolFingerprint(tool: UpstreamTool): string {
   return hash('sha256', sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
 }
 
+type OnWrite = (key: string, entry: CachedServer) => void
+
 export class DiskCache {
   readonly #folder: string
   readonly #log: Log | undefined
+  readonly #onWrite: OnWrite | undefined
   #failedToWrite = false
 
-  constructor(folder: string, log?: Log) {
+  /** @param onWrite told what was written */
+  constructor(folder: string, log?: Log, onWrite?: OnWrite) {
     this.#folder = folder
     this.#log = log
+    this.#onWrite = onWrite
   }
 
   /** What is known of the server with this key; undefined when the file is missing or invalid. */
@@ -90,12 +95,7 @@ export class DiskCache {
       const stat = statSync(file, { throwIfNoEntry: false })
       if (stat === undefined) return undefined
       if (!stat.isFile() || stat.size > MAX_FILE_BYTES) throw new Error('not a catalog file')
-      const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-      if (!isRecord(value)) throw new Error('not an object')
-      if (value['format'] !== FORMAT) {
-        throw new Error(`format ${String(value['format']).slice(0, 20)}, this version reads ${FORMAT}`)
-      }
-      return parse(value)
+      return parseEntry(readFileSync(file, 'utf8'))
     } catch (error) {
       // The text of a JSON error quotes the file, which is the server's words: they stay out of the log.
       const reason = error instanceof SyntaxError ? 'not valid JSON' : messageOf(error)
@@ -109,9 +109,9 @@ export class DiskCache {
     const file = this.#file(key)
     try {
       makePrivateFolderSync(this.#folder)
-      const learned = mergeLearned(this.#learnedBefore(file), entry.learned)
-      const text = JSON.stringify({ format: FORMAT, ...entry, ...(learned && { learned }) })
-      replaceFileSync(file, text)
+      const merged = withLearned(entry, this.#learnedBefore(file))
+      replaceFileSync(file, entryText(merged))
+      this.#onWrite?.(key, merged)
     } catch (error) {
       if (this.#failedToWrite) return
       this.#failedToWrite = true
@@ -121,8 +121,7 @@ export class DiskCache {
 
   #learnedBefore(file: string): Record<string, LearnedType> | undefined {
     try {
-      const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-      return isRecord(value) && value['format'] === FORMAT ? parse(value).learned : undefined
+      return parseEntry(readFileSync(file, 'utf8')).learned
     } catch {
       // Missing or broken: there is nothing to keep, and `read` has said so.
       return undefined
@@ -132,6 +131,27 @@ export class DiskCache {
   #file(key: string): string {
     return join(this.#folder, `${key}.json`)
   }
+}
+
+/** As a file holds it. */
+export function entryText(entry: CachedServer): string {
+  return JSON.stringify({ format: FORMAT, ...entry })
+}
+
+/** @throws Error that says why it is not such a text */
+export function parseEntry(text: string): CachedServer {
+  const value: unknown = JSON.parse(text)
+  if (!isRecord(value)) throw new Error('not an object')
+  if (value['format'] !== FORMAT) {
+    throw new Error(`format ${String(value['format']).slice(0, 20)}, this version reads ${FORMAT}`)
+  }
+  return parse(value)
+}
+
+/** With what another bridge has learned meanwhile. */
+export function withLearned(entry: CachedServer, before: CachedServer['learned']): CachedServer {
+  const learned = mergeLearned(before, entry.learned)
+  return { ...entry, ...(learned && { learned }) }
 }
 
 function parse(value: Record<string, unknown>): CachedServer {

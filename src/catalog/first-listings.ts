@@ -1,9 +1,9 @@
 // What each server's tools were when they were first listed. A server that describes a tool in another way later may want something else with it:
 // the tool is then known to have changed until the user accepts it as it is.
 import { createHash } from 'node:crypto'
-import path from 'node:path'
 import type { Log } from '../log.ts'
 import { JsonRecord } from '../storage/json-record.ts'
+import type { Store } from '../storage/store.ts'
 import { isRecord } from '../text/json.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 
@@ -18,15 +18,15 @@ type Listing = Map<string, FirstListed>
 const MAX_KEPT_CHARS = 100_000
 
 export class FirstListings {
-  readonly #folder: string
+  readonly #store: Store
   readonly #log: Pick<Log, 'warning'>
   /** By server: its listing, once it was read, or made. */
   readonly #known = new Map<string, Promise<Listing>>()
   readonly #changed = new Map<string, ReadonlySet<string>>()
   readonly #latest = new Map<string, Promise<void>>()
 
-  constructor(stateDir: string, log: Pick<Log, 'warning'>) {
-    this.#folder = path.join(stateDir, '.sandbridge', 'listings')
+  constructor(store: Store, log: Pick<Log, 'warning'>) {
+    this.#store = store
     this.#log = log
   }
 
@@ -88,7 +88,7 @@ export class FirstListings {
 
   #record(key: string): JsonRecord<Listing> {
     return new JsonRecord<Listing>({
-      file: path.join(this.#folder, `${key.replace(/[^\w-]/g, '').slice(0, 64)}.json`),
+      document: this.#store.document(`listings/${key.replace(/[^\w-]/g, '').slice(0, 64)}.json`),
       empty: () => new Map(),
       parse: parseListing,
       serialize: (listing) => ({ version: 1, tools: Object.fromEntries(listing) }),

@@ -5,6 +5,7 @@ import { readSettings } from '../config/settings.ts'
 import { ArtifactStore } from '../state/artifact-store.ts'
 import { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '../state/project-store.ts'
 import { count } from '../text/count.ts'
+import { ownStore } from './own-store.ts'
 import { print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 
 const NO_ARTIFACTS =
@@ -15,7 +16,7 @@ const NO_ARTIFACTS =
 const PROJECTS = '/projects/'
 
 export async function listArtifacts({ json }: { json?: boolean }): Promise<void> {
-  const all = await openStore().versions()
+  const all = await (await openStore()).versions()
   const projects = openProjects()
   const files = projects.list().filter((entry) => !entry.isFolder)
   if (json) return printJson([...all, ...files.map((file) => describeProjectFile(projects, file))])
@@ -56,7 +57,7 @@ function shortTime(time: string): string {
 /** Writes the bytes to stdout, so that they can be piped into a file. */
 export async function showArtifact(name: string, version: string | undefined): Promise<void> {
   if (name.startsWith(PROJECTS)) return showProjectFile(name.slice(PROJECTS.length))
-  const { data } = await openStore().read(name, version === undefined ? undefined : parseVersion(version))
+  const { data } = await (await openStore()).read(name, version === undefined ? undefined : parseVersion(version))
   await new Promise((resolve) => process.stdout.write(data, resolve))
 }
 
@@ -70,12 +71,12 @@ export async function removeArtifact(name: string): Promise<void> {
     await openProjects().remove(name.slice(PROJECTS.length))
     return print(`Deleted '${name}'.`)
   }
-  await openStore().remove(name)
+  await (await openStore()).remove(name)
   print(`Deleted '${name}' with all its versions.`)
 }
 
-function openStore(): ArtifactStore {
-  return new ArtifactStore(readSettings(process.env).stateDir)
+async function openStore(): Promise<ArtifactStore> {
+  return new ArtifactStore(await ownStore())
 }
 
 function openProjects(): ProjectStore {

@@ -1,7 +1,7 @@
 // `sandbridge log`: what models did, from the record that every bridge of this user keeps.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followRecord } from '../audit/follow-record.ts'
-import { recordFolder } from '../audit/other-files.ts'
+import { recordIn } from '../audit/other-files.ts'
 import { readRecord, runsOf } from '../audit/read-record.ts'
 import { type RecordEntry, type RecordFilter, textOf } from '../audit/record-entry.ts'
 import { verifyRecord } from '../audit/verify-record.ts'
@@ -9,6 +9,8 @@ import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { shortId } from '../events/new-id.ts'
 import { count } from '../text/count.ts'
+import type { Logs } from '../storage/store.ts'
+import { ownStore } from './own-store.ts'
 import { type Cell, print, printEmpty, printJson, printLine, type Style } from './print.ts'
 
 export interface LogOptions {
@@ -27,12 +29,12 @@ const POLL_MS = 250
 /** @param id the beginning of the id of a run, a cell or a call: its run is shown */
 export async function log(id: string | undefined, options: LogOptions): Promise<void> {
   const settings = readSettings(process.env)
-  const folder = recordFolder(settings.stateDir)
-  if (options.verify) return verify(folder, options.json ?? false)
-  const filter = { ...filterOf(options), ...(id !== undefined && { runs: await runsNamed(folder, id) }) }
+  const logs = recordIn(await ownStore())
+  if (options.verify) return verify(logs, options.json ?? false)
+  const filter = { ...filterOf(options), ...(id !== undefined && { runs: await runsNamed(logs, id) }) }
   const show = (entry: RecordEntry) => (options.json ? print(entry.line) : printLine(cellsOf(entry)))
-  const follower = options.follow ? await followRecord(folder) : undefined
-  const entries = await readRecord(folder, filter, limitOf(options.lines))
+  const follower = options.follow ? await followRecord(logs) : undefined
+  const entries = await readRecord(logs, filter, limitOf(options.lines))
   if (entries.length === 0 && !follower) {
     return printEmpty(
       settings.audit === 'off'
@@ -49,14 +51,14 @@ export async function log(id: string | undefined, options: LogOptions): Promise<
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for one that is not in the record */
-async function runsNamed(folder: string, text: string): Promise<string[]> {
+async function runsNamed(logs: Logs, text: string): Promise<string[]> {
   const id = text.toLowerCase()
   if (!/^[0-9a-f]{4,16}$/.test(id)) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not an id`, {
       hint: 'Write the 8 digits that `sandbridge log` and the error show, or at least 4 of them.',
     })
   }
-  const runs = await runsOf(folder, id)
+  const runs = await runsOf(logs, id)
   if (runs.length > 0) return runs
   throw new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
     hint: 'A run has its line when it has ended. With MCP_BRIDGE_AUDIT=off there is no record.',
@@ -120,8 +122,8 @@ function cellsOf({ time, type, fields }: RecordEntry): Cell[] {
 }
 
 /** Sets the exit code to 1 when the record was changed. */
-async function verify(folder: string, asJson: boolean): Promise<void> {
-  const verdict = await verifyRecord(folder)
+async function verify(logs: Logs, asJson: boolean): Promise<void> {
+  const verdict = await verifyRecord(logs)
   if (verdict.problems.length > 0) process.exitCode = 1
   if (asJson) return printJson(verdict)
   for (const [findings, style] of [

@@ -61,7 +61,7 @@ export async function logout(server: string, { user }: Pick<LoginOptions, 'user'
 /** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is kept for it */
 async function serversOf(bridge: Bridge, user: string | undefined): Promise<ServerSet> {
   if (user === undefined) return bridge.shared
-  const names = Object.keys(await new NamedTokens(bridge.settings.stateDir).list())
+  const names = Object.keys(await new NamedTokens(bridge.stores.of(undefined)).list())
   // Names of an authorization server are known when somebody comes with them: its address, a # and the subject.
   if (names.includes(user) || user.includes('#')) return bridge.serversOfUser(user)
   throw new BridgeError('CONFIG_INVALID', `There is no user '${user}'`, {

@@ -6,9 +6,9 @@ import { count } from '../text/count.ts'
 import { FixtureFile, recording, replaying } from '../workflows/fixture.ts'
 import { parseArguments } from '../workflows/parameters.ts'
 import { checkResumable, RunJournal } from '../workflows/run-journal.ts'
-import { WORKFLOW_TIMEOUT_MS } from '../server/schedule/unwatched-run.ts'
 import { outdatedReplies } from '../workflows/reply-drift.ts'
 import { driftOf } from '../workflows/used-tools.ts'
+import { WORKFLOW_TIMEOUT_MS } from '../workflows/schedules.ts'
 import { asWorkflow, codeFor, functionName, type Workflow } from '../workflows/workflow-cell.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'
@@ -32,7 +32,7 @@ const DRIFTED = 3
 export async function runWorkflow(name: string, words: string[], options: RunOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const workflow = asWorkflow(await bridge.savedTools.find(functionName(name)))
-    const fixtures = new FixtureFile(bridge.settings.stateDir, workflow.name)
+    const fixtures = new FixtureFile(bridge.stores.of(undefined), workflow.name)
     const fixture = await fixtures.read()
     // A check needs no arguments: it has those of the run that was recorded.
     const isRecorded = options.check === true && words.length === 0 && fixture !== undefined

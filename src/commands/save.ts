@@ -1,5 +1,5 @@
 // `sandbridge save`: what a model did becomes a workflow, without the model. Its code and the answers it got are from the record.
-import { recordFolder } from '../audit/other-files.ts'
+import { recordIn } from '../audit/other-files.ts'
 import { recordedCode } from '../audit/recorded-code.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { count } from '../text/count.ts'
@@ -21,8 +21,8 @@ const TIMEOUT_MS = 120_000
 export async function saveRuns(runs: readonly string[], title: string, options: SaveOptions): Promise<void> {
   const { param: parameters = [], description, json } = options
   await withBridge(async (bridge) => {
-    const { stateDir } = bridge.settings
-    const recorded = await recordedCode(recordFolder(stateDir), runs)
+    const store = bridge.stores.of(undefined)
+    const recorded = await recordedCode(recordIn(store), runs)
     const session = bridge.sessions.open()
     const saved = await saveFromRecord(
       recorded,
@@ -30,7 +30,7 @@ export async function saveRuns(runs: readonly string[], title: string, options: 
       {
         run: (code) => bridge.cells.run(session, { code, timeoutMs: TIMEOUT_MS, timeLimit: new TimeLimit(TIMEOUT_MS) }),
         find: (name) => bridge.savedTools.find(name),
-        fixtures: new FixtureFile(stateDir, functionName(title)),
+        fixtures: new FixtureFile(store, functionName(title)),
       },
     )
     if (json) return printJson(saved)

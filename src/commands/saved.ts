@@ -1,12 +1,12 @@
 // `sandbridge saved`: the functions that cells have kept: list, show, delete, and share them as a file.
 import { readFile, writeFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { readSettings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { savedToolContent, savedToolLine } from '../state/saved-tool.ts'
 import { parseSavedTool, SavedToolStore } from '../state/saved-tool-store.ts'
 import { parseVersion } from './artifacts.ts'
 import { withBridge } from './open-bridge.ts'
+import { ownStore } from './own-store.ts'
 import { count } from '../text/count.ts'
 import { parseJson } from '../text/json.ts'
 import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
@@ -36,19 +36,19 @@ export async function listSaved({ json }: SavedOptions): Promise<void> {
 }
 
 export async function showSaved(name: string, version: string | undefined, { json }: SavedOptions): Promise<void> {
-  const tool = await openStore().find(name, version === undefined ? undefined : parseVersion(version))
+  const tool = await (await openStore()).find(name, version === undefined ? undefined : parseVersion(version))
   if (json) return printJson(tool)
   print([...tool.imports, ...(tool.imports.length > 0 ? ['', ''] : []), tool.source.trimEnd()].join('\n'))
 }
 
 export async function removeSaved(name: string): Promise<void> {
-  await openStore().remove(name)
+  await (await openStore()).remove(name)
   print(`Deleted '${name}' with all its versions.`)
 }
 
 /** Writes the newest versions of all tools, or of those named, to a file that `import` reads. */
 export async function exportSaved(file: string, names: string[]): Promise<void> {
-  const store = openStore()
+  const store = await openStore()
   const { tools, broken } = await store.list()
   const chosen = names.length === 0 ? tools : await Promise.all(names.map((name) => store.find(name)))
   for (const { name, problem } of names.length === 0 ? broken : []) print(`skipped ${name}: ${problem}`)
@@ -112,6 +112,6 @@ async function readExported(file: string): Promise<unknown[]> {
   })
 }
 
-function openStore(): SavedToolStore {
-  return new SavedToolStore(readSettings(process.env).stateDir)
+async function openStore(): Promise<SavedToolStore> {
+  return new SavedToolStore(await ownStore())
 }

@@ -1,7 +1,6 @@
 // `sandbridge schedule`: has a bridge that serves HTTP run a workflow at set times, lists and removes what is scheduled, or prints what makes this
 // machine's own timers run it.
 import path from 'node:path'
-import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { SavedToolStore } from '../state/saved-tool-store.ts'
 import { ago } from '../text/ago.ts'
@@ -10,6 +9,7 @@ import { parseArguments } from '../workflows/parameters.ts'
 import { type Schedule, ScheduleStore } from '../workflows/schedules.ts'
 import { cronEntry, launchdList, systemdUnits, type TimerEntry } from '../workflows/timer-entries.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflows/workflow-cell.ts'
+import { ownStore } from './own-store.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'
 
 interface ScheduleOptions {
@@ -33,8 +33,8 @@ export async function schedule(
   words: string[],
   options: ScheduleOptions,
 ): Promise<void> {
-  const { stateDir } = readSettings(process.env)
-  const store = new ScheduleStore(stateDir)
+  const kept = await ownStore()
+  const store = new ScheduleStore(kept)
   if (name === undefined) return list(await store.list(), options)
   if (options.remove) {
     if (await store.remove(name)) return print(`'${visible(name)}' is no longer scheduled.`)
@@ -44,7 +44,7 @@ export async function schedule(
     const hint = `For example: sandbridge schedule ${name} "0 8 * * 1"`
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The time is missing', { hint })
   }
-  const workflow = asWorkflow(await new SavedToolStore(stateDir).find(functionName(name)))
+  const workflow = asWorkflow(await new SavedToolStore(kept).find(functionName(name)))
   const { title, parameters } = workflow.workflow
   parseArguments(words, parameters)
   if (options.print !== undefined) return printEntry(options.print, title, when, words)

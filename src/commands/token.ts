@@ -1,7 +1,7 @@
 // `sandbridge token`: named tokens for clients of `run --http`: create, list and revoke them.
-import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { hasExpired, NamedTokens } from '../server/http/named-tokens.ts'
+import { ownStore } from './own-store.ts'
 import { print, printEmpty, printJson, printTable } from './print.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -10,13 +10,13 @@ const MAX_MS = 36_500 * UNITS.d
 
 export async function createToken(name: string, { expires }: { expires?: string }): Promise<void> {
   const until = expires === undefined ? undefined : expiryOf(expires, Date.now())
-  print(await tokens().create(name, until))
+  print(await (await tokens()).create(name, until))
   const end = until ? `It expires on ${until.toISOString()}. ` : ''
   process.stderr.write(`The token is not shown again. ${end}Revoke it: sandbridge token revoke ${name}\n`)
 }
 
 export async function listTokens({ json }: { json?: boolean }): Promise<void> {
-  const all = Object.entries(await tokens().list()).map(([name, token]) => ({
+  const all = Object.entries(await (await tokens()).list()).map(([name, token]) => ({
     name,
     created: token.created,
     expires: token.expires,
@@ -36,12 +36,12 @@ export async function listTokens({ json }: { json?: boolean }): Promise<void> {
 }
 
 export async function revokeToken(name: string): Promise<void> {
-  await tokens().revoke(name)
+  await (await tokens()).revoke(name)
   print(`Revoked the token ${name}.`)
 }
 
-function tokens(): NamedTokens {
-  return new NamedTokens(readSettings(process.env).stateDir)
+async function tokens(): Promise<NamedTokens> {
+  return new NamedTokens(await ownStore())
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid duration */

@@ -20,7 +20,7 @@ export class Profiles {
   constructor(stateDir: string) {
     this.file = path.join(stateDir, '.sandbridge', 'profiles.json')
     this.#record = new JsonRecord({
-      file: this.file,
+      document: this.file,
       empty: () => ({}),
       parse: (json) => profiles.safeParse(json).data,
       damaged: { record: 'The list of profiles', hint: 'Correct the file, or delete it and make the profiles again.' },

@@ -254,6 +254,17 @@ const maskEndpoint: Setting<string | undefined> = {
   secret: true,
 }
 
+const storage: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_STORAGE',
+  meaning:
+    'A PostgreSQL database that keeps artifacts, saved functions, memories, tokens, sign-ins, schedules and the record in place of the state folder, for several bridges at once.',
+  defaultText: 'none',
+  allowed: 'a connection URL such as postgres://sandbridge:PASSWORD@db.example.com/sandbridge',
+  whenMissing: () => undefined,
+  parse: (text) => (/^postgres(ql)?:\/\/\S+$/.test(text) ? text : undefined),
+  secret: true,
+}
+
 /** All settings, by the name they have in {@link Settings}. */
 export const SETTINGS = {
   runtime,
@@ -651,6 +662,7 @@ export const SETTINGS = {
     },
     { default: 0, min: 0, max: DAY_S },
   ),
+  storage,
   cacheDir: folder(
     { variable: 'MCP_BRIDGE_CACHE_DIR', meaning: 'The folder for cached data. It can be deleted at any time.' },
     'the cache folder of your system',

@@ -22,7 +22,7 @@ type Trusted = Map<string, string>
 /** @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is then left as it is. */
 export function createTrustStore(stateDir: string): TrustStore {
   const record = new JsonRecord<Trusted>({
-    file: trustRecord(stateDir),
+    document: trustRecord(stateDir),
     empty: () => new Map(),
     parse: parseTrusted,
     serialize: (trusted) => ({

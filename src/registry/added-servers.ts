@@ -51,7 +51,7 @@ export class AddedServers {
     this.#stateDir = stateDir
     this.#secrets = path.join(stateDir, '.sandbridge', 'secrets')
     this.#record = new JsonRecord({
-      file: this.file,
+      document: this.file,
       empty: () => ({ mcpServers: {}, added: {} }),
       parse: (json) => document.safeParse(json).data,
       damaged: { record: 'The list of added servers', hint: 'Correct the file, or move it away.' },

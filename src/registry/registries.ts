@@ -73,7 +73,7 @@ export class Registries {
     this.#copies = new Map(options.addresses.map((address) => [address, new RegistryCopy(this.#folder, address)]))
     this.#now = options.now ?? Date.now
     this.#failures = new JsonRecord({
-      file: path.join(this.#folder, 'failures.json'),
+      document: path.join(this.#folder, 'failures.json'),
       empty: () => ({}),
       parse: (json) => failures.safeParse(json).data,
       damaged: 'empty',

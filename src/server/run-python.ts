@@ -8,7 +8,6 @@ import { RunLog } from '../events/run-log.ts'
 import type { Log } from '../log.ts'
 import type { RenderOptions } from '../render/render-result.ts'
 import type { Session } from '../session/session.ts'
-import { userFolder } from '../state/user-folder.ts'
 import type { ExposedWorkflows } from '../workflows/exposure.ts'
 import type { ClientQuirks } from './client-quirks.ts'
 import { observedRun, type RunRequest } from './observed-run.ts'
@@ -36,16 +35,22 @@ export interface ServerParts {
   user?: string | undefined
 }
 
+type ExposedParts = Pick<ServerParts, 'settings' | 'user' | 'getConversation'>
+
 /** The workflows of the user that MCP_BRIDGE_EXPOSE names, loaded at the first need. */
-export function exposedWorkflows({
-  settings,
-  user,
-}: Pick<ServerParts, 'settings' | 'user'>): () => Promise<ExposedWorkflows> {
+export function exposedWorkflows({ settings, user, getConversation }: ExposedParts): () => Promise<ExposedWorkflows> {
   let loading: Promise<ExposedWorkflows> | undefined
-  return () =>
-    (loading ??= import('../workflows/exposure.ts').then(
-      (module) => new module.ExposedWorkflows(settings.expose, userFolder(settings.stateDir, user)),
-    ))
+  const load = async (): Promise<ExposedWorkflows> => {
+    const [{ ExposedWorkflows: Exposed }, { SavedToolStore }, { openStores }] = await Promise.all([
+      import('../workflows/exposure.ts'),
+      import('../state/saved-tool-store.ts'),
+      import('../state/open-stores.ts'),
+    ])
+    // A list of tools waits for no bridge, except where only that one is connected to what is kept.
+    const stores = settings.storage === undefined ? await openStores(settings) : (await getConversation()).bridge.stores
+    return new Exposed(settings.expose, new SavedToolStore(stores.of(user)))
+  }
+  return () => (loading ??= load())
 }
 
 /** A workflow as a tool: the cell that calls it. */

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
-import { unwritable } from './versioned-folders.ts'
+import { unwritable } from '../storage/versioned-folders.ts'
+import { FileStore } from '../storage/file-store.ts'
 
 let folder: string
 let store: ArtifactStore
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  store = new ArtifactStore(folder)
+  store = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')))
   return () => rmSync(folder, { recursive: true, force: true })
 })
 
@@ -44,7 +45,7 @@ describe('ArtifactStore', () => {
   })
 
   it('an artifact gets a version of its own for each of many saves at once, in two bridges', async () => {
-    const other = new ArtifactStore(folder)
+    const other = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')))
     const saved = await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 ? store : other).save('a', bytes(`${index}`))),
     )
@@ -55,7 +56,11 @@ describe('ArtifactStore', () => {
   })
 
   it('an artifact over a limit is refused with the limit, and the kept ones stay', async () => {
-    const small = new ArtifactStore(folder, { artifactBytes: 2 << 20, totalBytes: 3 << 20, versionCount: 3 })
+    const small = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), {
+      artifactBytes: 2 << 20,
+      totalBytes: 3 << 20,
+      versionCount: 3,
+    })
     await expect(small.save('a', Buffer.alloc((2 << 20) + 1))).rejects.toThrow(/limit of an artifact is 2 MiB/)
     await small.save('a', Buffer.alloc(2 << 20))
     await expect(small.save('b', Buffer.alloc(2 << 20))).rejects.toThrow(/all artifacts use 2 MiB of 3 MiB/)
@@ -69,7 +74,10 @@ describe('ArtifactStore', () => {
   })
 
   it('artifacts that are saved at once are held to the limits', async () => {
-    const small = new ArtifactStore(folder, { ...ARTIFACT_LIMITS, versionCount: 5 })
+    const small = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), {
+      ...ARTIFACT_LIMITS,
+      versionCount: 5,
+    })
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) => small.save(`a${index}`, bytes('x'))),
     )
@@ -144,7 +152,7 @@ describe('a disk that takes nothing', () => {
       spawnSync('umount', [disk])
       rmSync(disk, { recursive: true, force: true })
     })
-    const full = new ArtifactStore(disk)
+    const full = new ArtifactStore(new FileStore(path.join(disk, '.sandbridge')))
     await full.save('a', bytes('first'))
     const failure = full.save('a', Buffer.alloc(1 << 20, 1))
     await expect(failure).rejects.toMatchObject({

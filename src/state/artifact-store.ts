@@ -1,15 +1,13 @@
-// Files that cells keep beyond their session: <state folder>/.sandbridge/artifacts/<name>/<version>/. Bounded in number and size, because the
-// sandbox chooses both; nothing is ever overwritten or dropped to make room.
+// Files that cells keep beyond their session, in versions. Bounded in number and size, because the sandbox chooses both; nothing is ever
+// overwritten or dropped to make room.
 import { createHash } from 'node:crypto'
-import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
-import { mapFew } from '../storage/map-few.ts'
+import type { Piece, Store, VersionFile, Versions } from '../storage/store.ts'
+import { checkStoredName } from '../storage/stored-name.ts'
 import { parseJson } from '../text/json.ts'
 import { firstOf } from '../text/first-of.ts'
 import { contentTypeOf } from './content-type.ts'
-import { checkStoredName } from './stored-name.ts'
-import { type Piece, VersionedFolders } from './versioned-folders.ts'
 
 export interface ArtifactLimits {
   artifactBytes: number
@@ -41,13 +39,13 @@ const RECORD = 'artifact.json'
 const DATA = 'data'
 
 export class ArtifactStore {
-  readonly #folders: VersionedFolders
+  readonly #versions: Versions
   readonly #limits: ArtifactLimits
   /** Saving one after the other keeps a cell that saves many at once within the limits. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(stateDir: string, limits: ArtifactLimits = ARTIFACT_LIMITS) {
-    this.#folders = new VersionedFolders(path.join(stateDir, '.sandbridge', 'artifacts'), 'an artifact')
+  constructor(store: Store, limits: ArtifactLimits = ARTIFACT_LIMITS) {
+    this.#versions = store.versions('artifacts', 'an artifact')
     this.#limits = limits
   }
 
@@ -61,11 +59,9 @@ export class ArtifactStore {
     return saving
   }
 
-  /** Every version of every artifact, by name, oldest first. What is damaged on disk is left out. */
+  /** Every version of every artifact, by name, oldest first. What is damaged is left out. */
   async versions(): Promise<Artifact[]> {
-    const all: Artifact[] = []
-    for (const name of await this.#folders.names()) all.push(...(await this.#versionsOf(name)))
-    return all
+    return (await this.#versions.readEach(RECORD)).flatMap(parsed)
   }
 
   /** The newest version of every artifact, by name. */
@@ -93,12 +89,12 @@ export class ArtifactStore {
   /** A version and its bytes, or some of them. @throws BridgeError as `find` does */
   async read(name: string, version?: number, piece?: Piece): Promise<{ artifact: Artifact; data: Buffer }> {
     const artifact = await this.find(name, version)
-    return { artifact, data: await this.#folders.read(artifact.name, artifact.version, DATA, piece) }
+    return { artifact, data: await this.#versions.read(artifact.name, artifact.version, DATA, piece) }
   }
 
   /** Delete an artifact with all its versions. @throws BridgeError STATE_NOT_FOUND */
   async remove(name: string): Promise<void> {
-    if (!(await this.#folders.remove(name))) await this.find(name)
+    if (!(await this.#versions.remove(name))) await this.find(name)
   }
 
   async #save(name: string, data: Uint8Array): Promise<Artifact> {
@@ -109,7 +105,7 @@ export class ArtifactStore {
     this.#checkQuota(name, data.byteLength, all)
     const contentType = contentTypeOf(name, data)
     const kept = { name, sizeBytes: data.byteLength, sha256, contentType, createdAt: new Date().toISOString() }
-    const version = await this.#folders.add(name, { [DATA]: data, [RECORD]: JSON.stringify(kept) })
+    const version = await this.#versions.add(name, { [DATA]: data, [RECORD]: JSON.stringify(kept) })
     return { ...kept, version, uri: artifactUri(name, version) }
   }
 
@@ -138,14 +134,13 @@ export class ArtifactStore {
   }
 
   async #versionsOf(name: string): Promise<Artifact[]> {
-    const versions = await this.#folders.versions(name)
-    const found = await mapFew(versions, async (version): Promise<Artifact[]> => {
-      const text = await this.#folders.read(name, version, RECORD).catch(() => undefined)
-      const parsed = record.safeParse(text && parseJson(text.toString()))
-      return parsed.success ? [{ ...parsed.data, name, version, uri: artifactUri(name, version) }] : []
-    })
-    return found.flat()
+    return (await this.#versions.readEach(RECORD, name)).flatMap(parsed)
   }
+}
+
+function parsed({ name, version, data }: VersionFile): Artifact[] {
+  const about = record.safeParse(parseJson(data.toString()))
+  return about.success ? [{ ...about.data, name, version, uri: artifactUri(name, version) }] : []
 }
 
 const URI = /^sandbridge:\/\/artifact\/([^/?#]+)(?:\/([1-9]\d{0,8}))?$/

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { addDailyCosts, readDailyCosts } from './daily-costs.ts'
+import { FileStore } from '../storage/file-store.ts'
 
 async function stateDir(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'costs-'))
@@ -10,19 +11,20 @@ async function stateDir(): Promise<string> {
   return folder
 }
 
+const store = (folder: string) => new FileStore(path.join(folder, '.sandbridge'))
 const cost = (n: number) => ({ conversations: n, returned: n, listed: n })
 
 it('daily costs add up what several bridges add at once', async () => {
   const folder = await stateDir()
-  await Promise.all([1, 2, 3].map((n) => addDailyCosts(folder, new Map([['2026-11-22', cost(n)]]))))
-  expect([...(await readDailyCosts(folder))]).toEqual([['2026-11-22', cost(6)]])
+  await Promise.all([1, 2, 3].map((n) => addDailyCosts(store(folder), new Map([['2026-11-22', cost(n)]]))))
+  expect([...(await readDailyCosts(store(folder)))]).toEqual([['2026-11-22', cost(6)]])
 })
 
 it('daily costs keep the newest 400 days', async () => {
   const folder = await stateDir()
   const day = (n: number) => new Date(Date.UTC(2026, 0, 1 + n)).toISOString().slice(0, 10)
-  await addDailyCosts(folder, new Map(Array.from({ length: 405 }, (_, n) => [day(n), cost(n)])))
-  const days = await readDailyCosts(folder)
+  await addDailyCosts(store(folder), new Map(Array.from({ length: 405 }, (_, n) => [day(n), cost(n)])))
+  const days = await readDailyCosts(store(folder))
   expect(days.size).toBe(400)
   expect(days.has(day(404))).toBe(true)
   expect(days.has(day(4))).toBe(false)
@@ -32,12 +34,12 @@ it.each(['', '[]', '{"2026-11-22": {"conversations": -1, "returned": 0, "listed"
   'daily costs start over after a file that holds %s',
   async (text) => {
     const folder = await stateDir()
-    await addDailyCosts(folder, new Map([['2026-11-21', cost(1)]]))
+    await addDailyCosts(store(folder), new Map([['2026-11-21', cost(1)]]))
     const file = path.join(folder, '.sandbridge/daily-costs.json')
     expect(await readFile(file, 'utf8')).toContain('2026-11-21')
     await writeFile(file, text)
-    expect((await readDailyCosts(folder)).size).toBe(0)
-    await addDailyCosts(folder, new Map([['2026-11-22', cost(2)]]))
-    expect([...(await readDailyCosts(folder))]).toEqual([['2026-11-22', cost(2)]])
+    expect((await readDailyCosts(store(folder))).size).toBe(0)
+    await addDailyCosts(store(folder), new Map([['2026-11-22', cost(2)]]))
+    expect([...(await readDailyCosts(store(folder)))]).toEqual([['2026-11-22', cost(2)]])
   },
 )

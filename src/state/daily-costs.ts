@@ -1,6 +1,6 @@
-// What conversations cost, in tokens, day by day: one small file of all bridges of a user. It holds numbers only.
-import path from 'node:path'
+// What conversations cost, in tokens, day by day: one small document of all bridges of a user. It holds numbers only.
 import { JsonRecord } from '../storage/json-record.ts'
+import type { Store } from '../storage/store.ts'
 import { isRecord } from '../text/json.ts'
 
 export interface DayCost {
@@ -17,13 +17,13 @@ export type DailyCosts = Map<string, DayCost>
 
 const MAX_DAYS = 400
 
-export function readDailyCosts(stateDir: string): Promise<DailyCosts> {
-  return recordIn(stateDir).read()
+export function readDailyCosts(store: Store): Promise<DailyCosts> {
+  return recordIn(store).read()
 }
 
-/** @throws BridgeError when the file cannot be written */
-export async function addDailyCosts(stateDir: string, more: DailyCosts): Promise<void> {
-  await recordIn(stateDir).update((days) => {
+/** @throws BridgeError when they cannot be written */
+export async function addDailyCosts(store: Store, more: DailyCosts): Promise<void> {
+  await recordIn(store).update((days) => {
     for (const [day, cost] of more) addCost(days, day, cost)
     const old = [...days.keys()].toSorted((a, b) => a.localeCompare(b)).slice(0, -MAX_DAYS)
     for (const day of old) days.delete(day)
@@ -39,9 +39,9 @@ export function addCost(days: DailyCosts, day: string, { conversations, returned
   })
 }
 
-function recordIn(stateDir: string): JsonRecord<DailyCosts> {
+function recordIn(store: Store): JsonRecord<DailyCosts> {
   return new JsonRecord({
-    file: path.join(stateDir, '.sandbridge', 'daily-costs.json'),
+    document: store.document('daily-costs.json'),
     empty: () => new Map(),
     parse: parseDays,
     serialize: (days) => Object.fromEntries(days),

@@ -8,6 +8,7 @@ import { createLog } from '../log.ts'
 import { LoadableTools } from './loadable-tools.ts'
 import type { SavedTool } from './saved-tool.ts'
 import { SavedToolStore } from './saved-tool-store.ts'
+import { FileStore } from '../storage/file-store.ts'
 
 let folder: string
 let store: SavedToolStore
@@ -18,7 +19,7 @@ const warnings: string[] = []
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  store = new SavedToolStore(folder)
+  store = new SavedToolStore(new FileStore(path.join(folder, '.sandbridge')))
   looks = []
   failing = new Set()
   return () => rmSync(folder, { recursive: true, force: true })

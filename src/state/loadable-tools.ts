@@ -31,7 +31,7 @@ export class LoadableTools {
   constructor(options: LoadableToolsOptions) {
     this.#options = options
     this.#record = new JsonRecord({
-      file: options.file,
+      document: options.file,
       empty: () => [],
       parse: (json) => (Array.isArray(json) ? json.filter((hash) => typeof hash === 'string') : undefined),
       damaged: 'empty',

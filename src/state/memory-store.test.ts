@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryStore } from './memory-store.ts'
+import { FileStore } from '../storage/file-store.ts'
 
 function stateDir(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'memories-'))
@@ -14,7 +15,10 @@ const SMALL = { keyChars: 5, memoryBytes: 40, totalBytes: 60, count: 2 }
 
 it('memories are values by key, for every bridge of the user', async () => {
   const folder = stateDir()
-  const [one, two] = [new MemoryStore(folder), new MemoryStore(folder)]
+  const [one, two] = [
+    new MemoryStore(new FileStore(path.join(folder, '.sandbridge'))),
+    new MemoryStore(new FileStore(path.join(folder, '.sandbridge'))),
+  ]
   await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 ? one : two).save(`k${n}`, `${n}`)))
   expect(await one.list()).toHaveLength(10)
   await one.save('k0', '[1]', { of: 'me' })
@@ -30,11 +34,13 @@ it.each([
   ['a key with a line break', 'a\n', '1', /Invalid memory key/],
   ['a value that is too large', 'a', 'x'.repeat(50), /the limit of a memory is 40/],
 ])('a memory is refused with %s', async (_, key, value, reason) => {
-  await expect(new MemoryStore(stateDir(), SMALL).save(key, value)).rejects.toThrow(reason)
+  await expect(
+    new MemoryStore(new FileStore(path.join(stateDir(), '.sandbridge')), SMALL).save(key, value),
+  ).rejects.toThrow(reason)
 })
 
 it('memories are limited in number and in total bytes', async () => {
-  const store = new MemoryStore(stateDir(), SMALL)
+  const store = new MemoryStore(new FileStore(path.join(stateDir(), '.sandbridge')), SMALL)
   await store.save('a', '1')
   await store.save('b', '1')
   await expect(store.save('c', '1')).rejects.toThrow(/2 memories/)
@@ -45,7 +51,7 @@ it('memories are limited in number and in total bytes', async () => {
 
 it('a damaged file of memories stays as it is, and the error says where it is', async () => {
   const folder = stateDir()
-  const store = new MemoryStore(folder)
+  const store = new MemoryStore(new FileStore(path.join(folder, '.sandbridge')))
   await store.save('a', '1')
   writeFileSync(path.join(folder, '.sandbridge/memories.json'), 'damaged')
   await expect(store.save('b', '2')).rejects.toThrow(/cannot be read/)

@@ -1,9 +1,9 @@
-// Small values that cells keep for the user, by key: <state folder>/.sandbridge/memories.json. Bounded in number and size, because the sandbox
-// chooses both. One file, since all of it is small.
-import path from 'node:path'
+// Small values that cells keep for the user, by key. Bounded in number and size, because the sandbox chooses both. One document, since all of it
+// is small.
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { JsonRecord } from '../storage/json-record.ts'
+import type { Store } from '../storage/store.ts'
 import { withoutUndefined } from '../text/json.ts'
 
 export interface MemoryLimits {
@@ -41,13 +41,13 @@ export class MemoryStore {
   readonly #record: JsonRecord<Memory[]>
   readonly #limits: MemoryLimits
 
-  constructor(stateDir: string, limits: MemoryLimits = MEMORY_LIMITS) {
-    const file = path.join(stateDir, '.sandbridge', 'memories.json')
+  constructor(store: Store, limits: MemoryLimits = MEMORY_LIMITS) {
+    const document = store.document('memories.json')
     this.#record = new JsonRecord({
-      file,
+      document,
       empty: () => [],
       parse: (json) => memories.safeParse(json).data,
-      damaged: { code: 'STATE_UNWRITABLE', record: 'The memories', hint: `Repair or delete ${file}.` },
+      damaged: { code: 'STATE_UNWRITABLE', record: 'The memories', hint: `Repair or delete ${document.place}.` },
     })
     this.#limits = limits
   }

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '../errors.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { replaceFile } from '../storage/replace-file.ts'
-import { isPathPart } from './stored-name.ts'
+import { isPathPart } from '../storage/stored-name.ts'
 
 export interface ProjectLimits {
   fileBytes: number

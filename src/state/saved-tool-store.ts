@@ -1,6 +1,4 @@
-// Functions that cells keep for later sessions: <state folder>/.sandbridge/tools/<name>/<version>/. What is kept was loaded in a fresh sandbox
-// first; the caller of `save` does that. A version that cannot be read is reported as broken and never stands in the way of the others.
-import path from 'node:path'
+// Functions that cells keep for later sessions, in versions. What is kept was loaded in a fresh sandbox first; the caller of `save` does that. A version that cannot be read is reported as broken and never stands in the way of the others.
 import * as z from 'zod'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { parseJson } from '../text/json.ts'
@@ -8,7 +6,7 @@ import { firstOf } from '../text/first-of.ts'
 import { BridgeError } from '../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { skillText } from './skill-text.ts'
-import { VersionedFolders } from './versioned-folders.ts'
+import type { Store, Versions } from '../storage/store.ts'
 
 const MAX_TOOLS = 500
 const MAX_VERSIONS = 100
@@ -24,13 +22,13 @@ export interface BrokenTool {
 }
 
 export class SavedToolStore {
-  readonly #folders: VersionedFolders
+  readonly #versions: Versions
   /** Versions never change, so what was read once need not be read again. */
   readonly #read = new Map<string, SavedTool>()
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(stateDir: string) {
-    this.#folders = new VersionedFolders(path.join(stateDir, '.sandbridge', 'tools'), 'a saved tool')
+  constructor(store: Store) {
+    this.#versions = store.versions('tools', 'a saved tool')
   }
 
   /**
@@ -47,11 +45,11 @@ export class SavedToolStore {
   async list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
     const tools: SavedTool[] = []
     const broken: BrokenTool[] = []
-    for (const name of await this.#folders.names()) {
+    for (const [name, versions] of await this.#versions.all()) {
+      const version = versions.at(-1)!
       try {
-        tools.push(await this.find(name))
+        tools.push(await this.#find(name, version))
       } catch (error) {
-        const version = (await this.versions(name)).at(-1) ?? 0
         broken.push({ name, version, problem: BridgeError.isInstance(error) ? error.message : 'it cannot be read' })
       }
     }
@@ -59,7 +57,7 @@ export class SavedToolStore {
   }
 
   async versions(name: string): Promise<number[]> {
-    return this.#folders.versions(name).catch(() => [])
+    return this.#versions.versions(name).catch(() => [])
   }
 
   /** One version, or the newest one. @throws BridgeError STATE_NOT_FOUND with the names that may be meant, or with what is damaged */
@@ -67,12 +65,16 @@ export class SavedToolStore {
     const versions = await this.versions(name)
     const wanted = version ?? versions.at(-1)
     if (wanted === undefined || !versions.includes(wanted)) throw await this.#notFound(name, version, versions)
+    return this.#find(name, wanted)
+  }
+
+  async #find(name: string, wanted: number): Promise<SavedTool> {
     const key = `${name}/${wanted}`
     const known = this.#read.get(key)
     if (known) return known
-    const parsed = record.safeParse(parseJson((await this.#folders.read(name, wanted, FILE)).toString()))
+    const parsed = record.safeParse(parseJson((await this.#versions.read(name, wanted, FILE)).toString()))
     if (!parsed.success || parsed.data.name !== name) {
-      throw new BridgeError('STATE_NOT_FOUND', `Version ${wanted} of the saved tool '${name}' is damaged on disk`, {
+      throw new BridgeError('STATE_NOT_FOUND', `Version ${wanted} of the saved tool '${name}' is damaged`, {
         hint: `Save the function again, or delete it: runtime.delete_tool(${JSON.stringify(name)}).`,
       })
     }
@@ -83,7 +85,7 @@ export class SavedToolStore {
 
   /** Delete a tool with all its versions. @throws BridgeError STATE_NOT_FOUND */
   async remove(name: string): Promise<void> {
-    if (!(await this.#folders.remove(name))) throw await this.#notFound(name, undefined, [])
+    if (!(await this.#versions.remove(name))) throw await this.#notFound(name, undefined, [])
     this.#read.clear()
   }
 
@@ -91,7 +93,7 @@ export class SavedToolStore {
     const versions = await this.versions(content.name)
     const newest = versions.length > 0 ? await this.find(content.name).catch(() => undefined) : undefined
     if (newest && isSame(newest, content)) return newest
-    const names = await this.#folders.names()
+    const names = [...(await this.#versions.all()).keys()]
     if (versions.length === 0 && names.length >= MAX_TOOLS) {
       throw new BridgeError('STATE_REFUSED', `The limit of ${names.length} saved tools is reached`, {
         hint: 'Delete some with runtime.delete_tool(name).',
@@ -104,7 +106,7 @@ export class SavedToolStore {
     }
     await check()
     const kept = { ...content, createdAt: new Date().toISOString() }
-    const version = await this.#folders.add(content.name, {
+    const version = await this.#versions.add(content.name, {
       [FILE]: `${JSON.stringify(kept, undefined, 2)}\n`,
       ...(content.workflow && { [SKILL_FILE]: skillText(content, content.workflow) }),
     })
@@ -117,7 +119,7 @@ export class SavedToolStore {
         hint: `Its versions: ${versions.join(', ')}`,
       })
     }
-    const names = await this.#folders.names()
+    const names = [...(await this.#versions.all()).keys()]
     const near = didYouMean(name, names)
     const hint =
       near.length > 0

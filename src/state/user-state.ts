@@ -1,5 +1,6 @@
-// All that is kept for one user, in one folder: what their cells save, and nothing of anyone else.
+// All that is kept for one user: what their cells save, and nothing of anyone else.
 import path from 'node:path'
+import type { Store } from '../storage/store.ts'
 import { ArtifactStore } from './artifact-store.ts'
 import { MemoryStore } from './memory-store.ts'
 import { ProjectStore } from './project-store.ts'
@@ -7,6 +8,8 @@ import { SavedToolStore } from './saved-tool-store.ts'
 import { LoadableTools, type LoadableToolsOptions } from './loadable-tools.ts'
 
 interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'log'> {
+  store: Store
+  /** Where `/projects` lies. */
   stateFolder: string
   cacheFolder: string
   /** Whether cells have `/projects`. */
@@ -22,11 +25,11 @@ export class UserState {
   readonly savedTools: SavedToolStore
   readonly loadableTools: LoadableTools
 
-  constructor({ stateFolder, cacheFolder, hasProjects, findProblems, environment, log }: UserStateOptions) {
-    this.artifacts = new ArtifactStore(stateFolder)
-    this.memories = new MemoryStore(stateFolder)
+  constructor({ store, stateFolder, cacheFolder, hasProjects, findProblems, environment, log }: UserStateOptions) {
+    this.artifacts = new ArtifactStore(store)
+    this.memories = new MemoryStore(store)
     this.projects = hasProjects ? new ProjectStore(stateFolder) : undefined
-    this.savedTools = new SavedToolStore(stateFolder)
+    this.savedTools = new SavedToolStore(store)
     this.loadableTools = new LoadableTools({
       store: this.savedTools,
       environment,

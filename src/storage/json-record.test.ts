@@ -15,7 +15,7 @@ describe('JsonRecord', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
   const record = (damaged: 'empty' | { record: string; hint: string } = { record: 'The list', hint: 'Delete it.' }) =>
-    new JsonRecord<number[]>({ file, empty: () => [], parse, damaged })
+    new JsonRecord<number[]>({ document: file, empty: () => [], parse, damaged })
 
   it('a JSON record is empty while there is no file, and keeps its content for its owner only', async () => {
     expect(await record().read()).toEqual([])

@@ -1,4 +1,4 @@
-// What conversations cost by day, as the page shows it: of all bridges that use the state folder.
+// What conversations cost by day, as the page shows it: of all bridges that share their state.
 import type { Bridge } from '../bridge.ts'
 import { type DayCost, readDailyCosts } from '../state/daily-costs.ts'
 
@@ -9,7 +9,7 @@ export interface CostsView {
   isOff: boolean
 }
 
-export async function costs({ settings }: Pick<Bridge, 'settings'>): Promise<CostsView> {
-  const days = [...(await readDailyCosts(settings.stateDir))].map(([day, cost]) => ({ day, ...cost }))
+export async function costs({ settings, stores }: Pick<Bridge, 'settings' | 'stores'>): Promise<CostsView> {
+  const days = [...(await readDailyCosts(stores.of(undefined)))].map(([day, cost]) => ({ day, ...cost }))
   return { days: days.toSorted((a, b) => b.day.localeCompare(a.day)), isOff: settings.audit === 'off' }
 }

@@ -1,6 +1,6 @@
 // The record as the page shows it: what all bridges of this user have written down, with what those that run remember besides, such as the code.
 import * as z from 'zod'
-import { recordFolder } from '../audit/other-files.ts'
+import { recordIn } from '../audit/other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from '../audit/read-runs.ts'
 import { durationOf, type RecordedRun, type RunFilter, startOf } from '../audit/recorded-run.ts'
 import { type RecordEntry, textOf } from '../audit/record-entry.ts'
@@ -52,7 +52,7 @@ export const runFilter = z.object({
 type AskedFilter = z.infer<typeof runFilter>
 
 export async function recordRuns(
-  { settings }: Pick<Bridge, 'settings'>,
+  { settings, stores }: Pick<Bridge, 'settings' | 'stores'>,
   sources: Sources,
   asked: AskedFilter,
 ): Promise<RecordView> {
@@ -67,7 +67,7 @@ export async function recordRuns(
     const row = remembered.get(id)
     return row && `${row.cell.code}\n${row.cell.client}\n${row.cell.status}`
   }
-  const page = await readRuns(recordFolder(settings.stateDir), filter, {
+  const page = await readRuns(recordIn(stores.of(undefined)), filter, {
     limit,
     extraText,
     ...(before && { before }),
@@ -88,12 +88,8 @@ export async function recordRuns(
 }
 
 /** @param id of its cell, or of its line @param at when it began */
-export async function recordedRun(
-  { settings }: Pick<Bridge, 'settings'>,
-  id: string,
-  at: number,
-): Promise<RecordedCell> {
-  const lines = await readRunLines(recordFolder(settings.stateDir), id, at)
+export async function recordedRun({ stores }: Pick<Bridge, 'stores'>, id: string, at: number): Promise<RecordedCell> {
+  const lines = await readRunLines(recordIn(stores.of(undefined)), id, at)
   const own = lines.find((line) => ['run', 'sign-in', 'config'].includes(line.type)) ?? lines.at(-1)
   const begin = own?.type === 'run' ? startOf(own) : at
   const calls = lines.filter(({ type }) => type === 'call' || type === 'denial')

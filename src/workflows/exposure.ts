@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { BridgeError } from '../errors.ts'
 import type { SavedToolContent, WorkflowDetails } from '../state/saved-tool.ts'
 import { type SkillFrontmatter, skillFrontmatter, skillText } from '../state/skill-text.ts'
-import { SavedToolStore } from '../state/saved-tool-store.ts'
+import type { SavedToolStore } from '../state/saved-tool-store.ts'
 import { oneLine, paragraphs } from '../text/one-line.ts'
 import { inputSchemaOf } from './parameters.ts'
 import { codeFor, functionName, type Workflow } from './workflow-cell.ts'
@@ -47,12 +47,12 @@ const SKILL_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
 export class ExposedWorkflows {
   readonly #names: readonly string[]
-  readonly #store: SavedToolStore
+  readonly #store: Pick<SavedToolStore, 'find'>
 
   /** @param names as MCP_BRIDGE_EXPOSE has them; unknown ones are left out */
-  constructor(names: readonly string[], stateDir: string) {
+  constructor(names: readonly string[], store: Pick<SavedToolStore, 'find'>) {
     this.#names = names
-    this.#store = new SavedToolStore(stateDir)
+    this.#store = store
   }
 
   async tools(): Promise<ExposedTool[]> {

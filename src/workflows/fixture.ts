@@ -1,10 +1,8 @@
 // The replies that a run of a workflow got, kept as its fixture: the workflow can be run against them without calling anything.
-import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
-import { makePrivateFolder } from '../storage/private-folder.ts'
 import { JsonRecord } from '../storage/json-record.ts'
-import { replaceFile } from '../storage/replace-file.ts'
+import type { Document, Store } from '../storage/store.ts'
 import { sortedJson } from '../text/sorted-json.ts'
 import type { ToolResult, Upstreams } from '../upstream/upstream.ts'
 import { type ToolCall, tappedUpstreams } from './tapped-upstreams.ts'
@@ -22,13 +20,13 @@ const recorded = z.object({
 export type Fixture = z.infer<typeof recorded>
 
 export class FixtureFile {
-  readonly #file: string
+  readonly #document: Document
   readonly #record: JsonRecord<Fixture | undefined>
 
-  constructor(stateDir: string, workflow: string) {
-    this.#file = path.join(stateDir, '.sandbridge', 'workflows', workflow, 'replies.json')
+  constructor(store: Store, workflow: string) {
+    this.#document = store.document(`workflows/${workflow}/replies.json`)
     this.#record = new JsonRecord<Fixture | undefined>({
-      file: this.#file,
+      document: this.#document,
       empty: () => undefined,
       parse: (json) => recorded.safeParse(json).data,
       damaged: 'empty',
@@ -47,8 +45,7 @@ export class FixtureFile {
         hint: 'Record a run with smaller arguments.',
       })
     }
-    await makePrivateFolder(path.dirname(this.#file))
-    await replaceFile(this.#file, text)
+    await this.#document.update(() => Promise.resolve(text))
   }
 }
 

@@ -1,13 +1,15 @@
-// The schedules of workflows, in one file that several bridges share. A run is claimed in it before it begins, so that of all bridges one makes it.
-import path from 'node:path'
+// The schedules of workflows, in one document that several bridges share. A run is claimed in it before it begins, so that of all bridges one makes it.
 import * as z from 'zod'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { JsonRecord } from '../storage/json-record.ts'
+import type { Store } from '../storage/store.ts'
 import { timesBetween } from './cron-times.ts'
 
 /** A run that is due may begin so much later: the machine was busy, or another bridge took it and died. */
 const GRACE_MS = 2 * 60_000
 const MAX_KEPT_RUNS = 20
+/** No run takes longer. The same as a workflow in a terminal has. */
+export const WORKFLOW_TIMEOUT_MS = 3_600_000
 
 const run = z.object({
   /** When it was to be, and when it began. */
@@ -53,9 +55,9 @@ export interface Due {
 export class ScheduleStore {
   readonly #record: JsonRecord<Schedules>
 
-  constructor(stateDir: string) {
+  constructor(store: Store) {
     this.#record = new JsonRecord<Schedules>({
-      file: path.join(stateDir, '.sandbridge', 'schedules.json'),
+      document: store.document('schedules.json'),
       empty: () => Object.create(null) as Schedules,
       parse: (json) => z.record(z.string(), schedule).safeParse(json).data,
       damaged: { record: 'The file of schedules', hint: 'Repair or delete it, and schedule the workflows again.' },
@@ -133,7 +135,7 @@ function take(id: string, one: Schedule, now: Date): Due[] {
   }
   if (last) {
     const due = last.toISOString()
-    const before = unfinished(one)
+    const before = unfinished(one, now)
     if (before) add({ due, outcome: 'skipped', message: `The run of ${before.due} had not ended.` }, 1)
     else add({ due, startedAt: now.toISOString(), by: { host: hostId(), pid: process.pid } }, 1)
   }
@@ -142,11 +144,13 @@ function take(id: string, one: Schedule, now: Date): Due[] {
 }
 
 /** The run that goes on. One whose bridge has died is over. */
-function unfinished({ runs }: Schedule): ScheduledRun | undefined {
+function unfinished({ runs }: Schedule, now: Date): ScheduledRun | undefined {
   for (const one of runs) {
-    const { by, outcome } = one
+    const { by, outcome, startedAt = '' } = one
     if (outcome !== undefined || !by) continue
-    if (by.host !== hostId() || isRunning(by.pid)) return one
+    // A process of another machine cannot be looked for.
+    const mayGoOn = now.getTime() - Date.parse(startedAt) < WORKFLOW_TIMEOUT_MS + GRACE_MS
+    if (by.host === hostId() ? isRunning(by.pid) : mayGoOn) return one
     Object.assign(one, { outcome: 'failed', message: 'The bridge that ran it has died.' })
   }
   return undefined

@@ -10,6 +10,7 @@ import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
 import { login } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+import { FileStore } from '../../src/storage/file-store.ts'
 
 /** More than that is a server that cannot be satisfied. */
 const MAX_LOGINS = 3
@@ -24,7 +25,7 @@ interface Context {
 const clientInfo = { name: 'sandbridge-conformance', version: '1' }
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
 const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
-const store = createTokenStore(join(folder, 'tokens.json'))
+const store = createTokenStore(new FileStore(folder))
 const { client_id: clientId, client_secret: clientSecret, issuer } = context
 const server: RemoteServer = {
   type: 'http',

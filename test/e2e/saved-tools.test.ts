@@ -254,7 +254,7 @@ it('a broken saved function is reported and left out, and the others work', asyn
   expect(summary).toMatch(/- torn is broken: .*damaged/)
   expect(summary).toMatch(/- unloadable is broken: .*no_such_module/)
   expect(summary).not.toMatch(/import unloadable/)
-  expect(await failure('from user_tools import torn')).toMatch(/'torn' is damaged on disk.*delete_tool/)
+  expect(await failure('from user_tools import torn')).toMatch(/'torn' is damaged.*delete_tool/)
   expect(await failure('from user_tools import unloadable')).toMatch(
     /cannot be loaded here: ModuleNotFoundError.*show_tool/,
   )

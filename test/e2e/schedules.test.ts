@@ -24,7 +24,7 @@ const ASKS = { ask: ['ledger__add_line'] }
 let observed: ObservedBridge
 let ledger: string
 const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : [])
-const store = () => new ScheduleStore(observed.bridge.settings.stateDir)
+const store = () => new ScheduleStore(observed.bridge.stores.of(undefined))
 const at = (time: string) => new Date(`2027-03-01T${time}Z`)
 const EVERY_HOUR = {
   workflow: 'weekly-report',

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordFolder } from '../../src/audit/other-files.ts'
+import { LogFolder } from '../../src/storage/log-folder.ts'
 import { readRecord } from '../../src/audit/read-record.ts'
 import { verifyRecord } from '../../src/audit/verify-record.ts'
 import { newId } from '../../src/events/new-id.ts'
@@ -10,11 +10,11 @@ import { ANY_RUNTIME, fixtureServer } from '../support/bridge-process.ts'
 import { type ObservedBridge, openObserved } from '../support/observed-bridge.ts'
 
 const good = fixtureServer('raw.mjs', 'good')
-const folderOf = ({ home }: Pick<ObservedBridge, 'home'>) => recordFolder(path.join(home, 'MCPs'))
+const folderOf = ({ home }: Pick<ObservedBridge, 'home'>) => path.join(home, 'MCPs/.sandbridge/audit')
 
 async function entriesOf(observed: ObservedBridge) {
   await observed.bridge.close()
-  return (await readRecord(folderOf(observed), {}, 1_000)).map(({ fields }) => fields)
+  return (await readRecord(new LogFolder(folderOf(observed)), {}, 1_000)).map(({ fields }) => fields)
 }
 
 const textOf = (folder: string) =>
@@ -55,7 +55,7 @@ describe('the record', { timeout: 120_000 }, () => {
     })
     expect(run!['sandbridge.code.sha256']).toMatch(/^[0-9a-f]{64}$/)
     expect(textOf(folderOf(observed))).not.toContain('private')
-    expect(await verifyRecord(folderOf(observed))).toMatchObject({ problems: [], remarks: [] })
+    expect(await verifyRecord(new LogFolder(folderOf(observed)))).toMatchObject({ problems: [], remarks: [] })
   })
 
   it('the record has the arguments when it is set to full, without the secrets of the server', async () => {

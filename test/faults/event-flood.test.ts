@@ -9,6 +9,7 @@ import { LiveClient } from '../../src/live/live-client.ts'
 import { liveBridges } from '../../src/live/live-folder.ts'
 import { collectGarbage } from '../support/collect-garbage.ts'
 import { openObserved } from '../support/observed-bridge.ts'
+import { LogFolder } from '../../src/storage/log-folder.ts'
 
 const CALLS = 100_000
 const BATCH = 500
@@ -58,5 +59,5 @@ it('a bridge with all observers makes 100,000 calls while its collector is gone'
   )
   expect(recorded + counted).toBe(CALLS)
   expect(recorded).toBeGreaterThan(CALLS / 2)
-  expect((await verifyRecord(folder)).problems).toEqual([])
+  expect((await verifyRecord(new LogFolder(folder))).problems).toEqual([])
 })

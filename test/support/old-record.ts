@@ -4,13 +4,15 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { recordFiles } from '../../src/audit/other-files.ts'
 import { RecordFile } from '../../src/audit/record-file.ts'
+import { LogFolder } from '../../src/storage/log-folder.ts'
 
 type Line = { time: string; type: string } & Record<string, unknown>
 
 /** @param fileBytes of one file; less than usual makes several */
 export async function writeOldRecord(folder: string, lines: readonly Line[], fileBytes = 8 << 20): Promise<void> {
-  const before = new Set(await recordFiles(folder))
-  const record = new RecordFile({ folder, about: {}, sync: false, limits: { fileBytes, waitingLines: 1e6 } })
+  const logs = new LogFolder(folder)
+  const before = new Set((await recordFiles(logs)).map(({ name }) => name))
+  const record = new RecordFile({ logs, about: {}, sync: false, limits: { fileBytes, waitingLines: 1e6 } })
   for (const [index, line] of lines.entries()) {
     record.add(line)
     // Each file is filled before the next one is opened.
@@ -19,7 +21,7 @@ export async function writeOldRecord(folder: string, lines: readonly Line[], fil
   await record.close()
   const [first] = lines
   const stamp = first!.time.replaceAll(/[-:]|\.\d+/g, '')
-  for (const name of (await recordFiles(folder)).filter((one) => !before.has(one))) {
+  for (const { name } of (await recordFiles(logs)).filter((one) => !before.has(one.name))) {
     const file = path.join(folder, name)
     const last = (await readFile(file, 'utf8'))
       .trimEnd()

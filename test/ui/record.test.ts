@@ -1,7 +1,8 @@
 // This file verifies that the page shows the record of all bridges and days, and that a run of it can be used again where its code is remembered.
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { recordFolder } from '../../src/audit/other-files.ts'
+import { recordIn } from '../../src/audit/other-files.ts'
 import { readRuns } from '../../src/audit/read-runs.ts'
 import { fixtureServer, openTestBridge, published } from '../support/bridge-process.ts'
 import { BROWSER, goTo, openPage, type OpenPage } from '../support/browser-page.ts'
@@ -29,12 +30,12 @@ function writeOldRuns(stateDir: string, count: number): Promise<void> {
     'sandbridge.code.sha256': 'f'.repeat(64),
     'sandbridge.duration': 0.004,
   }))
-  return writeOldRecord(recordFolder(stateDir), lines)
+  return writeOldRecord(path.join(stateDir, '.sandbridge/audit'), lines)
 }
 
 async function recorded({ bridge }: Pick<OpenPage, 'bridge'>, count: number): Promise<void> {
-  const folder = recordFolder(bridge.settings.stateDir)
-  while ((await readRuns(folder, {}, { limit: count })).runs.length < count) await sleep(20)
+  const logs = recordIn(bridge.stores.of(undefined))
+  while ((await readRuns(logs, {}, { limit: count })).runs.length < count) await sleep(20)
 }
 
 describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () => {
@@ -191,7 +192,7 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     await page.keyboard.press('Control+Enter')
     await page.getByRole('article', { name: 'Cell 1' }).getByText('done').waitFor()
     await recorded(opened, 1)
-    const { runs } = await readRuns(recordFolder(opened.bridge.settings.stateDir), {}, { limit: 5 })
+    const { runs } = await readRuns(recordIn(opened.bridge.stores.of(undefined)), {}, { limit: 5 })
     expect(runs).toMatchObject([{ kind: 'run', client: 'page', status: 'ok' }])
     expect(problems).toEqual([])
   })

@@ -6,7 +6,6 @@ import path from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { recordFolder } from '../../src/audit/other-files.ts'
 import { fixtureServer, openTestBridge, published, ROOT } from '../support/bridge-process.ts'
 import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
 import { writeOldRecord } from '../support/old-record.ts'
@@ -133,7 +132,7 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
         theme,
         width,
       })
-      await writeOldRecord(recordFolder(bridge.settings.stateDir), OLD_RUN)
+      await writeOldRecord(path.join(bridge.settings.stateDir, '.sandbridge/audit'), OLD_RUN)
       const shot = async (name: string): Promise<void> => {
         await page.waitForTimeout(150)
         await audit(page, name)

@@ -91,7 +91,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     await page.getByText('No client has run anything yet').waitFor()
     const yesterday = new Date(Date.now() - 24 * 60 * 60_000).toISOString().slice(0, 10)
     await addDailyCosts(
-      bridge.settings.stateDir,
+      bridge.stores.of(undefined),
       new Map([[yesterday, { conversations: 3, returned: 2_500, listed: 9_000 }]]),
     )
     await bridge.catalog.index(['everything'])

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
 import { toServerBody } from '../../src/config/server-entry.ts'
@@ -7,6 +8,7 @@ import { protectedServer, REGISTERED } from './authorization-server.ts'
 import { freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
+import { FileStore } from '../../src/storage/file-store.ts'
 
 describe('a client that was registered by hand', () => {
   /** An authorization server that takes nobody else, a definition that names the client, and what may be tried with both. */
@@ -15,7 +17,7 @@ describe('a client that was registered by hand', () => {
     server.twist.noRegistration = noRegistration
     const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
     const definition = { ...remote('r', server.url), transport }
-    const connect = () => open([definition], { tokenStore: createTokenStore(file) })
+    const connect = () => open([definition], { tokenStore: createTokenStore(new FileStore(dirname(file))) })
     return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
   }
 
@@ -141,7 +143,10 @@ describe('a document that describes us', () => {
   it('a client metadata document is used in a sign-in that a call began', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
-    const upstreams = open([remote('r', server.url)], { tokenStore: createTokenStore(file), clientMetadataUrl })
+    const upstreams = open([remote('r', server.url)], {
+      tokenStore: createTokenStore(new FileStore(dirname(file))),
+      clientMetadataUrl,
+    })
     await upstreams.signIn('r', { showPage: browse, signal: new AbortController().signal })
     expect(server.asked).toMatchObject([{ clientId: clientMetadataUrl }])
     expect(textOf(await echo(upstreams))).toBe('hi')

@@ -1,13 +1,14 @@
 // Signing in to a server as a user does, for tests.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { login, type LoginOptions } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { type Protected } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open } from './support.ts'
+import { FileStore } from '../../src/storage/file-store.ts'
 
 export async function tokenFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
@@ -22,7 +23,7 @@ export function logIn(server: Protected, file: string, changes: Partial<LoginOpt
   return login({
     name: 'r',
     server: { type: 'http', url: server.url, headers: {} },
-    store: createTokenStore(file),
+    store: createTokenStore(new FileStore(dirname(file))),
     showPage: browse,
     clientInfo: { name: 'test', version: '1' },
     signal: new AbortController().signal,
@@ -31,6 +32,6 @@ export function logIn(server: Protected, file: string, changes: Partial<LoginOpt
 }
 
 export const bridge = (server: Protected, file: string) =>
-  open([remote('r', server.url)], { tokenStore: createTokenStore(file) })
+  open([remote('r', server.url)], { tokenStore: createTokenStore(new FileStore(dirname(file))) })
 
 export const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
@@ -7,6 +8,7 @@ import { protectedServer, type Protected } from './authorization-server.ts'
 import { bodyOf, listen, passOn, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
+import { FileStore } from '../../src/storage/file-store.ts'
 
 it('a server that wants OAuth without a login says what to run, and registers nothing', async () => {
   const server = await protectedServer()
@@ -282,7 +284,9 @@ describe('a call for which the login lacks a scope', () => {
       const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }
       events.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
     })
-    const upstreams = open([remote('r', server, {}, 'sse')], { tokenStore: createTokenStore(await tokenFile()) })
+    const upstreams = open([remote('r', server, {}, 'sse')], {
+      tokenStore: createTokenStore(new FileStore(dirname(await tokenFile()))),
+    })
     await expect(echo(upstreams)).rejects.toMatchObject(refusal)
   })
 })
@@ -320,7 +324,7 @@ describe('a server that knows the older transport only', () => {
 
 it.each(['null', '5', '[]', '"x"'])('the token file that holds %s is reported as damaged and kept', async (text) => {
   const file = await tokenFile()
-  const store = createTokenStore(file)
+  const store = createTokenStore(new FileStore(dirname(file)))
   await store.update('https://s.example/mcp', () => {})
   await writeFile(file, text)
   const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
@@ -336,7 +340,7 @@ it.each([null, 5, {}, { byIssuer: null }, { byIssuer: { a: 5 } }, { byIssuer: { 
     const [url, other] = ['https://s.example/mcp', 'https://other.example/mcp']
     const lines: string[] = []
     const store = createTokenStore(
-      file,
+      new FileStore(dirname(file)),
       undefined,
       createLog('info', (line) => void lines.push(line)),
     )
@@ -354,7 +358,7 @@ it.each([null, 5, {}, { byIssuer: null }, { byIssuer: { a: 5 } }, { byIssuer: { 
 
 it('the token file survives many writers at once', async () => {
   const file = await tokenFile()
-  const stores = [createTokenStore(file), createTokenStore(file)]
+  const stores = [createTokenStore(new FileStore(dirname(file))), createTokenStore(new FileStore(dirname(file)))]
   await Promise.all(
     Array.from({ length: 40 }, (_, i) =>
       stores[i % 2]!.update('https://s.example/mcp', (grants) => {
@@ -367,7 +371,7 @@ it('the token file survives many writers at once', async () => {
 
 it('the token file is left as it is when it is damaged', async () => {
   const file = await tokenFile()
-  const store = createTokenStore(file)
+  const store = createTokenStore(new FileStore(dirname(file)))
   await store.update('https://s.example/mcp', () => {})
   await writeFile(file, '{"a":')
   await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject({ code: 'CONFIG_INVALID' })

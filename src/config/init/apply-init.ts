@@ -159,7 +159,7 @@ const HINT = 'Correct that and run it again. Backups are in the folder .sandbrid
 
 function recordOf(stateDir: string): JsonRecord<Done[]> {
   return new JsonRecord({
-    file: path.join(folderOf(stateDir), 'record.json'),
+    document: path.join(folderOf(stateDir), 'record.json'),
     empty: () => [],
     // Written by us alone, so its shape is taken as it is once the version is right.
     parse: (json) =>

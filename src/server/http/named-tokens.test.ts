@@ -7,6 +7,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLog } from '../../log.ts'
 import { createFindClient } from './find-client.ts'
 import { NamedTokens } from './named-tokens.ts'
+import { FileStore } from '../../storage/file-store.ts'
 
 const compare = vi.hoisted(() => vi.fn())
 vi.mock('node:crypto', async (importOriginal) => {
@@ -20,7 +21,7 @@ function setUp() {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-tokens-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const lines: string[] = []
-  const named = new NamedTokens(folder)
+  const named = new NamedTokens(new FileStore(path.join(folder, '.sandbridge')))
   const log = createLog('debug', (line) => lines.push(line))
   return {
     named,

@@ -1,9 +1,9 @@
-// Tokens that carry the name of a person or a program. The file holds the SHA-256 hash of each: a token is random, so its hash tells nothing of it.
+// Tokens that carry the name of a person or a program. The store holds the SHA-256 hash of each: a token is random, so its hash tells nothing of it.
 import { createHash, randomBytes } from 'node:crypto'
-import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import { JsonRecord } from '../../storage/json-record.ts'
+import type { Store } from '../../storage/store.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
@@ -29,12 +29,12 @@ export function hasExpired({ expires }: Pick<NamedToken, 'expires'>, now = Date.
 export class NamedTokens {
   readonly #record: JsonRecord<Record<string, NamedToken>>
 
-  constructor(stateDir: string) {
+  constructor(store: Store) {
     this.#record = new JsonRecord({
-      file: path.join(stateDir, '.sandbridge', 'http-tokens.json'),
+      document: store.document('http-tokens.json'),
       empty: () => ({}),
       parse: (json) => namedTokens.safeParse(json).data,
-      damaged: { record: 'The list of tokens', hint: 'Delete the file and create the tokens again.' },
+      damaged: { record: 'The list of tokens', hint: 'Delete it and create the tokens again.' },
     })
   }
 

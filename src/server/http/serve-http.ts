@@ -104,7 +104,7 @@ export async function serveHttp(
   const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, vanishedMs: limits.vanishedMs }))
   const resource = () => settings.publicUrl ?? listener.origin + PATH
   const { accessTokens, protectedResource } = createOAuth(settings, resource, log)
-  const findClient = createFindClient({ token, named: new NamedTokens(settings.stateDir), accessTokens, log })
+  const findClient = createFindClient({ token, named: new NamedTokens(bridge.stores.of(undefined)), accessTokens, log })
   const challenge = (refusal?: BearerRefusal) => protectedResource?.challenge(refusal) ?? 'Bearer'
   const proxies = new TrustedProxies(trustedProxies)
   const guard = createGuard({ host, publicUrl: settings.publicUrl, proxies, findClient, challenge, log })

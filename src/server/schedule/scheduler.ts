@@ -19,7 +19,7 @@ export class Scheduler {
 
   constructor(bridge: Bridge) {
     this.#bridge = bridge
-    this.#store = new ScheduleStore(bridge.settings.stateDir)
+    this.#store = new ScheduleStore(bridge.stores.of(undefined))
   }
 
   start(): void {

@@ -3,12 +3,9 @@ import type { Bridge } from '../../bridge.ts'
 import type { RunOrigin } from '../../bridge/cells.ts'
 import { parseArguments } from '../../workflows/parameters.ts'
 import { RunJournal } from '../../workflows/run-journal.ts'
-import type { Schedule } from '../../workflows/schedules.ts'
+import { type Schedule, WORKFLOW_TIMEOUT_MS } from '../../workflows/schedules.ts'
 import { driftOf } from '../../workflows/used-tools.ts'
 import { asWorkflow, codeFor, functionName } from '../../workflows/workflow-cell.ts'
-
-/** The same as a workflow in a terminal has. */
-export const WORKFLOW_TIMEOUT_MS = 3_600_000
 
 /**
  * @param due the moment that `auto` stands for

@@ -8,6 +8,7 @@ import { createRedactor } from '../../config/secrets/redact.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
 import { createTokenStore } from './token-store.ts'
+import { FileStore } from '../../storage/file-store.ts'
 
 /** Signed in at an authorization server whose token endpoint does as `token` says. */
 async function signedIn(token: RequestListener) {
@@ -40,7 +41,7 @@ async function signedIn(token: RequestListener) {
   })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `${origin}/mcp`
-  const store = createTokenStore(path.join(folder, 'tokens.json'))
+  const store = createTokenStore(new FileStore(folder))
   await store.update(url, (grants) => {
     const tokens = { access_token: 'old', refresh_token: 'refresh', token_type: 'Bearer', issuer: origin }
     grants.byIssuer[origin] = { client: { client_id: 'us', issuer: origin }, tokens, port: 1 }

@@ -1,13 +1,16 @@
-// Credentials for remote servers that want OAuth, in a file only its owner can read: per server, by the authorization server that issued them.
-// Where the system has a keychain, the file is sealed with a key from there.
-// Several bridges and a login may use the file at once: every change is made under a lock, on what the file holds at that moment.
+// Credentials for remote servers that want OAuth, in a document of the store: per server, by the authorization server that issued them.
+// Where a key is set or the system has a keychain, it is sealed with that key.
+// Several bridges and a login may use it at once: every change is made under a lock, on what it holds at that moment.
 import { createHash } from 'node:crypto'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Log } from '../../log.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
-import { withFileLock } from '../../storage/file-lock.ts'
 import type { Vault } from './vault.ts'
 import { JsonRecord } from '../../storage/json-record.ts'
+import type { Store } from '../../storage/store.ts'
+
+/** The document, and the file of a state folder. */
+const TOKENS = 'tokens.json'
 
 /** What one authorization server gave us for one server. */
 export interface Grant {
@@ -30,7 +33,7 @@ export interface TokenStore {
   read(serverUrl: string): Promise<ServerGrants>
   /** Changes what is stored for one server. @throws BridgeError CONFIG_INVALID for a damaged file, which is left as it is */
   update(serverUrl: string, change: (grants: ServerGrants) => void): Promise<void>
-  /** Runs work that no other process that uses this file does at the same time for the same server. */
+  /** Runs work that no other process that uses this store does at the same time for the same server. */
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>
 }
 
@@ -41,12 +44,13 @@ type Contents = Record<string, ServerGrants | { sealed: string }>
  * @param vault missing means that the file holds what it holds in plain text
  * @param log told, once, when what is stored for a server is damaged
  */
-export function createTokenStore(file: string, vault?: Vault, log?: Log): TokenStore {
+export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenStore {
+  const document = store.document(TOKENS)
   const record = new JsonRecord<Contents>({
-    file,
+    document,
     empty: () => ({}),
     parse: (json) => (isRecord(json) ? (json as Contents) : undefined),
-    damaged: { record: 'The file of login tokens', hint: `Delete ${file}, and log in again.` },
+    damaged: { record: 'The file of login tokens', hint: `Delete ${document.place}, and log in again.` },
   })
   const warned = new Set<string>()
   /** What cannot be opened or understood here is as good as none: the user can sign in again, and other servers' sign-ins stay. */
@@ -57,7 +61,7 @@ export function createTokenStore(file: string, vault?: Vault, log?: Log): TokenS
     if (grants) return grants
     if (grants === null && !warned.has(key)) {
       warned.add(key)
-      log?.warning('A stored sign-in is damaged: sign in to the server again', { file })
+      log?.warning('A stored sign-in is damaged: sign in to the server again', { file: document.place })
     }
     return { byIssuer: Object.create(null) as ServerGrants['byIssuer'] }
   }
@@ -73,7 +77,7 @@ export function createTokenStore(file: string, vault?: Vault, log?: Log): TokenS
         contents[key] = sealed === undefined ? grants : { sealed }
       })
     },
-    exclusively: (serverUrl, work) => withFileLock(`${file}.${keyOf(serverUrl).slice(0, 16)}.lock`, work),
+    exclusively: (serverUrl, work) => store.exclusively(`${TOKENS}.${keyOf(serverUrl).slice(0, 16)}`, work),
   }
 }
 

@@ -1,6 +1,7 @@
 // Seals what the token file holds with a key that the system's keychain keeps (AES-256-GCM), so that the file alone is worth nothing.
 // A key and not the tokens themselves: `security` takes 4 KiB at most, which two tokens may exceed, and every request needs a token.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type Keychain, NoKeychainError } from './keychain.ts'
 
@@ -68,6 +69,17 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
       }
     },
   }
+}
+
+/** For sign-ins that must not be kept as they are. */
+export const WITHOUT_KEY: Vault = {
+  seal: () =>
+    Promise.reject(
+      new BridgeError('CONFIG_INVALID', 'Sign-ins are kept in PostgreSQL, and MCP_BRIDGE_SIGN_IN_KEY is not set', {
+        hint: 'Set it to one key for every bridge, such as one from `openssl rand -hex 32`.',
+      }),
+    ),
+  open: () => Promise.resolve(undefined),
 }
 
 /** What was written is read back: a keychain that forgets would cost the sign-ins. */

@@ -24,7 +24,8 @@ type Stored = Record<string, NegotiatedTransport & { at: number }>
 /** @param file missing means memory only. A file that cannot be read or written costs a question, never a connection. */
 export function createNegotiatedTransports(file?: string): NegotiatedTransports {
   const empty = (): Stored => Object.create(null) as Stored
-  const record = file === undefined ? undefined : new JsonRecord<Stored>({ file, empty, parse, damaged: 'empty' })
+  const record =
+    file === undefined ? undefined : new JsonRecord<Stored>({ document: file, empty, parse, damaged: 'empty' })
   let loaded: Promise<Stored> | undefined
   let writing: Promise<void> = Promise.resolve()
   const load = (): Promise<Stored> => (loaded ??= record ? record.read() : Promise.resolve(empty()))

@@ -1,4 +1,4 @@
-// Which names may become a folder on this machine. They come out of the sandbox, so they are checked here and nowhere trusted. Pure.
+// Which names may become a folder on some machine. They come out of the sandbox, so they are checked here and nowhere trusted. Pure.
 import { BridgeError } from '../errors.ts'
 
 const MAX_NAME_CHARS = 128
@@ -23,6 +23,15 @@ export function checkStoredName(name: string, what: string): string {
       hint: `Use a plain file name of at most ${MAX_NAME_CHARS} characters, such as report-2.csv.`,
     },
   )
+}
+
+/** On some machines the two would be one folder. @throws BridgeError STATE_REFUSED */
+export function refuseOtherCase(name: string, known: Iterable<string>): void {
+  const other = [...known].find((one) => one !== name && one.toLowerCase() === name.toLowerCase())
+  if (other === undefined) return
+  throw new BridgeError('STATE_REFUSED', `'${other}' already exists and differs from '${name}' only in case`, {
+    hint: `Use '${other}' or another name.`,
+  })
 }
 
 /** Whether a folder can have been made for a name. */

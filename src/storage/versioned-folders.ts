@@ -1,18 +1,14 @@
-// Named things in versions, on disk: <folder>/<name>/<version>/ with a few files each. A version appears whole or not at all, is never changed
-// afterwards, and any number of bridges may write at once. What the files mean is the caller's business.
+// Versions on disk: <folder>/<name>/<version>/ with a few files each. A version is made beside the others and renamed into its place.
 import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import { makeFolder } from '../storage/private-folder.ts'
-import { checkStoredName, isStoredName } from './stored-name.ts'
+import { mapFew } from './map-few.ts'
+import { makeFolder } from './private-folder.ts'
+import { checkStoredName, isStoredName, refuseOtherCase } from './stored-name.ts'
+import type { Piece, VersionFile, Versions } from './store.ts'
 
-export interface Piece {
-  offset: number
-  length: number
-}
-
-export class VersionedFolders {
+export class VersionedFolders implements Versions {
   readonly #folder: string
   readonly #what: string
 
@@ -22,28 +18,19 @@ export class VersionedFolders {
     this.#what = what
   }
 
-  /** All names that have a version, sorted. */
-  async names(): Promise<string[]> {
-    const entries = (await readdir(this.#folder).catch(() => [])).filter((name) => isStoredName(name))
-    const counts = await Promise.all(
-      entries.map(async (name) => (await versionsIn(path.join(this.#folder, name))).length),
-    )
-    return entries.filter((_, index) => counts[index]! > 0).toSorted()
+  async all(): Promise<Map<string, number[]>> {
+    const names = (await readdir(this.#folder).catch(() => [])).filter((name) => isStoredName(name)).toSorted()
+    const versions = await Promise.all(names.map((name) => versionsIn(path.join(this.#folder, name))))
+    return new Map(names.map((name, index) => [name, versions[index]!] as const).filter(([, some]) => some.length > 0))
   }
 
-  /** The versions of a name, oldest first; empty for an unknown name. @throws BridgeError STATE_REFUSED for an invalid name */
   async versions(name: string): Promise<number[]> {
     return versionsIn(this.#path(name))
   }
 
-  /**
-   * Add a version after those there are.
-   * @returns its number
-   * @throws BridgeError STATE_REFUSED for a name that is invalid or differs from another one in case only, STATE_UNWRITABLE
-   */
   async add(name: string, files: Record<string, Uint8Array | string>): Promise<number> {
     const folder = this.#path(name)
-    await this.#refuseOtherCase(path.basename(folder))
+    refuseOtherCase(path.basename(folder), (await this.all()).keys())
     const unfinished = path.join(folder, `.new-${randomUUID()}`)
     try {
       await makeFolder(unfinished, 0o700)
@@ -57,7 +44,6 @@ export class VersionedFolders {
     }
   }
 
-  /** @throws BridgeError STATE_NOT_FOUND when it is not there, or not readable */
   async read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer> {
     const whole = path.join(this.#path(name), String(version), file)
     try {
@@ -67,7 +53,19 @@ export class VersionedFolders {
     }
   }
 
-  /** Delete a name with all its versions. @returns whether there was one */
+  async readEach(file: string, name?: string): Promise<VersionFile[]> {
+    const found: VersionFile[] = []
+    const all = name === undefined ? await this.all() : new Map([[name, await this.versions(name)]])
+    for (const [one, numbers] of all) {
+      const versions = await mapFew(numbers, async (version): Promise<VersionFile[]> => {
+        const data = await this.read(one, version, file).catch(() => undefined)
+        return data ? [{ name: one, version, data }] : []
+      })
+      found.push(...versions.flat())
+    }
+    return found
+  }
+
   async remove(name: string): Promise<boolean> {
     const had = (await this.versions(name)).length > 0
     await rm(this.#path(name), { recursive: true, force: true })
@@ -76,15 +74,6 @@ export class VersionedFolders {
 
   #path(name: string): string {
     return path.join(this.#folder, checkStoredName(name, this.#what))
-  }
-
-  /** On some machines the two would be one folder. */
-  async #refuseOtherCase(name: string): Promise<void> {
-    const other = (await this.names()).find((known) => known !== name && known.toLowerCase() === name.toLowerCase())
-    if (other === undefined) return
-    throw new BridgeError('STATE_REFUSED', `'${other}' already exists and differs from '${name}' only in case`, {
-      hint: `Use '${other}' or another name.`,
-    })
   }
 
   /** Renaming onto a folder with files fails, so of two bridges that want one number the second takes the next. */

@@ -1,0 +1,48 @@
+// Where the bridge keeps what outlives it: the state folder of this machine, or the PostgreSQL database that several bridges share.
+import path from 'node:path'
+import { FileStore } from '../storage/file-store.ts'
+import type { Store } from '../storage/store.ts'
+import { userFolder } from './user-folder.ts'
+
+/** Everything that is kept, of all users. */
+export interface Stores {
+  /** What is kept for a user; without a name, for the owner of the bridge. */
+  of(user: string | undefined): Store
+  /** Other machines may use it as well. */
+  readonly isShared: boolean
+  close(): Promise<void>
+}
+
+export interface StoresOptions {
+  stateDir: string
+  /** The connection URL of a PostgreSQL database. */
+  storage: string | undefined
+}
+
+/** @throws BridgeError STATE_UNWRITABLE when the database cannot be used */
+export async function openStores({ stateDir, storage }: StoresOptions): Promise<Stores> {
+  if (storage === undefined) return new FileStores(stateDir)
+  const { PostgresStores } = await import('../storage/postgres/postgres-stores.ts')
+  // A user's folder has a name that tells users apart; the owner's is the whole state folder.
+  return PostgresStores.open(storage, (user) => (user === undefined ? '' : path.basename(userFolder('', user))))
+}
+
+class FileStores implements Stores {
+  readonly isShared = false
+  readonly #stateDir: string
+  readonly #byUser = new Map<string | undefined, Store>()
+
+  constructor(stateDir: string) {
+    this.#stateDir = stateDir
+  }
+
+  of(user: string | undefined): Store {
+    const known = this.#byUser.get(user) ?? new FileStore(path.join(userFolder(this.#stateDir, user), '.sandbridge'))
+    this.#byUser.set(user, known)
+    return known
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,184 @@
+// Connections to one PostgreSQL database. Work that meets a restart of the server is done again, so work must be safe to repeat: what it writes is the
+// same each time, or is found to be there already.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, Pool, PoolClient } from 'pg'
+import { migrate } from './migrate.ts'
+import { isOfDriver, isPassing, postgresError } from './postgres-error.ts'
+
+/** How long work is tried again while the server is away. */
+const AWAY_MS = 5_000
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1_000
+const MAX_CONNECTIONS = 10
+/** Also the longest wait for one of the connections. */
+const CONNECT_TIMEOUT_MS = 10_000
+/** A query that takes longer has lost its server. */
+const QUERY_TIMEOUT_MS = 60_000
+/** A bridge whose machine is gone holds a lock no longer than this. */
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '60s'`
+
+/** A connection that work has for itself. */
+export type Connection = Pick<PoolClient, 'query'>
+
+export class Database {
+  readonly #config: { connectionString: string; [option: string]: unknown }
+  readonly #secrets: readonly string[]
+  /** The last one of each lock. */
+  readonly #transactions = new Map<string, Promise<void>>()
+  #pool: Promise<Pool> | undefined
+  #isMigrated = false
+
+  /** @param url as the setting has it */
+  constructor(url: string) {
+    this.#config = {
+      connectionString: url,
+      application_name: 'sandbridge',
+      max: MAX_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+      // A command ends when its work is done.
+      allowExitOnIdle: true,
+    }
+    this.#secrets = passwordsIn(url)
+  }
+
+  /**
+   * Runs work with a connection, and again when the connection was lost.
+   * @throws BridgeError STATE_UNWRITABLE when the server is away for long, or refuses
+   */
+  run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#persistently(async () => {
+      const client = await this.#connect()
+      let isUsable = false
+      try {
+        const value = await work(client)
+        isUsable = true
+        return value
+      } finally {
+        // One that failed may be in the middle of something.
+        client.release(!isUsable)
+      }
+    })
+  }
+
+  /** The same in a transaction, which other work that names the same lock waits for. */
+  transaction<T>(lock: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const before = this.#transactions.get(lock) ?? Promise.resolve()
+    // Those of this process wait here, since each that waits in the server has a connection.
+    const made = before.then(() =>
+      this.run(async (connection) => {
+        await connection.query(BEGIN)
+        await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock])
+        const value = await work(connection)
+        await connection.query('COMMIT')
+        return value
+      }),
+    )
+    const settled = made.then(
+      () => {},
+      () => {},
+    )
+    this.#transactions.set(lock, settled)
+    void settled.then(() => {
+      if (this.#transactions.get(lock) === settled) this.#transactions.delete(lock)
+    })
+    return made
+  }
+
+  /**
+   * Runs work that nobody else who names the same lock runs meanwhile. It may take long and use the database, and is run once: a server that goes
+   * away meanwhile takes the lock with it.
+   */
+  async exclusively<T>(lock: string, work: () => Promise<T>): Promise<T> {
+    const { Client: NewClient } = (await import('pg')).default
+    // Apart from the pool: as many of these as the pool has connections would leave none for their work.
+    const client = await this.#persistently(async () => {
+      const one = new NewClient(this.#config)
+      one.on('error', () => {})
+      try {
+        await one.connect().catch((error: unknown) => this.#refuse(error))
+        await takeLock(one, lock)
+        return one
+      } catch (error) {
+        await one.end().catch(() => {})
+        throw error
+      }
+    })
+    try {
+      return await work()
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#pool?.catch(() => undefined))?.end()
+  }
+
+  #connections(): Promise<Pool> {
+    this.#pool ??= import('pg').then(({ default: { Pool: NewPool } }) => {
+      const pool = new NewPool(this.#config)
+      // A connection that is lost while nothing is asked of it is replaced. The next query says so if that fails.
+      pool.on('error', () => {})
+      pool.on('connect', (client) => client.on('error', () => {}))
+      return pool
+    })
+    return this.#pool
+  }
+
+  async #persistently<T>(work: () => Promise<T>): Promise<T> {
+    const until = performance.now() + AWAY_MS
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        if (!this.#isMigrated) await this.#migrate()
+        return await work()
+      } catch (error) {
+        if (!isOfDriver(error)) throw error
+        if (!isPassing(error) || performance.now() + pause > until) throw postgresError(error, this.#secrets)
+      }
+      await sleep(pause)
+    }
+  }
+
+  async #connect(): Promise<PoolClient> {
+    const pool = await this.#connections()
+    return pool.connect().catch((error: unknown) => this.#refuse(error))
+  }
+
+  /** What goes wrong while connecting is the driver's, whatever it looks like. */
+  #refuse(error: unknown): never {
+    throw isPassing(error) ? error : postgresError(error, this.#secrets)
+  }
+
+  async #migrate(): Promise<void> {
+    const client = await this.#connect()
+    try {
+      await migrate(client)
+      this.#isMigrated = true
+    } finally {
+      client.release(!this.#isMigrated)
+    }
+  }
+}
+
+/** Asked for again and again: waiting in the server would end as a query that takes too long. */
+async function takeLock(client: Client, lock: string): Promise<void> {
+  await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'`)
+  const question = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken'
+  while (!(await client.query<{ taken: boolean }>(question, [lock])).rows[0]!.taken) await sleep(FIRST_PAUSE_MS)
+}
+
+/** As the URL has it, and as it is. */
+function passwordsIn(url: string): string[] {
+  const found = [/^\w+:\/\/[^/?#]*?:([^/?#]*)@/.exec(url)?.[1], /[?&]password=([^&#]*)/.exec(url)?.[1]]
+  return found.flatMap((text) => (text ? [text, decoded(text)] : []))
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

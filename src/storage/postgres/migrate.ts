@@ -1,0 +1,41 @@
+// Brings the tables up to what this version needs. Of bridges that start at once, one does it and the others wait.
+import { BridgeError } from '../../errors.ts'
+import type { Connection } from './database.ts'
+import { MIGRATIONS } from './migrations.ts'
+
+/** @throws BridgeError STATE_UNWRITABLE when a newer version has changed the tables, and what the driver throws */
+export async function migrate(connection: Connection, migrations: readonly string[] = MIGRATIONS): Promise<void> {
+  // A user without the right to make tables may still use them.
+  if ((await numberOf(connection)) === migrations.length) return
+  await connection.query('BEGIN')
+  await connection.query(`SELECT pg_advisory_xact_lock(hashtextextended('sandbridge migrations', 0))`)
+  let number = await numberOf(connection)
+  if (number > migrations.length) {
+    throw new BridgeError('STATE_UNWRITABLE', 'The database was changed by a newer version of Sandbridge', {
+      hint: 'Update this bridge.',
+    })
+  }
+  if (number === 0) {
+    await connection.query('CREATE SCHEMA IF NOT EXISTS sandbridge')
+    await connection.query(
+      'CREATE TABLE sandbridge.migrations (number integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now())',
+    )
+  }
+  for (const step of migrations.slice(number)) {
+    number += 1
+    await connection.query(step)
+    await connection.query('INSERT INTO sandbridge.migrations (number) VALUES ($1)', [number])
+  }
+  await connection.query('COMMIT')
+}
+
+/** Of the last step that was made; 0 when there is none. */
+async function numberOf(connection: Connection): Promise<number> {
+  // Not to_regclass(): it may go by what it found before another bridge made the table.
+  const { rows } = await connection.query(
+    `SELECT 1 FROM pg_tables WHERE schemaname = 'sandbridge' AND tablename = 'migrations'`,
+  )
+  if (rows.length === 0) return 0
+  const made = await connection.query<{ last: number | null }>('SELECT max(number) AS last FROM sandbridge.migrations')
+  return made.rows[0]!.last ?? 0
+}

@@ -1,0 +1,118 @@
+// Logs that are rows, one a line. Each writer has a log of its own and knows the place of each line, so that writing some of them again changes nothing.
+import { randomUUID } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
+import type { LogInfo, Logs, LogWriter } from '../store.ts'
+import type { Database } from './database.ts'
+
+const LINES_AT_ONCE = 1_000
+
+export class PostgresLogs implements Logs {
+  readonly #database: Database
+  readonly #owner: string
+  readonly #kind: string
+
+  constructor(database: Database, owner: string, kind: string) {
+    this.#database = database
+    this.#owner = owner
+    this.#kind = kind
+  }
+
+  list(): Promise<LogInfo[]> {
+    return this.#query<LogInfo>(
+      `SELECT name, bytes::float8 AS bytes, changed_at AS "changedAt", line_count AS "end"
+       FROM sandbridge.logs WHERE owner = $1 AND kind = $2`,
+    )
+  }
+
+  async *lines(name: string): AsyncGenerator<string> {
+    for (let place = 0; ;) {
+      const found = await this.linesAfter(name, place)
+      yield* found.lines
+      if (found.lines.length < LINES_AT_ONCE) return
+      place = found.place
+    }
+  }
+
+  async linesAfter(name: string, place: number): Promise<{ lines: string[]; place: number }> {
+    const rows = await this.#query<{ line: string; place: number }>(
+      `SELECT line, place FROM sandbridge.log_lines JOIN sandbridge.logs ON id = log
+       WHERE owner = $1 AND kind = $2 AND name = $3 AND place > $4 ORDER BY place LIMIT ${LINES_AT_ONCE}`,
+      name,
+      place,
+    )
+    return { lines: rows.map(({ line }) => line), place: rows.at(-1)?.place ?? place }
+  }
+
+  async lastLine(name: string): Promise<string | undefined> {
+    const rows = await this.#query<{ line: string }>(
+      `SELECT line FROM sandbridge.log_lines JOIN sandbridge.logs ON id = log
+       WHERE owner = $1 AND kind = $2 AND name = $3 ORDER BY place DESC LIMIT 1`,
+      name,
+    )
+    return rows[0]?.line
+  }
+
+  /** A row is written whole or not at all. */
+  isTorn(): Promise<boolean> {
+    return Promise.resolve(false)
+  }
+
+  /** Lines are always safe on the disk of the database. */
+  async create(name: string): Promise<LogWriter> {
+    const rows = await this.#query<{ id: string }>(
+      `INSERT INTO sandbridge.logs AS known (owner, kind, name, writer, changed_at) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (owner, kind, name) DO UPDATE SET changed_at = $5 WHERE known.writer = $4 RETURNING id`,
+      name,
+      randomUUID(),
+      Date.now(),
+    )
+    if (rows[0]) return new PostgresLogWriter(this.#database, rows[0].id)
+    throw new BridgeError('STATE_UNWRITABLE', `The log ${name} is another writer's`, { hint: 'Retry.' })
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#query('DELETE FROM sandbridge.logs WHERE owner = $1 AND kind = $2 AND name = $3', name)
+  }
+
+  #query<T extends object>(text: string, ...values: unknown[]): Promise<T[]> {
+    return this.#database.run(
+      async (connection) => (await connection.query<T>(text, [this.#owner, this.#kind, ...values])).rows,
+    )
+  }
+}
+
+class PostgresLogWriter implements LogWriter {
+  readonly #database: Database
+  readonly #id: string
+  #bytes = 0
+  #lineCount = 0
+
+  constructor(database: Database, id: string) {
+    this.#database = database
+    this.#id = id
+  }
+
+  /** One statement. What may have been written by an attempt before, whose answer was lost, is written again in the same places. */
+  async append(lines: readonly string[]): Promise<number> {
+    const bytes = this.#bytes + lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
+    const lineCount = this.#lineCount + lines.length
+    await this.#database.run((connection) =>
+      connection.query(
+        `WITH log AS (
+           UPDATE sandbridge.logs SET bytes = $4, line_count = $5, changed_at = $6 WHERE id = $1 RETURNING id
+         )
+         INSERT INTO sandbridge.log_lines (log, place, line)
+         SELECT log.id, $2 + added.number, added.line FROM log, unnest($3::text[]) WITH ORDINALITY AS added (line, number)
+         ON CONFLICT (log, place) DO UPDATE SET line = EXCLUDED.line`,
+        [this.#id, this.#lineCount, lines, bytes, lineCount, Date.now()],
+      ),
+    )
+    this.#bytes = bytes
+    this.#lineCount = lineCount
+    return bytes
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,69 @@
+// Everything that is kept, in one PostgreSQL database that any number of bridges use at once. Loaded only where MCP_BRIDGE_STORAGE is set.
+import type { Document, Logs, Store, Versions } from '../store.ts'
+import { Database } from './database.ts'
+import { PostgresDocument } from './postgres-document.ts'
+import { PostgresLogs } from './postgres-logs.ts'
+import { PostgresVersions } from './postgres-versions.ts'
+
+export class PostgresStores {
+  readonly isShared = true
+  readonly #database: Database
+  readonly #ownerOf: (user: string | undefined) => string
+  readonly #byOwner = new Map<string, Store>()
+
+  private constructor(database: Database, ownerOf: (user: string | undefined) => string) {
+    this.#database = database
+    this.#ownerOf = ownerOf
+  }
+
+  /**
+   * Connects, and makes the tables at the first time.
+   * @param ownerOf what the rows of a user are known by
+   * @throws BridgeError STATE_UNWRITABLE
+   */
+  static async open(url: string, ownerOf: (user: string | undefined) => string): Promise<PostgresStores> {
+    const database = new Database(url)
+    await database.run((connection) => connection.query('SELECT 1'))
+    return new PostgresStores(database, ownerOf)
+  }
+
+  of(user: string | undefined): Store {
+    const owner = this.#ownerOf(user)
+    const known = this.#byOwner.get(owner) ?? new PostgresStore(this.#database, owner)
+    this.#byOwner.set(owner, known)
+    return known
+  }
+
+  close(): Promise<void> {
+    return this.#database.close()
+  }
+}
+
+class PostgresStore implements Store {
+  readonly #database: Database
+  readonly #owner: string
+  readonly #documents = new Map<string, Document>()
+
+  constructor(database: Database, owner: string) {
+    this.#database = database
+    this.#owner = owner
+  }
+
+  document(name: string): Document {
+    const known = this.#documents.get(name) ?? new PostgresDocument(this.#database, this.#owner, name)
+    this.#documents.set(name, known)
+    return known
+  }
+
+  versions(kind: string, what: string): Versions {
+    return new PostgresVersions(this.#database, this.#owner, kind, what)
+  }
+
+  logs(kind: string): Logs {
+    return new PostgresLogs(this.#database, this.#owner, kind)
+  }
+
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return this.#database.exclusively(JSON.stringify(['exclusive', this.#owner, name]), work)
+  }
+}
