@@ -114,6 +114,11 @@ it(
     expect(await bridge.run(WHO)).not.toBe(first)
     expect(bridge.stderr).toContain('A server exited; its next use restarts it')
     expect(bridge.stderr).not.toContain(SECRET)
+
+    // Its pod ends with the bridge, however that ended.
+    const { name } = runningPod().metadata
+    process.kill(bridge.pid, 'SIGKILL')
+    await until(() => !cluster.isRunning(name))
   },
 )
 
@@ -140,7 +145,6 @@ it(
     const bridge = await startBridge({
       servers: {
         local: jailed({ ...open, env: server.env }, { network: true }),
-        broken: server,
         limited: jailed(server, { network: { allowedDomains: ['api.example.com'] } }),
       },
       env,
@@ -158,7 +162,17 @@ it(
     const refused = await bridge.call({ code: 'await mcp_limited.who()' })
     expect(refused.text).toMatch(/Server 'limited' cannot run in a pod: its sandbox names domains/)
     expect(serverPods()).toHaveLength(1)
+  },
+)
 
+it(
+  'a server in a pod that does not run says why, and one whose pod takes long has its own time from then on',
+  { timeout: 120_000 },
+  async (ctx) => {
+    await providerOrSkip('bubblewrap', ctx)
+    const slow = Object.assign({}, server, { startTimeoutMs: 3_000 })
+    const bridge = await startBridge({ servers: { broken: server, slow }, env })
+    expect(await bridge.run('1 + 1')).toBe('2')
     cluster.hold = () => ({ reason: 'ErrImagePull', message: 'no such image' })
     const notPulled = await bridge.call({ code: 'await mcp_broken.who()' })
     cluster.heal()
@@ -166,6 +180,10 @@ it(
       /'broken' could not be started: The pod of image .* does not start: its image cannot be/,
     )
     expect(notPulled.text).toContain('no such image')
-    await until(() => serverPods().length === 1)
+    await until(() => serverPods().length === 0)
+
+    cluster.fail({ path: /\/attach$/, status: 404, times: 13 })
+    expect((await bridge.call({ code: 'print(await mcp_slow.who())' })).text).toMatch(/^[0-9a-f]{16}/)
+    cluster.heal()
   },
 )

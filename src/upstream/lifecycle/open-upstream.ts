@@ -14,6 +14,7 @@ import type { Callers } from './callers.ts'
 import { commandLine, shellWord } from '../../config/secrets/command-line.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
+import { untilAborted } from '../../process/wait.ts'
 import type { NegotiatedTransport, NegotiatedTransports } from './negotiated-transports.ts'
 
 export interface OpenOptions
@@ -172,7 +173,7 @@ async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): 
   })
 }
 
-async function dialLocal({ definition, jailPlace, cwd }: OpenOptions, server: StdioServer): Promise<Link> {
+async function dialLocal({ definition, jailPlace, cwd, signal }: OpenOptions, server: StdioServer): Promise<Link> {
   const { name } = definition
   const { sandbox } = server
   const place = jailPlace()
@@ -181,11 +182,14 @@ async function dialLocal({ definition, jailPlace, cwd }: OpenOptions, server: St
       import('../stdio/jail/server-pod.ts'),
       import('../stdio/pod-process.ts'),
     ])
-    const started = await startInPod(programInPod(name, server, place.image), place.startProgram)
-    return dialProcess(
-      () => started,
-      () => started.end(),
-    )
+    const inPod = await startInPod(programInPod(name, server, place.image), place.startProgram)
+    const end = () => inPod.end()
+    // A pod has its own time to start: the node may have to pull its image first.
+    await untilAborted(inPod.started, signal).catch((error: unknown) => {
+      void end()
+      throw error
+    })
+    return dialProcess(() => inPod, end)
   }
   if (!sandbox) return dialProcess(() => spawnServer(server, cwd))
   if (!place) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
