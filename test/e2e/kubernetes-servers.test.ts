@@ -119,6 +119,7 @@ it(
     const { name } = runningPod().metadata
     process.kill(bridge.pid, 'SIGKILL')
     await until(() => !cluster.isRunning(name))
+    cluster.delete(name, 0)
   },
 )
 
