@@ -4,7 +4,7 @@ import { isRecord } from '../../text/json.ts'
 import { type PodState, readPod } from './pod-state.ts'
 
 /** Of pods that bridges come to and leave. */
-export const DURABLE_LABEL = 'sandbridge/durable'
+const DURABLE_LABEL = 'sandbridge/durable'
 /** The beginning of the owner: labels are shorter than hashes. */
 const OWNER_LABEL = 'sandbridge/owner'
 const OWNER_CHARS = 32

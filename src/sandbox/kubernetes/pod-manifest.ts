@@ -14,7 +14,7 @@ const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi
 /** A file that is written in the pod is not larger than its largest folder: the termination log lies on the disk of the node. */
 export const FILE_BYTES = 128 * MIB
 /** Ends a pod that everybody has forgotten. */
-export const DEADLINE_S = 24 * 60 * 60
+const DEADLINE_S = 24 * 60 * 60
 /** How long a pod outlives a node that is not heard from: the bridge is told so much sooner than after the usual five minutes. */
 const LOST_NODE_S = 20
 const LOST_NODE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
