@@ -9,7 +9,7 @@ import { bridgeEnv, CLI, makeHome, type ServerEntry } from '../test/support/brid
 export interface MeasuredBridge {
   child: ChildProcess
   exited: Promise<void>
-  connect(): Promise<Client>
+  connect(era?: 'legacy' | 'modern'): Promise<Client>
   /** End it if it still runs, and remove the folder that was made for it. */
   close(): Promise<void>
 }
@@ -36,8 +36,9 @@ export async function openMeasuredBridge(
     const url = new URL(await addressOf(child.stderr))
     const token = readFileSync(path.join(home, 'MCPs/.sandbridge/http-token'), 'utf8').trim()
     const requestInit = { headers: { authorization: `Bearer ${token}` } }
-    const connect = async () => {
-      const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'legacy' } })
+    const connect = async (era: 'legacy' | 'modern' = 'legacy') => {
+      const mode = era === 'legacy' ? era : { pin: '2026-07-28' }
+      const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode } })
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
       return client
     }

@@ -14,6 +14,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   containers: async () => (await import('./containers.ts')).containerRows(),
   kubernetes: async () => (await import('./kubernetes.ts')).kubernetesRows(),
+  replicas: async () => (await import('./replicas.ts')).replicaRows(),
   forks: async () => (await import('./forks.ts')).forkRows(),
   images: async () => (await import('./images.ts')).imageRows(),
   state: async () => (await import('./state.ts')).stateRows(),

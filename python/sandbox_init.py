@@ -12,7 +12,8 @@ Argument: words such as pids=128, namely
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
   bell          descriptor of the kernel's bell (port_pipe.py); missing where there is none
-  door          path of a socket where a bridge waits: the sandbox may outlive it (sandbox_relay.py), and all comes over this
+  door          path of a socket where a bridge waits: the sandbox may outlive it (sandbox_relay.py), and all comes over this; or
+                `stdio`, where bridges attach to stdin and stdout
   channel       path of a socket for frames, of which stdin is the bell; missing, or out of reach, they go over stdin and stdout
   fileBytes     largest file that may be written; missing where the folders set the limit
   inputSeconds  how long to wait for the kernel's sources; missing where the end of the bridge always closes stdin
@@ -67,7 +68,8 @@ def main() -> None:
 
 def run_kept_sandbox(config: "dict[str, str]") -> None:
     """Be the first process of a sandbox that bridges come to and leave. Never returns."""
-    relay = Relay(config["door"], float(config["inputSeconds"]))
+    door = config["door"]
+    relay = Relay(None if door == "stdio" else door, float(config["inputSeconds"]))
 
     def become_kernel() -> None:
         signal.alarm(int(config["inputSeconds"]))

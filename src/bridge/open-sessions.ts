@@ -48,10 +48,10 @@ export class OpenSessions {
     return session
   }
 
-  /** Whether an earlier bridge kept a sandbox for this owner. */
-  async keeps(owner: string): Promise<boolean> {
+  /** Whether an earlier bridge kept a sandbox for this session. */
+  async keeps(kept: ReturnType<KeptFor>): Promise<boolean> {
     const { settings, pool } = this.#options
-    return settings.session === 'durable' && (await pool.keeps(owner))
+    return settings.session === 'durable' && (await pool.keeps(kept))
   }
 
   /** One that is open, by the id it has in events. */

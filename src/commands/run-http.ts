@@ -28,6 +28,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const settings = readSettings(process.env)
   checkPublicUrl(address, settings)
+  checkHandleKey(settings)
   const { token, source } = await tokenFor(address, settings)
   // A client on another machine could not open the page.
   const signInPages = settings.publicUrl === undefined ? undefined : new SignInPages(settings.publicUrl)
@@ -77,6 +78,14 @@ function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings
   if (oauthIssuers.length === 0 || publicUrl !== undefined || isLoopback(host)) return
   throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH_ISSUER is set, and MCP_BRIDGE_PUBLIC_URL is not', {
     hint: 'Set it to the address that clients use, such as https://bridge.example.com/mcp.',
+  })
+}
+
+/** Any replica has to be able to read the handles of the others. */
+function checkHandleKey({ session, runtime, handleKey }: Settings): void {
+  if (session !== 'durable' || runtime !== 'kubernetes' || handleKey !== undefined) return
+  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_SESSION=durable in Kubernetes needs MCP_BRIDGE_HANDLE_KEY', {
+    hint: 'Set it to the same long random text in all replicas: `openssl rand -hex 32` makes one.',
   })
 }
 

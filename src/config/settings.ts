@@ -529,7 +529,7 @@ export const SETTINGS = {
     {
       variable: 'MCP_BRIDGE_SESSION',
       meaning:
-        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `durable`: as `shared`, and the sandbox outlives the bridge (docker and podman).',
+        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `durable`: as `shared`, and the sandbox outlives the bridge (docker, podman and kubernetes).',
     },
     ['shared', 'fresh', 'durable'],
     'shared',
@@ -544,7 +544,7 @@ export const SETTINGS = {
   durableCount: wholeNumber(
     {
       variable: 'MCP_BRIDGE_DURABLE_SANDBOXES',
-      meaning: 'The most durable sandboxes that are kept; those used longest ago end first.',
+      meaning: 'The most durable sandboxes of docker or podman that are kept; those used longest ago end first.',
     },
     { default: 4, min: 1, max: 100 },
   ),
@@ -610,6 +610,15 @@ export const SETTINGS = {
       // Never an option: the words end up on an installer's command line.
       matches: /^[^-\s]\S*$/,
     },
+  ),
+  handleKey: pattern(
+    {
+      variable: 'MCP_BRIDGE_HANDLE_KEY',
+      meaning:
+        'The key of session handles, the same for all replicas of `run --http`. Needed where durable sandboxes are pods.',
+      secret: true,
+    },
+    { allowed: 'at least 32 printable characters without spaces', matches: /^[\x21-\x7e]{32,}$/, default: undefined },
   ),
   httpToken: pattern(
     {
@@ -723,7 +732,9 @@ export function readSettings(
   }
   if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
     const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`
-    problems.push(`MCP_BRIDGE_SESSION=durable needs docker or podman: ${other} cannot keep a sandbox. ${INSTEAD}`)
+    problems.push(
+      `MCP_BRIDGE_SESSION=durable needs docker, podman or kubernetes: ${other} cannot keep a sandbox. ${INSTEAD}`,
+    )
   }
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
@@ -732,7 +743,7 @@ export function readSettings(
 }
 
 /** Whose sandboxes can outlive the bridge. */
-const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman'])
+const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])
 const INSTEAD = 'Set MCP_BRIDGE_RUNTIME to one of these, or MCP_BRIDGE_SESSION=shared.'
 
 function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[], remarks: string[]): unknown {

@@ -39,7 +39,9 @@ const MAX_MALFORMED = 100
 /** The longest reason that is reported for an invalid line. */
 const MAX_REASON_CHARS = 200
 
-const LEFT_RUNNING = 'The bridge ended while the cell ran. The cell goes on, and the next call gets its result'
+/** Its detail is of this side: what a cell wrote is not in it. */
+const LEFT = 'The bridge ended while the cell ran'
+const GOES_ON = 'The cell goes on, and the next call gets its result'
 
 /** Passes the frames of one kernel to the code that waits for them. Late and unexpected frames are dropped. */
 export class Channel {
@@ -206,7 +208,8 @@ export class Channel {
   /** Without the exit's `detail`: what processes of a cell wrote to stderr is anything at all, and errors reach the model and other sandboxes. */
   #died(exit: SandboxExit): BridgeError {
     const { reason, code, signal } = exit
-    if (reason === 'left') return new BridgeError('KERNEL_DIED', LEFT_RUNNING, { data: { reason } })
+    if (reason === 'left')
+      return new BridgeError('KERNEL_DIED', `${exit.detail || LEFT}. ${GOES_ON}`, { data: { reason } })
     return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${this.describeEnd(exit)}`, {
       data: { reason, code, signal },
     })

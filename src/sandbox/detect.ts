@@ -94,9 +94,9 @@ export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Ca
 /** Asks without creating anything. */
 async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
   const { describeCluster } = await import('./kubernetes/describe-cluster.ts')
-  const { kubernetesContext: context, kubernetesNamespace: namespace, upstreams } = settings
-  const cluster = { context, namespace, hasServers: upstreams === 'pods' }
-  return { name: 'kubernetes', ...(await describeCluster(cluster)) }
+  const { kubernetesContext: context, kubernetesNamespace: namespace, upstreams, session } = settings
+  const needs = { hasServers: upstreams === 'pods', isDurable: session === 'durable' }
+  return { name: 'kubernetes', ...(await describeCluster({ context, namespace, ...needs })) }
 }
 
 /**
@@ -239,6 +239,7 @@ async function createKubernetes(settings: Settings, mount: MountedFolder | undef
     seccompProfile: settings.kubernetesSeccomp,
     checksNetwork: settings.kubernetesNetwork === 'checked',
     startTimeoutMs: settings.kubernetesStartMs,
+    keepSeconds: settings.session === 'durable' ? settings.durableTimeoutMs / 1000 : undefined,
   })
 }
 

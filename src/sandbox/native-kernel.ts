@@ -11,8 +11,8 @@ import type { SandboxLimits } from './provider.ts'
 
 /** One after the other they are the program of the first process. */
 const INIT_FILES = ['sandbox_memory.py', 'sandbox_init.py']
-/** Goes in front of them where the sandbox may outlive its bridge. */
-const RELAY_FILE = 'sandbox_relay.py'
+/** Go in front of them where the sandbox may outlive its bridge. */
+const RELAY_FILES = ['sandbox_pipe.py', 'sandbox_kept.py', 'sandbox_relay.py']
 /** Behind them, it is the program of a process that forks sandboxes. */
 const FORK_SERVER_FILE = 'sandbox_fork_server.py'
 const COMPILE_FILE = 'compile_kernel.py'
@@ -73,7 +73,7 @@ export function loadNativeKernel(): Promise<NativeKernel> {
 async function load(): Promise<NativeKernel> {
   const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
     .filter(
-      (file) => file.endsWith('.py') && ![...INIT_FILES, RELAY_FILE, FORK_SERVER_FILE, COMPILE_FILE].includes(file),
+      (file) => file.endsWith('.py') && ![...INIT_FILES, ...RELAY_FILES, FORK_SERVER_FILE, COMPILE_FILE].includes(file),
     )
     .toSorted()
   const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
@@ -81,7 +81,7 @@ async function load(): Promise<NativeKernel> {
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
   const [init, kept, server, compile] = await Promise.all([
     firstProcess(),
-    programOf([RELAY_FILE, ...INIT_FILES], 'main()'),
+    programOf([...RELAY_FILES, ...INIT_FILES], 'main()'),
     programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()'),
     programOf([COMPILE_FILE]),
   ])

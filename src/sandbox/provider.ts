@@ -55,6 +55,8 @@ export interface Sandbox {
 export interface Durable {
   /** What an earlier bridge has left here; missing in a new sandbox. */
   readonly left: LeftBehind | undefined
+  /** Where bridges on other machines find it, too; missing where none can. */
+  readonly place: KeptPlace | undefined
   /** From now on it waits for the next bridge when this one ends. @throws what node:fs throws */
   keep(session: KeptSession): Promise<void>
   /** Send what the earlier bridge has not taken on, and go on from there. */
@@ -73,6 +75,14 @@ export interface KeptSession {
   owner: string
   client?: string | undefined
   folder?: string | undefined
+  /** Where it is, for whoever has been told. */
+  place?: KeptPlace | undefined
+}
+
+/** A pod. */
+export interface KeptPlace {
+  name: string
+  uid: string
 }
 
 export interface CellMark {
@@ -141,10 +151,10 @@ export interface Provider {
   /** Slow one-off work (a snapshot, pulling an image), done ahead of the first start. Idempotent; concurrent calls share one run. */
   prepare(onProgress?: (message: string) => void): Promise<void>
   start(limits: SandboxLimits): Promise<Sandbox>
-  /** The sandbox that an earlier bridge kept for this owner, where sandboxes outlive their bridge. */
-  resume?(owner: string): Promise<Resumed>
+  /** The sandbox that an earlier bridge kept for this session, where sandboxes outlive their bridge. */
+  resume?(session: KeptSession): Promise<Resumed>
   /** Whether there is one. */
-  keeps?(owner: string): Promise<boolean>
+  keeps?(session: KeptSession): Promise<boolean>
   /** Start a program where sandboxes run, where that is another machine. @throws BridgeError what `start` throws */
   startProgram?(program: Program, limits: SandboxLimits): Promise<StartedProgram>
 }

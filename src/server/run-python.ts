@@ -14,7 +14,7 @@ import { observedRun, type RunRequest } from './observed-run.ts'
 import type { OpenRun } from './open-run.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { parseRunPythonArguments } from './run-python-tool.ts'
-import type { Sessions } from './sessions.ts'
+import type { NewHandle, Sessions } from './sessions.ts'
 
 /** What answers a client, once it is loaded: a bridge, and the client's sessions in it. */
 export interface Conversation {
@@ -106,7 +106,7 @@ export async function runPython(
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
-    const inSession = async function runInSession(session: Session, newHandle?: string): Promise<CallToolResult> {
+    const inSession = async function runInSession(session: Session, findHandle?: NewHandle): Promise<CallToolResult> {
       const result = await bridge.cells.run(session, {
         ...request,
         language,
@@ -116,6 +116,7 @@ export async function runPython(
         asker: run,
         run: { ...traced, log: runLog },
       })
+      const newHandle = findHandle?.()
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle was not delivered. The holder of the session releases it.
         throw new BridgeError('CANCELLED', 'The call was cancelled')

@@ -9,15 +9,17 @@ export const keptForClient: KeptFor = (origin) => {
   return { owner: ownerOf('client', user, client ?? '', folder), folder, ...(client !== undefined && { client }) }
 }
 
-/** Of whoever shows this handle. */
-export function keptForHandle(handle: string, user: string | undefined): KeptFor {
-  const owner = ownerOfHandle(handle, user)
-  return (origin) => ({ owner, ...(origin?.client !== undefined && { client: origin.client }) })
+/** Of whoever shows the handle of this session. @param place where its sandbox is, where the handle says so */
+export function keptForHandle(session: string, user: string | undefined, place?: Place): KeptFor {
+  const owner = ownerOf('handle', user, session)
+  return (origin) => ({
+    owner,
+    ...(place && { place }),
+    ...(origin?.client !== undefined && { client: origin.client }),
+  })
 }
 
-export function ownerOfHandle(handle: string, user: string | undefined): string {
-  return ownerOf('handle', user, handle)
-}
+type Place = NonNullable<ReturnType<KeptFor>['place']>
 
 function ownerOf(kind: string, user: string | undefined, ...names: string[]): string {
   return createHash('sha256')

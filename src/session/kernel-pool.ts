@@ -3,7 +3,7 @@ import { BridgeError, messageOf } from '../errors.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
-import type { Provider, Sandbox, SandboxLimits } from '../sandbox/provider.ts'
+import type { KeptSession, Provider, Sandbox, SandboxLimits } from '../sandbox/provider.ts'
 import type { OnPreparing } from './cell-run.ts'
 import { type PoolBounds, PoolSize } from './pool-size.ts'
 import { type QueueOptions, StartQueue } from './start-queue.ts'
@@ -108,10 +108,10 @@ export class KernelPool {
     return kernel
   }
 
-  /** The kernel that an earlier bridge kept for this owner. What speaks against it is a note for its user. */
-  async resume(owner: string): Promise<{ kernel?: Kernel; note?: string | undefined }> {
+  /** The kernel that an earlier bridge kept for this session. What speaks against it is a note for its user. */
+  async resume(session: KeptSession): Promise<{ kernel?: Kernel; note?: string | undefined }> {
     const provider = await this.#prepared()
-    const { sandbox, note } = (await provider.resume?.(owner)) ?? {}
+    const { sandbox, note } = (await provider.resume?.(session)) ?? {}
     if (!sandbox) return { note }
     try {
       const kernel = await Kernel.attach(sandbox, undefined, this.#options.log)
@@ -122,10 +122,10 @@ export class KernelPool {
     }
   }
 
-  /** Whether an earlier bridge kept one for this owner. */
-  async keeps(owner: string): Promise<boolean> {
+  /** Whether an earlier bridge kept one for this session. */
+  async keeps(session: KeptSession): Promise<boolean> {
     const provider = await this.#prepared()
-    return (await provider.keeps?.(owner)) ?? false
+    return (await provider.keeps?.(session)) ?? false
   }
 
   async close(): Promise<void> {

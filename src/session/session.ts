@@ -6,7 +6,7 @@ import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
-import type { KeptSession, LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import type { KeptPlace, KeptSession, LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
@@ -90,6 +90,8 @@ export class Session {
   #running: CellRequest | undefined
   #resetAsked = false
   #hasResumed = false
+  /** Where the sandbox is that it has left. */
+  #place: KeptPlace | undefined
   /** The cell of an earlier bridge whose result has reached nobody. */
   #left: LeftBehind | undefined
   readonly #checkpoints = new CheckpointKeeper()
@@ -322,9 +324,9 @@ export class Session {
 
   async #takeKernel({ signal, onPreparing, origin }: CellRequest): Promise<Kernel> {
     const { pool, kept } = this.#options
-    const session = kept?.(origin)
-    const kernel =
-      (session && (await this.#resume(session.owner))) ?? (await pool.take({ signal, onPlace: onPreparing }))
+    const found = kept?.(origin)
+    const session = found && { ...found, ...(this.#place && { place: this.#place }) }
+    const kernel = (session && (await this.#resume(session))) ?? (await pool.take({ signal, onPlace: onPreparing }))
     const { durable } = kernel.sandbox
     if (this.#closed !== undefined) {
       await (durable?.leave() ?? kernel.dispose())
@@ -337,11 +339,11 @@ export class Session {
     return kernel
   }
 
-  /** What an earlier bridge kept for this session, once. */
-  async #resume(owner: string): Promise<Kernel | undefined> {
+  /** What an earlier bridge kept for this session, once; again when another bridge has had it since. */
+  async #resume(session: KeptSession): Promise<Kernel | undefined> {
     if (this.#hasResumed) return undefined
+    const { kernel, note } = await this.#options.pool.resume(session)
     this.#hasResumed = true
-    const { kernel, note } = await this.#options.pool.resume(owner)
     if (note !== undefined) this.#news.push(note)
     const left = kernel?.sandbox.durable?.left
     if (!left) return kernel
@@ -356,6 +358,12 @@ export class Session {
     if (exit.reason !== 'disposed' && exit.reason !== 'left') log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
+    // It goes on, perhaps with another bridge.
+    if (exit.reason === 'left') {
+      this.#hasResumed = false
+      this.#place = kernel.sandbox.durable?.place
+      return
+    }
     if (kernel.cellCount === 0 || this.#running) return
     this.#lost = 'the sandbox of earlier cells exited, and their variables are gone.'
     this.#news.push(

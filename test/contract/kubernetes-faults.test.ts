@@ -231,6 +231,10 @@ it('the bridge uses every verb that its role grants, and no other', async () => 
     cluster.silentWatches = silent
     await (await start()).dispose()
   }
+  // Only a pod that outlives its bridge is changed after it was made.
+  const kept = await provider({ keepSeconds: 60 }).start({ memoryBytes: 256 << 20 })
+  await kept.durable!.keep({ owner: 'a'.repeat(64) })
+  await kept.dispose()
   const granted = USED_VERBS.flatMap(({ group, resource, verbs }) =>
     verbs.map((verb) => `${verb} ${group}/${resource}`),
   )
@@ -376,7 +380,9 @@ describe('what doctor asks', () => {
     const { usable, verdict } = await ask()
     expect([usable, verdict]).toEqual([true, expect.stringContaining('Kubernetes v1.99.0-fake, namespace sandboxes')])
     expect(cluster.requests.slice(before).filter((request) => request.startsWith('POST'))).toEqual(
-      USED_VERBS.flatMap(({ verbs }) => verbs).map(() => expect.stringMatching(/selfsubjectaccessreviews$/)),
+      USED_VERBS.flatMap(({ verbs }) => verbs.filter((verb) => verb !== 'patch')).map(() =>
+        expect.stringMatching(/selfsubjectaccessreviews$/),
+      ),
     )
   })
 

@@ -20,13 +20,15 @@ export function testProvider(
   let reason: Promise<string | undefined> | undefined
 
   /** A test that is skipped, with the reason, where the provider cannot be used. */
-  const promise = (what: string, test: (ctx: TestContext) => Promise<void>, timeout = 60_000) =>
+  const promise = (what: string, test: (ctx: TestContext) => Promise<void>, timeout = 60_000) => {
+    if (differences.only?.test(what) === false) return
     it(what, { timeout }, async (ctx) => {
       reason ??= whyNot(provider)
       const why = await reason
       if (why !== undefined) ctx.skip(why)
       await test(ctx)
     })
+  }
 
   describe(`${name}: life of a sandbox`, () => {
     promise('a sandbox starts, becomes ready and says which Python it is', async () => {

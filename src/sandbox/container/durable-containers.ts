@@ -7,10 +7,11 @@ import { withTimeout } from '../../process/wait.ts'
 import { hostId } from '../../process/process-id.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { lastLine } from '../../text/one-line.ts'
-import { Door } from '../durable/door.ts'
+import { Door, type Entered } from '../durable/door.ts'
 import { DurableSandbox } from '../durable/durable-sandbox.ts'
 import { hashOf, isKeyOf } from '../durable/hello.ts'
 import { KeptSandboxes, type KeptRecord, type HeldSandbox } from '../durable/kept-sandboxes.ts'
+import { type Connection, RelayLink } from '../durable/relay-link.ts'
 import type { Resumed } from '../provider.ts'
 import { containerPid } from './container-pid.ts'
 import type { Engine, EngineName } from './probe-engine.ts'
@@ -78,7 +79,8 @@ export class DurableContainers {
       const entered = await withTimeout(door.entered, START_MS, () => undefined)
       if (!entered) throw failed(`The container ended, or did not connect within ${START_MS / 1000} s`)
       const key = randomBytes(KEY_BYTES).toString('hex')
-      return this.#sandbox(place, { entered, key, preamble }, hashOf(key))
+      const { link } = await openLink(entered, START_MS, preamble)
+      return this.#sandbox(place, { link, key }, hashOf(key))
     } catch (error) {
       door.close()
       await removeContainer(this.#engine, place.id)
@@ -124,7 +126,8 @@ export class DurableContainers {
     }
     const door = await Door.open(place.door, (hello) => isKeyOf(hello, record.keyHash)).catch(() => undefined)
     const entered = door && (await withTimeout(door.entered, RETURN_MS, () => undefined))
-    if (entered) return this.#sandbox(place, { entered, left: entered.hello }, record.keyHash)
+    const opened = entered && (await openLink(entered, RETURN_MS).catch(() => undefined))
+    if (opened) return this.#sandbox(place, { link: opened.link, left: opened.hello }, record.keyHash)
     door?.close()
     await place.release()
     return `The kept sandbox ${record.id} does not answer. Remove it with \`sandbridge sandboxes remove ${record.id}\`.`
@@ -132,7 +135,7 @@ export class DurableContainers {
 
   #sandbox(
     place: HeldSandbox,
-    parts: Pick<ConstructorParameters<typeof DurableSandbox>[0], 'entered' | 'key' | 'left' | 'preamble'>,
+    parts: Pick<ConstructorParameters<typeof DurableSandbox>[0], 'link' | 'key' | 'left'>,
     keyHash: string,
   ): DurableSandbox {
     const { id, door } = place
@@ -187,6 +190,17 @@ async function removeContainer(engine: EngineName, id: string): Promise<void> {
     if (!(await isListed(engine, id, ['--all']))) return
     await sleep(REMOVE_AGAIN_MS)
   }
+}
+
+/** One bridge after the other has a connection, which ends with it: each is the first of its connection. */
+function openLink({ socket }: Entered, helloMs: number, preamble?: Buffer): ReturnType<typeof RelayLink.open> {
+  const connection: Connection = {
+    stdin: socket,
+    stdout: socket,
+    ended: new Promise((resolve) => socket.once('close', () => resolve('its connection ended'))),
+    close: () => socket.destroySoon(),
+  }
+  return RelayLink.open({ connection, generation: 1, preamble, helloMs })
 }
 
 function unwritable(cause: unknown): never {

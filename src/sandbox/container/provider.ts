@@ -11,7 +11,7 @@ import {
   loadNativeKernel,
   type NativeKernel,
 } from '../native-kernel.ts'
-import type { Provider, Resumed, Sandbox, SandboxLimits } from '../provider.ts'
+import type { KeptSession, Provider, Resumed, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../local-sandbox.ts'
@@ -119,12 +119,12 @@ export class ContainerProvider implements Provider {
   }
 
   /** @throws BridgeError what `prepare` throws */
-  async resume(owner: string): Promise<Resumed> {
+  async resume({ owner }: KeptSession): Promise<Resumed> {
     await this.#prepared.get()
     return this.#durable ? this.#durable.resume(owner) : {}
   }
 
-  async keeps(owner: string): Promise<boolean> {
+  async keeps({ owner }: KeptSession): Promise<boolean> {
     return (await this.#durable?.keeps(owner)) ?? false
   }
 

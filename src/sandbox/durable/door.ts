@@ -19,8 +19,6 @@ const MAX_GUESTS = 16
 export interface Entered {
   socket: Socket
   hello: Hello
-  /** What has come behind it. */
-  rest: Buffer
 }
 
 /** Whether a socket can be made in this folder. */
@@ -40,14 +38,14 @@ export class Door {
       server.on('connection', (socket) => {
         this.#guests.add(socket)
         socket.on('error', () => {}).once('close', () => this.#guests.delete(socket))
-        listen(socket, (hello, rest) => {
+        listen(socket, (hello) => {
           if (!admits(hello)) {
             socket.destroy()
             return
           }
           this.#guests.delete(socket)
           this.close()
-          resolve({ socket, hello, rest })
+          resolve({ socket, hello })
         })
       })
     })
@@ -73,7 +71,7 @@ export class Door {
 }
 
 /** Tells the first line, and gives up on one that is none. */
-function listen(socket: Socket, onHello: (hello: Hello, rest: Buffer) => void): void {
+function listen(socket: Socket, onHello: (hello: Hello) => void): void {
   const timer = setTimeout(() => socket.destroy(), HELLO_MS)
   const chunks: Buffer[] = []
   let size = 0
@@ -91,7 +89,7 @@ function listen(socket: Socket, onHello: (hello: Hello, rest: Buffer) => void): 
     const all = Buffer.concat(chunks)
     const end = all.indexOf(0x0a)
     const hello = isOver && end <= MAX_HELLO_BYTES ? parseHello(all.toString('latin1', 0, end)) : undefined
-    if (hello) onHello(hello, all.subarray(end + 1))
+    if (hello) onHello(hello)
     else socket.destroy()
   }
   socket.on('data', onData).once('close', stop)

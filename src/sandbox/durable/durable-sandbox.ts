@@ -1,13 +1,20 @@
-// A sandbox that can outlive this bridge, over the connection that its first process has made. The container is neither a child of this process nor
-// ended by its end: it ends when it is told to, when it is removed, or when no bridge came for too long.
-import type { Socket } from 'node:net'
+// A sandbox that can outlive this bridge, over the link to its first process. It is neither a child of this process nor ended by its end: it ends when it
+// is told to, when it is removed, or when no bridge came for too long.
 import { type Readable, Writable } from 'node:stream'
 import { processTreeUsage, type ProcessUsage } from '../../process/process-tree-usage.ts'
 import { withTimeout } from '../../process/wait.ts'
 import { explainEnd } from '../native-kernel.ts'
-import type { CellMark, Durable, KeptSession, LeftBehind, ProviderName, Sandbox, SandboxExit } from '../provider.ts'
-import type { Entered } from './door.ts'
-import { NumberedLines } from './numbered-lines.ts'
+import type {
+  CellMark,
+  Durable,
+  KeptPlace,
+  KeptSession,
+  LeftBehind,
+  ProviderName,
+  Sandbox,
+  SandboxExit,
+} from '../provider.ts'
+import type { LinkEnd, RelayLink } from './relay-link.ts'
 
 /** How long it may take to end by itself once it was told to. */
 const QUIET_END_MS = 3_000
@@ -17,19 +24,22 @@ const HIGH_WATER_BYTES = 1 << 16
 interface DurableOptions {
   id: string
   provider: ProviderName
-  entered: Entered
-  left?: LeftBehind
-  /** Of the first bridge: the key that the sandbox is to come back with. */
+  link: RelayLink
+  left?: LeftBehind | undefined
+  /** Of the first bridge of a container: the key that the sandbox is to come back with. */
   key?: string
-  preamble?: Buffer
+  /** Where other bridges find it. */
+  place?: KeptPlace
   /** Write down whose it is. */
   keep: (session: KeptSession) => Promise<void>
   keepSeconds: number
   /** Somebody uses it. */
   touch: () => void
-  /** Ends the container from outside. Resolves when nothing of it is left. */
+  /** Ends it from outside. Resolves when nothing of it is left. */
   remove: () => Promise<void>
-  findPid: () => Promise<number | undefined>
+  findPid?: () => Promise<number | undefined>
+  /** Why it has ended, where somebody knows. */
+  explain?: (code: number | null) => Promise<SandboxExit | undefined>
   /** This bridge is done with it. */
   onEnd: (isLeft: boolean) => Promise<void>
 }
@@ -41,45 +51,39 @@ export class DurableSandbox implements Sandbox, Durable {
   readonly stdout: Readable
   readonly exited: Promise<SandboxExit>
   readonly left: LeftBehind | undefined
+  readonly place: KeptPlace | undefined
   readonly #options: DurableOptions
-  readonly #socket: Socket
-  readonly #lines: NumberedLines
+  readonly #link: RelayLink
   #isKept: boolean
-  #faulted = ''
   #isLeaving = false
   #insidePid: Promise<number | undefined> | undefined
   #disposing: Promise<void> | undefined
 
   constructor(options: DurableOptions) {
-    const { id, provider, entered, left, key, preamble } = options
-    const { socket, rest } = entered
+    const { id, provider, link, left, key, place } = options
     this.id = id
     this.provider = provider
     this.left = left
+    this.place = place
     this.#isKept = left !== undefined
     this.#options = options
-    this.#socket = socket
+    this.#link = link
     this.stdin = new Writable({
       highWaterMark: HIGH_WATER_BYTES,
-      write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, () => done()),
+      write: (chunk: Buffer, _encoding, done) => link.sendLines(chunk, done),
     })
     this.stdin.on('error', () => {})
-    this.#lines = new NumberedLines(socket, (reason) => {
-      this.#faulted = `sent ${reason}`
-      void this.dispose()
-    })
-    this.stdout = this.#lines.frames
-    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-    this.exited = closed.then(async () => {
+    this.stdout = link.frames
+    this.exited = link.ended.then(async (end) => {
       this.stdin.destroy()
-      await options.onEnd(this.#isLeaving)
-      return this.#exit()
+      if (end.how === 'faulty') void this.dispose()
+      const exit = await this.#exit(end)
+      await options.onEnd(exit.reason === 'left')
+      return exit
     })
-    if (preamble) socket.write(preamble)
-    if (key !== undefined) socket.write(`key ${key}\nresume\n`)
-    if (rest.length > 0) this.#lines.push(rest)
+    if (key !== undefined) link.send(`key ${key}`)
     // Of nothing that is pending, nothing is sent again: the next cell can be sent at once.
-    if (left && !left.isPending) this.resume()
+    if (!left?.isPending) this.resume()
   }
 
   get durable(): Durable {
@@ -89,20 +93,20 @@ export class DurableSandbox implements Sandbox, Durable {
   async keep(session: KeptSession): Promise<void> {
     await this.#options.keep(session)
     this.#isKept = true
-    this.#write(`keep ${this.#options.keepSeconds}\n`)
+    this.#link.send(`keep ${this.#options.keepSeconds}`)
   }
 
   resume(): void {
-    this.#write('resume\n')
+    this.#link.send('resume')
   }
 
   beginCell({ number, deadline, digest }: CellMark): void {
     this.#options.touch()
-    this.#write(`cell ${number} ${Math.round(deadline)} ${digest}\n`)
+    this.#link.send(`cell ${number} ${Math.round(deadline)} ${digest}`)
   }
 
   release(): void {
-    this.#write(`release ${this.#lines.last}\n`)
+    this.#link.send(`release ${this.#link.lastFrame}`)
   }
 
   async leave(): Promise<void> {
@@ -110,18 +114,21 @@ export class DurableSandbox implements Sandbox, Durable {
     if (this.#disposing) return this.#disposing
     this.#isLeaving = true
     this.#options.touch()
-    // What was written is sent first.
-    this.#socket.end(() => this.#socket.destroy())
-    await withTimeout(this.exited, QUIET_END_MS, () => this.#socket.destroy())
+    this.#link.send('leave')
+    // With it, all that was written before has arrived.
+    await withTimeout(this.#link.flushed(), QUIET_END_MS, () => {})
+    this.#link.close()
     await this.exited
   }
 
   interrupt(): void {
-    this.#write('interrupt\n')
+    this.#link.send('interrupt')
   }
 
   async usage(): Promise<ProcessUsage | undefined> {
-    this.#insidePid ??= this.#options.findPid().catch(() => undefined)
+    const { findPid } = this.#options
+    if (!findPid) return undefined
+    this.#insidePid ??= findPid().catch(() => undefined)
     const pid = await this.#insidePid
     return pid === undefined || this.#disposing ? undefined : processTreeUsage(pid)
   }
@@ -133,26 +140,28 @@ export class DurableSandbox implements Sandbox, Durable {
 
   async #end(): Promise<void> {
     this.stdout.resume()
-    this.#write('end\n')
-    // One that is not kept also ends with its connection, and before it reads anything.
-    if (!this.#isKept) this.#socket.destroySoon()
-    await withTimeout(this.exited, QUIET_END_MS, () => {})
+    this.#link.send('end')
+    await withTimeout(this.#link.ended, QUIET_END_MS, () => {})
     // Its end is not yet that of its container.
     await this.#options.remove().catch(() => {})
-    this.#socket.destroy()
+    this.#link.close()
     await this.exited
   }
 
-  #write(words: string): void {
-    if (this.#socket.writable) this.#socket.write(words)
-  }
-
-  #exit(): SandboxExit {
-    const code = this.#lines.endCode ?? null
+  async #exit({ how, detail }: LinkEnd): Promise<SandboxExit> {
+    const code = this.#link.endCode ?? null
     const end = { code, signal: null }
     if (this.#isLeaving) return { ...end, reason: 'left', detail: '' }
-    if (this.#disposing) return { ...end, reason: 'disposed', detail: this.#faulted }
+    if (this.#disposing) return { ...end, reason: 'disposed', detail: how === 'faulty' ? detail : '' }
+    if (how === 'taken') return { ...end, reason: 'left', detail: TAKEN }
+    if (how === 'lost' && this.#isKept) return { ...end, reason: 'left', detail: `${LOST}: ${detail}` }
+    if (how === 'lost') return { ...end, reason: 'engine-gone', detail }
+    const explained = await this.#options.explain?.(code)
+    if (explained) return explained
     if (code === null) return { ...end, reason: 'killed', detail: 'its connection ended' }
     return { ...end, ...explainEnd({ ...end, stderr: '', spoke: true }) }
   }
 }
+
+const TAKEN = 'Another bridge has taken over this sandbox'
+const LOST = 'The connection to the sandbox is lost'

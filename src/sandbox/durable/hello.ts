@@ -1,14 +1,23 @@
-// What the first process of a kept sandbox says first on each connection (python/sandbox_relay.py): which sandbox it is, and how far its cell is.
-// Anything in the container can connect and write it, so every word is checked, and only the key counts.
+// How the first process of a kept sandbox introduces itself (python/sandbox_relay.py): which sandbox it is, which bridge it follows, and how far its cell
+// is. Anything in a container can connect to the door and write it, so every word is checked, and only the key counts there.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { LeftBehind } from '../provider.ts'
 
 export interface Hello extends LeftBehind {
-  /** Missing on the first connection of all. */
+  /** Missing on the first connection of all, and in pods. */
   key: string | undefined
+  /** The bridge that it follows, and which of its connections this answers. */
+  generation: number
+  attempt: number
+  /** The last line that it has taken from that bridge. */
+  got: number
+  /** Whether that bridge has said anything lately. */
+  isThere: boolean
+  /** Whether that bridge runs a cell, or is about to hand over its result. */
+  isBusy: boolean
 }
 
-const VERSION = '1'
+const VERSION = '2'
 /** As many as one kernel may have open. */
 const MAX_OPEN_CALLS = 10_000
 const MAX_NUMBER_DIGITS = 15
@@ -27,14 +36,22 @@ export function parseHello(line: string): Hello | undefined {
   }
   const [cell, running, pending, late] = [number('cell'), number('running'), number('pending'), number('late')]
   const [dropped, deadline] = [number('dropped'), number('deadline')]
+  const [generation, attempt, got] = [number('generation'), number('attempt'), number('got')]
+  const [there, busy] = [number('there'), number('busy')]
   const key = found.get('key') ?? ''
   const digest = found.get('digest') ?? ''
   const open = openCalls(found.get('open') ?? '')
-  const isWhole = [cell, running, pending, late, dropped, deadline].every((one) => !Number.isNaN(one))
+  const numbers = [cell, running, pending, late, dropped, deadline, generation, attempt, got, there, busy]
+  const isWhole = numbers.every((one) => !Number.isNaN(one))
   if (!isWhole || !open || found.get('version') !== VERSION) return undefined
   if (!/^(-|[0-9a-f]{64})$/.test(key) || !/^(-|[0-9a-f]{64})$/.test(digest)) return undefined
   return {
     key: key === '-' ? undefined : key,
+    generation,
+    attempt,
+    got,
+    isThere: there === 1,
+    isBusy: busy === 1,
     number: cell,
     deadline,
     digest,

@@ -1,9 +1,8 @@
-// Frames with numbers, from the first process of a kept sandbox. Each is acknowledged before anybody gets it: a call that was acknowledged may have
-// been made, one that was not is sent again to the next bridge. A number that cannot be right ends the sandbox.
-import type { Socket } from 'node:net'
+// Frames with numbers, from the first process of a kept sandbox. A call is handed on once it is certain that the sandbox knows it to be acknowledged: from
+// then on it may have been made, and one that was not is sent again to the next bridge. A number that cannot be right ends the sandbox.
 import { Readable } from 'node:stream'
-import { createLineSplitter } from '../../process/line-splitter.ts'
-import { MAX_HELLO_BYTES } from './hello.ts'
+import { createLineSplitter, type LineSplitter } from '../../process/line-splitter.ts'
+import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
 
 /** With its number. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024 + 32
@@ -12,31 +11,53 @@ const NUMBERED = /^(0|[1-9]\d{0,14}) /
 const MAX_PREFIX_BYTES = 17
 /** Of frames that are not with their reader yet: with more, nothing is read. */
 const MAX_WAITING_BYTES = 1 << 20
+/** The sandbox waits for acknowledgements before it sends more than this. */
+const MAX_UNCONFIRMED_BYTES = MAX_LINE_BYTES + 16 * MAX_WAITING_BYTES
 const LF = Buffer.from('\n')
+/** As kernels write them. */
+const CALL = Buffer.from('{"type":"call"')
+
+export interface NumberedLinesOptions {
+  /** @returns whether the frames behind it are for this bridge */
+  onHello: (hello: Hello) => boolean
+  /** The sandbox has all lines up to this one. @param isMissing it asks for those behind it */
+  onGot: (number: number, isMissing: boolean) => void
+  /** Tell the sandbox that all frames up to this one are here. @returns the number of the line that says so */
+  acknowledge: (frame: number) => number
+  onFault: (reason: string) => void
+}
+
+interface Batch {
+  data: Buffer
+  /** Of the line that has to have arrived before. */
+  confirmedBy: number
+}
 
 export class NumberedLines {
   /** The frames as an ordinary kernel sends them. */
   readonly frames: Readable
   /** The exit code that the first process has told. */
   endCode: number | undefined
-  readonly #socket: Socket
-  readonly #onFault: (reason: string) => void
-  readonly #splitter = createLineSplitter({
-    maxBytes: MAX_LINE_BYTES,
-    onLine: (line) => this.#take(line),
-    onTooLong: ({ bytes }) => this.#fault(`a line of ${bytes} bytes`),
-  })
+  readonly #options: NumberedLinesOptions
+  #source: Readable | undefined
+  #splitter: LineSplitter
+  /** Until then, lines are for another bridge, or the rest of one. */
+  #hasMet = false
   #arrived: Buffer[] = []
+  #hasCall = false
   #last = 0
   #acknowledged = 0
+  #confirmed = 0
   #hasFaulted = false
-  /** Bytes of frames whose acknowledgement has not been written. */
+  #hasEnded = false
+  /** Frames that are not handed on yet. */
+  #waiting: Batch[] = []
   #waitingBytes = 0
   #isWanted = true
 
-  constructor(socket: Socket, onFault: (reason: string) => void) {
-    this.#socket = socket
-    this.#onFault = onFault
+  constructor(options: NumberedLinesOptions) {
+    this.#options = options
+    this.#splitter = this.#newSplitter()
     this.frames = new Readable({
       highWaterMark: MAX_WAITING_BYTES,
       read: () => {
@@ -44,13 +65,33 @@ export class NumberedLines {
         this.#flow()
       },
     })
-    socket.on('data', (chunk: Buffer) => this.push(chunk))
-    socket.once('close', () => this.frames.push(null))
   }
 
   /** The number of the frame that came last. */
   get last(): number {
     return this.#last
+  }
+
+  /** Its reader is behind: what the connection holds is not known. */
+  get isPaused(): boolean {
+    return this.#source?.isPaused() ?? false
+  }
+
+  /** From now on lines come from here, a new connection. */
+  readFrom(source: Readable): void {
+    this.#source = source
+    this.#splitter = this.#newSplitter()
+    this.#hasMet = false
+    source.on('data', (chunk: Buffer) => {
+      if (this.#source === source && !this.#hasEnded) this.push(chunk)
+    })
+    this.#flow()
+  }
+
+  /** Nothing comes any more. */
+  end(): void {
+    this.#hasEnded = true
+    this.frames.push(null)
   }
 
   push(chunk: Buffer): void {
@@ -59,52 +100,86 @@ export class NumberedLines {
     const frames = this.#arrived
     this.#arrived = []
     if (frames.length === 0) return
-    const data = Buffer.concat(frames)
-    if (this.#last === this.#acknowledged) return this.#deliver(data)
+    const isNew = this.#last !== this.#acknowledged
     this.#acknowledged = this.#last
+    const line = isNew ? this.#options.acknowledge(this.#last) : 0
+    const data = Buffer.concat(frames)
+    this.#waiting.push({ data, confirmedBy: this.#hasCall ? line : 0 })
+    this.#hasCall = false
     this.#waitingBytes += data.length
-    // Once the system has it, the sandbox gets it, even if this process ends now.
-    this.#socket.write(`ack ${this.#last}\n`, (error) => {
+    if (this.#waitingBytes > MAX_UNCONFIRMED_BYTES) return this.#fault('frames without taking acknowledgements')
+    this.#deliver()
+  }
+
+  #deliver(): void {
+    while (this.#waiting[0] && this.#waiting[0].confirmedBy <= this.#confirmed) {
+      const { data } = this.#waiting.shift()!
       this.#waitingBytes -= data.length
-      if (!error) this.#deliver(data)
-    })
+      if (!this.#hasFaulted && !this.#hasEnded) this.#isWanted = this.frames.push(data)
+    }
     this.#flow()
   }
 
-  #deliver(data: Buffer): void {
-    if (this.#hasFaulted || this.#socket.closed) return
-    this.#isWanted = this.frames.push(data)
-    this.#flow()
-  }
-
-  /** One that sends and does not read fills no memory of this process. */
+  /** One that sends and does not read fills no memory of this process. Until it has met its bridge, nothing can be said about what comes. */
   #flow(): void {
-    if (this.#isWanted && this.#waitingBytes < MAX_WAITING_BYTES) this.#socket.resume()
-    else this.#socket.pause()
+    if (!this.#hasMet || (this.#isWanted && this.#waitingBytes < MAX_WAITING_BYTES)) this.#source?.resume()
+    // Words that confirm come the same way as frames.
+    else if (this.#waiting.length === 0) this.#source?.pause()
+  }
+
+  #newSplitter(): LineSplitter {
+    return createLineSplitter({
+      maxBytes: MAX_LINE_BYTES,
+      onLine: (line) => this.#take(line),
+      onTooLong: ({ bytes }) => {
+        if (this.#hasMet) this.#fault(`a line of ${bytes} bytes`)
+      },
+    })
   }
 
   #take(line: Buffer): void {
     if (this.#hasFaulted) return
     const start = line.toString('latin1', 0, MAX_PREFIX_BYTES)
+    if (start.startsWith('hello ')) return this.#takeHello(line)
+    if (!this.#hasMet) return
     const [prefix, digits] = NUMBERED.exec(start) ?? []
     if (prefix === undefined || digits === undefined) return this.#takeWord(line)
     const number = Number(digits)
     // 0 is the `ready` frame, which every bridge gets.
     if (number !== 0 && number <= this.#last) return this.#fault(`frame ${number} after frame ${this.#last}`)
     if (number !== 0) this.#last = number
-    this.#arrived.push(line.subarray(prefix.length), LF)
+    const frame = line.subarray(prefix.length)
+    this.#hasCall ||= frame.subarray(0, CALL.length).equals(CALL)
+    this.#arrived.push(frame, LF)
+  }
+
+  #takeHello(line: Buffer): void {
+    const hello = line.length <= MAX_HELLO_BYTES ? parseHello(line.toString('latin1')) : undefined
+    if (hello) this.#hasMet = this.#options.onHello(hello) || this.#hasMet
+    else this.#fault('a hello that is none')
   }
 
   #takeWord(line: Buffer): void {
-    const [, code] = /^end (\d{1,3})$/.exec(line.length < MAX_HELLO_BYTES ? line.toString('latin1') : '') ?? []
-    if (code === undefined) this.#fault('a line without a number')
-    else this.endCode = Number(code)
+    const [, word, digits] =
+      /^(end|got|again) (\d{1,15})$/.exec(line.length < MAX_HELLO_BYTES ? line.toString('latin1') : '') ?? []
+    if (word === undefined) return this.#fault('a line without a number')
+    const number = Number(digits)
+    if (word === 'end') this.endCode = number
+    else this.confirm(number, word === 'again')
+  }
+
+  /** The sandbox has all lines of this bridge up to this one. */
+  confirm(number: number, isMissing = false): void {
+    this.#confirmed = Math.max(this.#confirmed, number)
+    this.#options.onGot(number, isMissing)
+    this.#deliver()
   }
 
   #fault(reason: string): void {
     if (this.#hasFaulted) return
     this.#hasFaulted = true
     this.#arrived = []
-    this.#onFault(reason)
+    this.#waiting = []
+    this.#options.onFault(reason)
   }
 }

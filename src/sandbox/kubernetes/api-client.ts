@@ -10,7 +10,8 @@ import { ApiError, ApiUnreachable } from './api-errors.ts'
 import type { Credentials, CredentialSource } from './credentials.ts'
 
 export interface ApiRequest {
-  method: 'GET' | 'POST' | 'DELETE'
+  /** `PATCH` sends a JSON patch. */
+  method: 'GET' | 'POST' | 'DELETE' | 'PATCH'
   path: string
   query?: Record<string, string>
   body?: unknown
@@ -27,6 +28,7 @@ const MAX_ANSWER_BYTES = 16 << 20
 const MAX_LINE_BYTES = 4 << 20
 /** An idle connection of a watch is kept alive by the kernel; without that, a lost one would be noticed after hours. */
 const KEEP_ALIVE_MS = 15_000
+const PATCH_TYPE = 'application/json-patch+json'
 
 export class ApiClient {
   readonly #server: URL
@@ -112,7 +114,10 @@ export class ApiClient {
             Accept: 'application/json',
             'User-Agent': 'sandbridge',
             ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-            ...(content && { 'Content-Type': 'application/json', 'Content-Length': content.byteLength }),
+            ...(content && {
+              'Content-Type': method === 'PATCH' ? PATCH_TYPE : 'application/json',
+              'Content-Length': content.byteLength,
+            }),
           },
           ...(signal && { signal }),
           timeout: silentMs,

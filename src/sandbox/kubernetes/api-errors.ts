@@ -27,7 +27,7 @@ export class ApiUnreachable extends Error {
 
 /** What was asked for. */
 export interface Asked {
-  verb: 'create' | 'get' | 'list' | 'watch' | 'delete'
+  verb: 'create' | 'get' | 'list' | 'watch' | 'delete' | 'patch'
   /** As RBAC names it, such as `pods/attach`. */
   resource: string
   namespace: string

@@ -4,6 +4,7 @@ import type { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
 import type { ApiClient } from './api-client.ts'
 import { ApiError, type Asked, clusterError } from './api-errors.ts'
+import { type ClaimedPod, type PatchStep, readClaim } from './pod-claim.ts'
 import { BRIDGE_LABEL } from './pod-manifest.ts'
 import { type PodState, readPod } from './pod-state.ts'
 import { PodWatcher } from './pod-watcher.ts'
@@ -61,6 +62,31 @@ export class Cluster {
   async listPods(labelSelector: string): Promise<unknown[]> {
     const list = await this.client.request({ method: 'GET', path: this.path('pods'), query: { labelSelector } })
     return isRecord(list) && Array.isArray(list['items']) ? (list['items'] as unknown[]) : []
+  }
+
+  /** A pod that outlives bridges, and whose it is. @throws ApiError, ApiUnreachable */
+  async getClaim(name: string): Promise<ClaimedPod | undefined> {
+    try {
+      return readClaim(await this.client.request({ method: 'GET', path: this.path('pods', name) }))
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  async listClaims(labelSelector: string): Promise<ClaimedPod[]> {
+    return (await this.listPods(labelSelector)).flatMap((item) => readClaim(item) ?? [])
+  }
+
+  /** @returns false when a test of the patch failed, or there is no such pod @throws ApiError, ApiUnreachable */
+  async patchPod(name: string, steps: readonly PatchStep[]): Promise<boolean> {
+    try {
+      await this.client.request({ method: 'PATCH', path: this.path('pods', name), body: steps })
+      return true
+    } catch (error) {
+      if (error instanceof ApiError && [404, 409, 422].includes(error.status)) return false
+      throw error instanceof ApiError ? this.explain(error, { verb: 'patch', resource: 'pods' }) : error
+    }
   }
 
   /** @param graceSeconds 0 does not wait for the node to confirm that it has ended */

@@ -10,7 +10,7 @@ import { type ClusterAccess, findCluster } from './kubeconfig.ts'
 
 /** Every permission that the bridge needs in its namespace, and no other. docs/kubernetes.md and the role in deploy/ grant exactly these. */
 export const USED_VERBS: readonly { group: string; resource: string; verbs: Asked['verb'][] }[] = [
-  { group: '', resource: 'pods', verbs: ['create', 'get', 'list', 'watch', 'delete'] },
+  { group: '', resource: 'pods', verbs: ['create', 'get', 'list', 'watch', 'delete', 'patch'] },
   // A WebSocket begins as a GET. Since Kubernetes 1.35 it needs the right to create as well.
   { group: '', resource: 'pods/attach', verbs: ['get', 'create'] },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: ['create', 'get'] },
@@ -23,11 +23,16 @@ export const USED_FOR_SERVERS: typeof USED_VERBS = [{ group: '', resource: 'secr
 const PATIENCE_MS = 3_000
 
 /** @param chosen as the settings have it */
-export async function describeCluster(chosen: {
+export async function describeCluster({
+  isDurable = false,
+  ...chosen
+}: {
   context: string | undefined
   namespace: string | undefined
   /** Servers run in pods, too. */
   hasServers: boolean
+  /** Pods outlive the bridge. */
+  isDurable?: boolean
 }): Promise<{ usable: boolean; verdict: string }> {
   try {
     const { hasServers, ...choice } = chosen
@@ -38,7 +43,8 @@ export async function describeCluster(chosen: {
       access.namespace,
     )
     const version = await askVersion(cluster)
-    const missing = await missingVerbs(cluster, hasServers ? [...USED_VERBS, ...USED_FOR_SERVERS] : USED_VERBS)
+    const used = hasServers ? [...USED_VERBS, ...USED_FOR_SERVERS] : USED_VERBS
+    const missing = await missingVerbs(cluster, used, isDurable)
     const where = `${access.name}, ${nameOf(access)}, Kubernetes ${version}, namespace ${access.namespace}`
     if (missing.length === 0) return { usable: true, verdict: where }
     return { usable: false, verdict: `${where}; this user may not ${missing.join(', ')}: see docs/kubernetes.md` }
@@ -64,8 +70,11 @@ async function askVersion(cluster: Cluster): Promise<string> {
 }
 
 /** Those that the cluster says are not allowed. Everybody may ask for themselves. */
-async function missingVerbs(cluster: Cluster, needed: typeof USED_VERBS): Promise<string[]> {
-  const asked = needed.flatMap(({ group, resource, verbs }) => verbs.map((verb) => ({ group, resource, verb })))
+async function missingVerbs(cluster: Cluster, needed: typeof USED_VERBS, isDurable: boolean): Promise<string[]> {
+  const asked = needed.flatMap(({ group, resource, verbs }) =>
+    // Only a pod that outlives its bridge is changed after it was made.
+    verbs.filter((verb) => isDurable || verb !== 'patch').map((verb) => ({ group, resource, verb })),
+  )
   const allowed = await Promise.all(asked.map((one) => isAllowed(cluster, one)))
   return asked.filter((_, index) => !allowed[index]).map(({ verb, resource }) => `${verb} ${resource}`)
 }

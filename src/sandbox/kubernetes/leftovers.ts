@@ -2,6 +2,7 @@
 // it is an object that has finished. A pod that never ran waits for a node for ever.
 import type { Cluster } from './cluster.ts'
 import { BRIDGE_LABEL, MANAGED_BY } from './pod-manifest.ts'
+import { readClaim } from './pod-claim.ts'
 import { readPod } from './pod-state.ts'
 import { isRecord } from '../../text/json.ts'
 
@@ -28,6 +29,9 @@ function isLeftover(item: unknown, now: number): boolean {
   const pod = readPod(item)
   // Another program's pod, with a label of ours by chance.
   if (!pod || !isRecord(item) || !pod.name.startsWith('sandbridge-')) return false
+  const keptUntil = readClaim(item)?.keptUntil ?? Number.NaN
+  // It should have ended itself by then: it hangs, or its node is gone.
+  if (now > keptUntil) return true
   if (pod.phase === 'Pending') return now - pod.createdAt > PENDING_FOR_MS
   if (pod.phase !== 'Succeeded' && pod.phase !== 'Failed') return false
   return now - (Number.isNaN(pod.finishedAt) ? pod.createdAt : pod.finishedAt) > FINISHED_FOR_MS

@@ -41,6 +41,8 @@ export interface PodOptions {
   environment: Readonly<Record<string, string>>
   /** Arguments of python3. */
   pythonArgs: readonly string[]
+  /** It outlives the bridge: what bridges find it by. */
+  durable?: { labels: Record<string, string>; annotations: Record<string, string> } | undefined
 }
 
 export function podManifest(options: PodOptions) {
@@ -53,10 +55,11 @@ export function podManifest(options: PodOptions) {
     kind: 'Pod',
     metadata: {
       name,
-      labels: { ...MANAGED_BY, [BRIDGE_LABEL]: options.bridge },
+      labels: { ...MANAGED_BY, [BRIDGE_LABEL]: options.bridge, ...options.durable?.labels },
       annotations: {
         'sandbridge/started-by': options.startedBy,
         'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+        ...options.durable?.annotations,
       },
     },
     spec: {
@@ -96,8 +99,8 @@ export function podManifest(options: PodOptions) {
           workingDir: '/',
           env: Object.entries(options.environment).map(([key, value]) => ({ name: key, value: unexpanded(value) })),
           stdin: true,
-          // The end of the bridge's connection is the end of the input: the sandbox ends itself then.
-          stdinOnce: true,
+          // The end of the bridge's connection is the end of the input: the sandbox ends itself then, unless it is to outlive the bridge.
+          stdinOnce: options.durable === undefined,
           tty: false,
           resources: {
             requests: { memory: String(memoryBytes), cpu: cpu.requests, 'ephemeral-storage': DISK.requests },

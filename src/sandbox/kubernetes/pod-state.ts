@@ -4,6 +4,8 @@ import { oneLine } from '../../text/one-line.ts'
 
 export interface PodState {
   name: string
+  /** Tells it from another pod that had its name. */
+  uid: string
   phase: string
   /** Of the pod as a whole, such as `Evicted`. */
   reason: string
@@ -26,7 +28,7 @@ const MAX_WORDS_CHARS = 400
 /** Undefined for an object that is not a pod. */
 export function readPod(value: unknown): PodState | undefined {
   const pod = record(value)
-  const { name, deletionTimestamp, creationTimestamp } = record(pod['metadata'])
+  const { name, uid, deletionTimestamp, creationTimestamp } = record(pod['metadata'])
   if (typeof name !== 'string') return undefined
   const status = record(pod['status'])
   const container = record(array(status['containerStatuses'])[0])
@@ -38,6 +40,7 @@ export function readPod(value: unknown): PodState | undefined {
     .find(({ type }) => type === 'PodScheduled')
   return {
     name,
+    uid: typeof uid === 'string' ? uid : '',
     phase: words(status['phase']),
     reason: words(status['reason']),
     message: words(status['message']),

@@ -5,15 +5,17 @@ import { homedir, hostname } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { isImagePath } from '../image-name.ts'
 import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
-import type { Program, Provider, Sandbox, SandboxLimits, StartedProgram } from '../provider.ts'
+import type { KeptSession, Program, Provider, Resumed, Sandbox, SandboxLimits, StartedProgram } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { ApiClient } from './api-client.ts'
 import { Cluster } from './cluster.ts'
 import { CredentialSource } from './credentials.ts'
+import { KeptPods } from './kept-pods.ts'
 import { findCluster } from './kubeconfig.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { CHECK_PROGRAM, checkNetwork, networkTargets, type Target } from './network-check.ts'
 import { ensureNetworkPolicy } from './network-policy.ts'
+import { firstClaim } from './pod-claim.ts'
 import { FILE_BYTES, podManifest, type PodOptions } from './pod-manifest.ts'
 import { PodSandbox } from './pod-sandbox.ts'
 import { podUser } from './pod-user.ts'
@@ -34,6 +36,8 @@ export interface KubernetesOptions {
   /** Refuse a cluster whose pods have a network. */
   checksNetwork: boolean
   startTimeoutMs: number
+  /** Pods outlive the bridge: how long each waits for the next one. */
+  keepSeconds?: number | undefined
   /** What the check tries instead of the usual places; for tests, which reach nothing else. */
   targets?: readonly Target[]
   /** Between two pings of a channel; for tests. */
@@ -46,6 +50,7 @@ const CHECK_MEMORY_BYTES = 128 << 20
 const STARTS_AT_ONCE = 16
 /** A pod whose bridge never connects ends itself. The bridge connects as soon as it runs. */
 const INPUT_S = 120
+const CLEAN_MS = 15 * 60_000
 
 export class KubernetesProvider implements Provider {
   readonly name = 'kubernetes'
@@ -74,8 +79,10 @@ export class KubernetesProvider implements Provider {
     const name = newPodName()
     const { memoryBytes } = limits
     const { pidsCount } = this.#options
+    const { keepSeconds } = this.#options
     const words = {
       id: name,
+      ...(keepSeconds !== undefined && { door: 'stdio' }),
       memoryBytes,
       pidsCount,
       compiled: undefined,
@@ -83,7 +90,37 @@ export class KubernetesProvider implements Provider {
       inputSeconds: INPUT_S,
     }
     const { args, preamble } = kernel.start(words)
-    return this.#create(cluster, { name, memoryBytes, pythonArgs: args, preamble })
+    return this.#create(cluster, {
+      name,
+      memoryBytes,
+      pythonArgs: args,
+      preamble,
+      isDurable: keepSeconds !== undefined,
+    })
+  }
+
+  /** @throws BridgeError what `prepare` throws, SANDBOX_BUSY */
+  async resume(session: KeptSession): Promise<Resumed> {
+    return this.#withKept((kept) => kept.resume(session), {})
+  }
+
+  async keeps(session: KeptSession): Promise<boolean> {
+    return this.#withKept((kept) => kept.keeps(session), false)
+  }
+
+  async #withKept<T>(work: (kept: KeptPods) => Promise<T>, otherwise: T): Promise<T> {
+    if (this.#options.keepSeconds === undefined) return otherwise
+    const cluster = await this.#cluster.get()
+    try {
+      return await work(this.#kept(cluster))
+    } catch (error) {
+      throw cluster.explain(error, { verb: 'get', resource: 'pods' })
+    }
+  }
+
+  #kept(cluster: Cluster): KeptPods {
+    const { keepSeconds = 0, image, pingMs } = this.#options
+    return new KeptPods(cluster, { keepSeconds, image, pingMs })
   }
 
   /** @throws BridgeError what `start` throws */
@@ -97,12 +134,15 @@ export class KubernetesProvider implements Provider {
     return this.#explained(cluster, () => startProgram(program, { cluster, name, pod, startTimeoutMs, pingMs }))
   }
 
-  #create(cluster: Cluster, { preamble, ...parts }: PodParts): Promise<PodSandbox> {
+  #create(cluster: Cluster, { preamble, isDurable = false, ...parts }: PodParts): Promise<Sandbox> {
     const { image, startTimeoutMs, pingMs } = this.#options
     const { name } = parts
-    const manifest = this.#manifest(cluster, parts)
-    return this.#explained(cluster, () =>
-      PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pingMs }),
+    const kept = this.#kept(cluster)
+    const manifest = this.#manifest(cluster, { ...parts, ...(isDurable && { durable: firstClaim(kept.holder) }) })
+    return this.#explained(cluster, (): Promise<Sandbox> =>
+      isDurable
+        ? kept.start({ name, image, manifest, preamble, startTimeoutMs })
+        : PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pingMs }),
     )
   }
 
@@ -142,6 +182,9 @@ export class KubernetesProvider implements Provider {
     await ensureNetworkPolicy(cluster)
     // Runs in the background, and a failure is ignored: it only cleans up.
     void removeLeftovers(cluster).catch(() => {})
+    // Pods that outlive bridges are not always followed by one that starts.
+    if (this.#options.keepSeconds !== undefined)
+      setInterval(() => void removeLeftovers(cluster).catch(() => {}), CLEAN_MS).unref()
     if (checksNetwork) {
       onProgress('checking that pods of the cluster have no network')
       const pod = await this.#create(cluster, {
@@ -161,6 +204,7 @@ interface PodParts {
   memoryBytes: number
   pythonArgs: readonly string[]
   preamble: Buffer
+  isDurable?: boolean
 }
 
 function newPodName(): string {

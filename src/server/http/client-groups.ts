@@ -7,6 +7,7 @@ import { createServer } from '../create-server.ts'
 import { OpenRuns } from '../open-runs.ts'
 import type { Client } from './find-client.ts'
 import { LegacyConversations } from './legacy-conversations.ts'
+import type { HandleSeal } from './sealed-handle.ts'
 import { SessionHandles } from './session-handles.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
@@ -15,6 +16,7 @@ interface GroupOptions {
   /** Of all groups: it bounds how many sessions there are. */
   registry: SessionRegistry
   user: string | undefined
+  seal?: HandleSeal | undefined
   vanishedMs: ConstructorParameters<typeof LegacyConversations>[0]['vanishedMs']
 }
 
@@ -25,10 +27,10 @@ export class ClientGroup {
   readonly #modern: McpHttpHandler
   readonly #serveModern: Handler
 
-  constructor({ bridge, registry, user, vanishedMs }: GroupOptions) {
+  constructor({ bridge, registry, user, seal, vanishedMs }: GroupOptions) {
     const { settings, log } = bridge
     const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
-    const sessions = new SessionHandles({ registry, user, idleMs: settings.runtimeIdleTimeoutMs })
+    const sessions = new SessionHandles({ registry, user, seal, idleMs: settings.runtimeIdleTimeoutMs })
     const runs = new OpenRuns()
     const getConversation = () => Promise.resolve({ bridge, sessions })
     this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs })

@@ -17,6 +17,9 @@ import type { HeldSession, SessionRegistry } from './session-registry.ts'
 
 /** Longer than a session's kernel lasts: most clients cannot start over, and without its kernel a conversation costs next to nothing. */
 const IDLE_MS = 60 * 60_000
+/** Begins the ids of all conversations of this process: those of another one are known for what they are. */
+const REPLICA = randomBytes(4).toString('hex')
+
 interface Conversation {
   held: HeldSession
   /** GET requests; `open` is missing until the client has made one. */
@@ -46,7 +49,7 @@ export class LegacyConversations {
     const id = request.headers['mcp-session-id']
     const conversation = id === undefined ? await this.#openFor(body, response) : this.#byId.get(String(id))
     if (!conversation) {
-      if (!response.headersSent) refuse(response, 404, 'Session not found: initialize again', { code: -32_001 })
+      if (!response.headersSent) refuse(response, 404, notFound(String(id)), { code: -32_001 })
       return
     }
     // A stream that is open for what the server may have to say is use, too.
@@ -80,7 +83,7 @@ export class LegacyConversations {
   async #open(): Promise<Conversation> {
     const { bridge, registry, settings, log, user, vanishedMs } = this.#options
     const transport = new NodeStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomBytes(18).toString('base64url'),
+      sessionIdGenerator: () => `${REPLICA}.${randomBytes(18).toString('base64url')}`,
       onsessioninitialized: (id) => void this.#byId.set(id, conversation),
     })
     const streams: Conversation['streams'] = {}
@@ -106,4 +109,10 @@ export class LegacyConversations {
     await server.connect(transport)
     return conversation
   }
+}
+
+function notFound(id: string): string {
+  const [replica = '', rest] = id.split('.')
+  if (rest === undefined || replica === REPLICA) return 'Session not found: initialize again'
+  return 'Session not found: another bridge had it, which has ended or was not reached. Initialize again'
 }

@@ -18,6 +18,7 @@ import type { BearerRefusal } from './oauth/bearer-refusal.ts'
 import { ProtectedResource } from './oauth/protected-resource.ts'
 import { refuse } from './refuse.ts'
 import { BodyError, readJsonBody } from './request-body.ts'
+import { HandleSeal } from './sealed-handle.ts'
 import type { SignInPages } from './sign-in-pages.ts'
 import { SessionRegistry } from './session-registry.ts'
 import type { TlsFiles } from './tls-files.ts'
@@ -95,13 +96,17 @@ export async function serveHttp(
   const { settings, log } = bridge
   const registry = new SessionRegistry({
     open: (kept) => bridge.sessions.open(kept),
-    keeps: (owner) => bridge.sessions.keeps(owner),
+    keeps: (kept) => bridge.sessions.keeps(kept),
     close: (session) =>
       bridge.sessions.close(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,
     maxOfUser: settings.userSandboxCount,
   })
-  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, vanishedMs: limits.vanishedMs }))
+  const { handleKey, session, runtime, kubernetesNamespace = '' } = settings
+  const areShared = session === 'durable' && runtime === 'kubernetes'
+  const seal = areShared && handleKey !== undefined ? new HandleSeal(handleKey, kubernetesNamespace) : undefined
+  const { vanishedMs } = limits
+  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, vanishedMs }))
   const resource = () => settings.publicUrl ?? listener.origin + PATH
   const { accessTokens, protectedResource } = createOAuth(settings, resource, log)
   const findClient = createFindClient({ token, named: new NamedTokens(bridge.stores.of(undefined)), accessTokens, log })

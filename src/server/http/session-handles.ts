@@ -3,22 +3,30 @@
 // One that stands for no session is an error, never a new session.
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
-import { keptForHandle, ownerOfHandle } from '../../session/kept-for.ts'
+import { keptForHandle } from '../../session/kept-for.ts'
 import type { Session } from '../../session/session.ts'
-import type { Sessions } from '../sessions.ts'
+import type { NewHandle, Sessions } from '../sessions.ts'
+import type { HandleContent, HandleSeal } from './sealed-handle.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
 
 /** 144 bits, as 24 characters. */
 const HANDLE_BYTES = 18
+/** As long as a pod may live. */
+const SEALED_MS = 24 * 60 * 60_000
 
 interface HandleOptions {
   registry: SessionRegistry
   user: string | undefined
   idleMs: number
+  /** Makes handles that other replicas can read; missing where sandboxes are of this machine. */
+  seal?: HandleSeal | undefined
 }
+
+type Place = HandleContent['place']
 
 export class SessionHandles implements Sessions {
   readonly #options: HandleOptions
+  /** By the name of the session: its handle, or what is sealed in that. */
   readonly #held = new Map<string, HeldSession>()
   /** Clients that never come back with a handle must not keep others out. */
   readonly #cameBack = new WeakSet<HeldSession>()
@@ -27,49 +35,63 @@ export class SessionHandles implements Sessions {
     this.#options = options
   }
 
-  async use<T>(handle: string | undefined, work: (session: Session, newHandle?: string) => Promise<T>): Promise<T> {
+  async use<T>(handle: string | undefined, work: (session: Session, newHandle?: NewHandle) => Promise<T>): Promise<T> {
     if (handle === undefined) return this.#useNew(work)
-    const held = this.#held.get(handle) ?? (await this.#findKept(handle))
-    if (!held) {
+    const { seal, user } = this.#options
+    const content = seal?.open(handle, user, Date.now())
+    const name = seal ? content?.session : handle
+    const held = name === undefined ? undefined : (this.#held.get(name) ?? (await this.#findKept(name, content?.place)))
+    if (!held || name === undefined) {
       throw new BridgeError('SESSION_UNKNOWN', 'Unknown or expired session. No code ran, and its variables are gone')
     }
     this.#cameBack.add(held)
-    return held.use(() => work(held.session))
+    const { session } = held
+    return held.use(() => work(session, content && (() => this.#sealed(name, session, content.place))))
   }
 
   *readable(): Iterable<Session> {
     for (const { session } of this.#held.values()) yield session
   }
 
-  /** A session of an earlier bridge, whose sandbox it kept. */
-  async #findKept(handle: string): Promise<HeldSession | undefined> {
+  /** A session of an earlier bridge, or of another replica, whose sandbox is kept. */
+  async #findKept(name: string, place: Place | undefined): Promise<HeldSession | undefined> {
     const { registry, user } = this.#options
-    if (!(await registry.keeps(ownerOfHandle(handle, user)))) return undefined
-    return this.#held.get(handle) ?? this.#hold(handle)
+    if (!(await registry.keeps(keptForHandle(name, user, place)(undefined)))) return undefined
+    return this.#held.get(name) ?? this.#hold(name, place)
   }
 
-  #hold(handle: string): HeldSession {
+  #hold(name: string, place?: Place): HeldSession {
     const { registry, idleMs, user } = this.#options
     const held: HeldSession = registry.hold({
-      kept: keptForHandle(handle, user),
+      kept: keptForHandle(name, user, place),
       user,
       idleMs: () => idleMs,
       isExpendable: () => !this.#cameBack.has(held),
-      onEnd: () => this.#held.delete(handle),
+      onEnd: () => this.#held.delete(name),
     })
-    this.#held.set(handle, held)
+    this.#held.set(name, held)
     return held
   }
 
-  async #useNew<T>(work: (session: Session, newHandle: string) => Promise<T>): Promise<T> {
-    const handle = randomBytes(HANDLE_BYTES).toString('base64url')
-    const held = this.#hold(handle)
+  async #useNew<T>(work: (session: Session, newHandle: NewHandle) => Promise<T>): Promise<T> {
+    const { seal } = this.#options
+    const name = seal?.newSession() ?? randomBytes(HANDLE_BYTES).toString('base64url')
+    const held = this.#hold(name)
+    const { session } = held
     try {
-      return await held.use(() => work(held.session, handle))
+      return await held.use(() => work(session, () => (seal ? this.#sealed(name, session) : name)))
     } catch (error) {
       // The handle was never delivered.
       void held.end()
       throw error
     }
+  }
+
+  /** A handle for where the session is now; undefined while it has no sandbox, or the client knows the place. */
+  #sealed(session: string, { sandbox }: Session, known?: Place): string | undefined {
+    const { seal, user } = this.#options
+    const place = sandbox?.durable?.place
+    if (!seal || !place || place.uid === known?.uid) return undefined
+    return seal.seal({ session, place, expiresAt: Date.now() + SEALED_MS }, user)
   }
 }

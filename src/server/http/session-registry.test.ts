@@ -25,7 +25,7 @@ function setUp(max: number) {
   const newSession = () =>
     handles.use(undefined, async (session, handle) => {
       ;(session as unknown as { cells: number }).cells = 1
-      return { session, handle: handle! }
+      return { session, handle: handle!()! }
     })
   const goOn = (handle: string) => handles.use(handle, async (session) => session)
   const hold = (expendable = false) =>
@@ -72,7 +72,7 @@ describe('a handle', () => {
     const { handles, closed } = setUp(5)
     let handle = ''
     const failing = handles.use(undefined, (_session, newHandle) => {
-      handle = newHandle!
+      handle = newHandle!()!
       return Promise.reject(new Error('no sandbox'))
     })
     await expect(failing).rejects.toThrow('no sandbox')

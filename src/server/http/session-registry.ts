@@ -5,8 +5,8 @@ import type { KeptFor, Session } from '../../session/session.ts'
 
 interface RegistryOptions {
   open: (kept: KeptFor) => Session
-  /** Whether an earlier bridge kept a sandbox for this owner. */
-  keeps: (owner: string) => Promise<boolean>
+  /** Whether an earlier bridge kept a sandbox for this session. */
+  keeps: (kept: ReturnType<KeptFor>) => Promise<boolean>
   close: (session: Session) => Promise<void>
   /** How many there may be at once. */
   max: number
@@ -43,8 +43,8 @@ export class SessionRegistry {
     this.#hasStopped = true
   }
 
-  keeps(owner: string): Promise<boolean> {
-    return this.#options.keeps(owner)
+  keeps(kept: ReturnType<KeptFor>): Promise<boolean> {
+    return this.#options.keeps(kept)
   }
 
   /** A new session. @throws BridgeError SESSION_LIMIT at the limit, when no session may be ended for it */

@@ -25,8 +25,27 @@ export function answerPolicies(
 export function verbOf(method: string, url: URL): string {
   if (method === 'POST') return 'create'
   if (method === 'DELETE') return 'delete'
+  if (method === 'PATCH') return 'patch'
   if (url.searchParams.get('watch') === 'true') return 'watch'
   return /\/(pods|networkpolicies)$/.test(url.pathname) ? 'list' : 'get'
+}
+
+/** A JSON patch of texts; undefined when one of its tests fails. */
+export function applyPatch<T extends object>(target: T, steps: unknown): T | undefined {
+  const result = structuredClone(target)
+  for (const { op, path, value } of steps as { op: string; path: string; value: string }[]) {
+    const keys = path
+      .slice(1)
+      .split('/')
+      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const last = keys.pop()!
+    let object = result as Record<string, unknown>
+    for (const key of keys) object = object[key] as Record<string, unknown>
+    if (op !== 'add' && object?.[last] === undefined) return undefined
+    if (op === 'test' && object[last] !== value) return undefined
+    if (op !== 'test') object[last] = value
+  }
+  return result
 }
 
 export function status(code: number, reason: string, message: string) {

@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { makeCertificate, type Pair } from '../make-certificate.ts'
-import { answerPolicies, readJson, refuseUpgrade, send, status, verbOf } from './answers.ts'
+import { answerPolicies, applyPatch, readJson, refuseUpgrade, send, status, verbOf } from './answers.ts'
 import { type Manifest, type PodStatus, restrictedViolations } from './manifest.ts'
 import { type RunningContainer, runContainer } from './node.ts'
 import { type Secret, SecretStore } from './secrets.ts'
@@ -266,7 +266,19 @@ export class FakeCluster {
       const { gracePeriodSeconds: grace = 30 } = body as { gracePeriodSeconds?: number }
       this.delete(name, grace)
     }
+    if (method === 'PATCH' && !this.#patch(name, body)) {
+      const why = 'the server rejected our request due to an error in our request'
+      return send(response, 422, status(422, 'Invalid', why))
+    }
     send(response, 200, pod)
+  }
+
+  /** @returns false when a test of the patch fails */
+  #patch(name: string, steps: unknown): boolean {
+    const { metadata } = this.pods.get(name)!
+    const patched = applyPatch({ metadata }, steps)
+    if (patched) this.pods.change(name, (pod) => (pod.metadata = patched.metadata))
+    return patched !== undefined
   }
 
   #refuse(request: IncomingMessage, url: URL) {

@@ -1,16 +1,19 @@
 // The kubernetes provider on a fake cluster of the file's own, whose pods are processes in bubblewrap.
 import { afterAll } from 'vitest'
 import { findHostSystem } from '../../../src/sandbox/bubblewrap/find-system.ts'
+import { KubernetesProvider } from '../../../src/sandbox/kubernetes/provider.ts'
 import type { Provider } from '../../../src/sandbox/provider.ts'
-import { makeProvider } from '../engines.ts'
+import { KUBERNETES, SLIM_IMAGE } from '../engines.ts'
 import { FakeCluster } from './fake-cluster.ts'
 
 /** The cluster ends with the tests of the file. The provider cannot be prepared where there is no bubblewrap. */
-export async function openPods(): Promise<{ cluster: FakeCluster; provider: Provider }> {
+export async function openPods(
+  more: { keepSeconds?: number } = {},
+): Promise<{ cluster: FakeCluster; provider: Provider }> {
   const cluster = await FakeCluster.start()
   afterAll(() => cluster.stop())
   process.env['KUBECONFIG'] = cluster.kubeconfig
-  const pods = makeProvider('kubernetes')
+  const pods = new KubernetesProvider({ ...KUBERNETES, ...more, image: SLIM_IMAGE })
   const prepare = async (): Promise<void> => {
     const { found, verdict } = await findHostSystem()
     if (!found) throw new Error(`the fake cluster runs pods in bubblewrap: ${verdict}`)

@@ -1,0 +1,134 @@
+// Durable sessions of one fake cluster, served by two bridges of which one is killed half-way: what is lost, and which calls are made twice.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '@modelcontextprotocol/client'
+import { findHostSystem } from '../src/sandbox/bubblewrap/find-system.ts'
+import { fixtureServer } from '../test/support/bridge-process.ts'
+import { FakeCluster } from '../test/support/fake-cluster/fake-cluster.ts'
+import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'
+import { timed } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+/** SANDBRIDGE_BENCH_SANDBOXES sets another number: each is a Python of this machine. */
+const SANDBOXES = Number(process.env['SANDBRIDGE_BENCH_SANDBOXES'] ?? 10)
+const CELLS = 20
+const TRIES = 40
+const AGAIN_MS = 250
+
+interface Answer {
+  text: string
+  isError: boolean
+}
+
+export async function replicaRows(): Promise<BenchRow[]> {
+  const { found, verdict } = await findHostSystem()
+  if (!found) return [{ name: 'not measured', value: verdict, goal: 'bubblewrap', ok: null }]
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-ledger-'))
+  const ledger = path.join(folder, 'lines')
+  const cluster = await FakeCluster.start()
+  const env = {
+    MCP_BRIDGE_RUNTIME: 'kubernetes',
+    MCP_BRIDGE_SESSION: 'durable',
+    MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked',
+    MCP_BRIDGE_HANDLE_KEY: 'k'.repeat(32),
+    MCP_BRIDGE_HTTP_SESSIONS: String(2 * SANDBOXES),
+    MCP_BRIDGE_MEMORY: '128m',
+    MCP_BRIDGE_POOL: '0',
+    KUBECONFIG: cluster.kubeconfig,
+  }
+  const servers = { ledger: { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger } } }
+  const bridges = await Promise.all([openMeasuredBridge(servers, env), openMeasuredBridge(servers, env)])
+  try {
+    const clients = await Promise.all(bridges.map((bridge) => bridge.connect('modern')))
+    const run = new Run(bridges, clients)
+    const seconds = (await timed(() => run.all())) / 1000
+    const lines = existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : []
+    const twice = lines.length - new Set(lines).size
+    const { lost, problems } = run
+    for (const problem of problems.slice(0, 5)) process.stderr.write(`${problem}\n`)
+    return [
+      {
+        name: `${SANDBOXES} sandboxes, ${CELLS} cells each, two bridges, one killed half-way`,
+        value: `${lost} lost, ${twice} calls made twice; ${lines.length} calls in ${seconds.toFixed(1)} s`,
+        goal: 'none lost, no call twice',
+        ok: lost === 0 && twice === 0,
+      },
+    ]
+  } finally {
+    await Promise.all(bridges.map((bridge) => bridge.close()))
+    await cluster.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+class Run {
+  /** Sessions without all of their variables. */
+  lost = 0
+  readonly problems: string[] = []
+  readonly #bridges: readonly MeasuredBridge[]
+  readonly #clients: readonly Client[]
+  #cells = 0
+  #isKilled = false
+
+  constructor(bridges: readonly MeasuredBridge[], clients: readonly Client[]) {
+    this.#bridges = bridges
+    this.#clients = clients
+  }
+
+  async all(): Promise<void> {
+    await Promise.all(Array.from({ length: SANDBOXES }, (_, session) => this.#session(session)))
+  }
+
+  async #session(id: number): Promise<void> {
+    let handle: string | undefined
+    try {
+      for (let cell = 1; cell <= CELLS; cell += 1) {
+        // A client that had no answer sends its cell once more: what it did already is not done again.
+        const code = `
+done = globals().setdefault('done', set())
+if ${cell} not in done:
+    done.add(${cell})
+    try: await mcp_ledger.add_line(text='${id} ${cell}')
+    except Exception as error: print(type(error).__name__)
+len(done)`
+        const { text } = await this.#call(code, handle, id + cell)
+        handle ??= /session="([\w-]+)"/.exec(text)?.[1]
+        this.#cells += 1
+        if (!this.#isKilled && this.#cells >= (SANDBOXES * CELLS) / 2) {
+          this.#isKilled = true
+          this.#bridges[0]!.child.kill('SIGKILL')
+        }
+      }
+      const { text } = await this.#call('len(done)', handle, 1)
+      if (!text.startsWith(String(CELLS))) throw new Error(text)
+    } catch (error) {
+      this.lost += 1
+      this.problems.push(`session ${id}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  /** At one of the bridges; at another time or place when that is gone or busy. */
+  async #call(code: string, handle: string | undefined, turn: number): Promise<Answer> {
+    let last: unknown
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const client = this.#clients[this.#isKilled ? 1 : (turn + tries) % 2]!
+      const args = { code, ...(handle !== undefined && { session: handle }) }
+      try {
+        const answer = await client.callTool({ name: 'run_python', arguments: args }, { timeout: 120_000 })
+        const text = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+        if (answer.isError !== true) return { text, isError: false }
+        if (text.includes('SESSION_UNKNOWN') || /Unknown or expired/.test(text)) throw new Lost(text)
+        last = text
+      } catch (error) {
+        if (error instanceof Lost) throw error
+        last = error
+      }
+      await sleep(AGAIN_MS)
+    }
+    throw new Error(`no answer: ${String(last)}`)
+  }
+}
+
+class Lost extends Error {}

@@ -1,0 +1,127 @@
+// This file verifies the talk between a bridge and a real first process whose stdin and stdout several may be attached to: lines that are mixed, lost or
+// late are of no consequence, and a sandbox follows one bridge at a time.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { PassThrough, Writable } from 'node:stream'
+import { expect, it, onTestFinished } from 'vitest'
+import { until } from '../../../test/support/processes.ts'
+import { loadNativeKernel } from '../native-kernel.ts'
+import { askRelay, type Connection, NotAdmitted, RelayLink } from './relay-link.ts'
+import { encodeLine } from './sent-lines.ts'
+
+/** A sandbox without walls, whose memory is that of the machine, and ways to attach to it. What it writes while nobody is attached is lost. */
+async function startSandbox() {
+  const kernel = await loadNativeKernel()
+  const words = { id: 'test', memoryBytes: 2 ** 40, pidsCount: 100_000, compiled: undefined, door: 'stdio' }
+  const { args, preamble } = kernel.start({ ...words, inputSeconds: 60 })
+  const child: ChildProcessWithoutNullStreams = spawn('python3', args, { detached: true })
+  child.stdin.on('error', () => {})
+  child.stderr.resume()
+  onTestFinished(() => {
+    process.kill(-child.pid!, 'SIGKILL')
+  })
+  const attached = new Set<PassThrough>()
+  child.stdout.on('data', (chunk: Buffer) => attached.forEach((stdout) => stdout.write(chunk)))
+  const attach = (spoil = (chunk: Buffer) => chunk): Connection & { cut: () => void } => {
+    const stdout = new PassThrough()
+    attached.add(stdout)
+    let end!: (reason: string) => void
+    const ended = new Promise<string>((resolve) => (end = resolve))
+    const close = (): void => {
+      attached.delete(stdout)
+      end('it was cut')
+    }
+    const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
+      child.stdin.write(spoil(chunk))
+      done()
+    }
+    return { stdin: new Writable({ write }), stdout, ended, close, cut: close }
+  }
+  return { child, preamble, attach, raw: (text: string | Buffer) => child.stdin.write(text) }
+}
+
+const cell = (number: number, code: string): string[] => [
+  `cell ${number} ${Date.now() + 60_000} ${'0'.repeat(64)}`,
+  JSON.stringify({ type: 'run', cell: number, code, servers: [] }),
+]
+
+function textOf(link: RelayLink): () => string {
+  let text = ''
+  link.frames.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return () => text
+}
+
+it('a sandbox that bridges attach to loses nothing when lines are mixed, repeated, or lost with a connection', async () => {
+  const { preamble, attach, raw } = await startSandbox()
+  let spoils = 0
+  const connections: ReturnType<typeof attach>[] = []
+  const connect = () => {
+    const connection = attach((chunk) => {
+      if (spoils === 0 || chunk.length < 10) return chunk
+      spoils -= 1
+      const mixed = Buffer.from(chunk)
+      mixed[mixed.length >> 1]! ^= 0x20
+      return mixed
+    })
+    connections.push(connection)
+    return connection
+  }
+  const options = { generation: 1, helloMs: 30_000, reconnect: () => Promise.resolve(connect()) }
+  const { link } = await RelayLink.open({ ...options, connection: connect(), preamble })
+  const text = textOf(link)
+  link.send('keep 60')
+  link.send('resume')
+  // Half a line of somebody else, and lines that were there before.
+  raw('7 7 7 half of')
+  raw(`\n${encodeLine(1, 1, 'end').toString()}`)
+  spoils = 2
+  for (const line of cell(1, 'runs = globals().get("runs", 0) + 1\nfor n in range(2000): print("line", n)\nruns'))
+    link.send(line)
+  // What is missing shows with the next line.
+  await until(() => (link.send('beat'), /line 500\b/.test(text())))
+  connections.at(-1)!.cut()
+  await until(() => /"type":"done"/.test(text()))
+  const frames = text()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; text?: string })
+  const printed = frames.map((frame) => (frame.type === 'output' ? frame.text : '')).join('')
+  expect(printed).toBe(Array.from({ length: 2000 }, (_, number) => `line ${number}\n`).join(''))
+  expect(connections).toHaveLength(2)
+  expect([...text().matchAll(/"type":"done"/g)]).toHaveLength(1)
+  expect(text()).toContain('"text/plain":"1"')
+  link.close()
+})
+
+it('a sandbox that bridges attach to is not taken from one that runs a cell, and drops what one says that it does not follow', async () => {
+  const { preamble, attach } = await startSandbox()
+  const first = attach()
+  const { link } = await RelayLink.open({
+    connection: first,
+    generation: 1,
+    preamble,
+    helloMs: 30_000,
+    reconnect: () => Promise.reject(new Error('no')),
+  })
+  const text = textOf(link)
+  for (const line of ['keep 60', 'resume', ...cell(1, 'import time\nprint("begun")\ntime.sleep(1)\nx = 1')])
+    link.send(line)
+  await until(() => text().includes('begun'))
+  expect(await askRelay(attach(), 5_000)).toMatchObject({ isThere: true, isBusy: true, generation: 1 })
+  const second = () => RelayLink.open({ connection: attach(), generation: 2, helloMs: 5_000 })
+  await expect(second()).rejects.toThrow(NotAdmitted)
+  await until(() => text().includes('"done"'))
+  link.send('release 1000')
+  await link.flushed()
+  const taken = await second()
+  expect(taken.hello).toMatchObject({ generation: 2, number: 1, isPending: false })
+  expect((await link.ended).how).toBe('taken')
+  const others = textOf(taken.link)
+  taken.link.send('resume')
+  // The first one has not noticed, and two have the second generation.
+  first.stdin.write(encodeLine(1, 99, 'end'))
+  first.stdin.write(encodeLine(1, 0, 'attach 9 0'))
+  for (const line of cell(2, 'print("still", x)')) taken.link.send(line)
+  await until(() => others().includes('still 1'))
+  await expect(RelayLink.open({ connection: attach(), generation: 1, helloMs: 5_000 })).rejects.toThrow(NotAdmitted)
+  taken.link.close()
+})

@@ -1,0 +1,284 @@
+// Pods that outlive their bridge: attached to by one bridge after the other. Which one has a pod is said by its annotations (pod-claim.ts), and by its first
+// process, which follows the bridge with the highest generation and is not taken from one that runs a cell.
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { DurableSandbox } from '../durable/durable-sandbox.ts'
+import { askRelay, type Connection, NotAdmitted, RelayLink, SandboxGone } from '../durable/relay-link.ts'
+import type { Hello } from '../durable/hello.ts'
+import type { KeptPlace, KeptSession, LeftBehind, Resumed, Sandbox, SandboxExit } from '../provider.ts'
+import { ApiError } from './api-errors.ts'
+import { AttachChannel } from './attach-channel.ts'
+import type { Cluster } from './cluster.ts'
+import { FollowedPod } from './followed-pod.ts'
+import { type ClaimedPod, claimPatch, keepPatch, ownerSelector, renewPatch } from './pod-claim.ts'
+import { explainPodEnd } from './pod-end.ts'
+import { CONTAINER } from './pod-manifest.ts'
+import { NotStarted, untilRunning } from './pod-start.ts'
+
+export interface NewPod {
+  name: string
+  image: string
+  manifest: object
+  preamble: Buffer
+  startTimeoutMs: number
+}
+
+interface KeptPodsOptions {
+  /** How long a pod waits for a bridge. */
+  keepSeconds: number
+  image: string
+  pingMs?: number | undefined
+}
+
+/** A kernel that starts, and one that runs. */
+const FIRST_HELLO_MS = 60_000
+const HELLO_MS = 10_000
+/** A pod that runs may not be ready to be attached to. */
+const ATTACH_FOR_MS = 8_000
+const ATTACH_AGAIN_MS = 300
+/** How long a cell that another bridge runs is waited for. */
+const BUSY_MS = 30_000
+const BUSY_AGAIN_MS = 200
+/** A node says a moment later how a container has ended. */
+const CAUSE_MS = 5_000
+const GONE_MS = 8_000
+const ASK_AGAIN_MS = 250
+/** Clocks of bridges differ, and one that starts again needs a while. */
+const CLEANED_AFTER_MS = 10 * 60_000
+
+export class KeptPods {
+  readonly #cluster: Cluster
+  readonly #options: KeptPodsOptions
+
+  constructor(cluster: Cluster, options: KeptPodsOptions) {
+    this.#cluster = cluster
+    this.#options = options
+  }
+
+  /** Who this bridge is in annotations. */
+  get holder(): string {
+    return `${hostname()} process ${process.pid} ${this.#cluster.bridge}`
+  }
+
+  /** @throws ApiError, ApiUnreachable, BridgeError when it does not come up */
+  async start({ name, image, manifest, preamble, startTimeoutMs }: NewPod): Promise<Sandbox> {
+    const pod = new FollowedPod(this.#cluster, name)
+    try {
+      await this.#cluster.create('pods', manifest)
+      pod.created()
+      await untilRunning(pod, { image, timeoutMs: startTimeoutMs, isUnwanted: () => false })
+      const uid = pod.state === 'gone' ? '' : (pod.state?.uid ?? '')
+      const place = { name, uid }
+      const connection = await this.#attach(name)
+      const { link } = await RelayLink.open({
+        connection,
+        generation: 1,
+        preamble,
+        helloMs: FIRST_HELLO_MS,
+        reconnect: () => this.#reattach(place),
+      })
+      return this.#sandbox(place, 1, link)
+    } catch (error) {
+      void this.#cluster.deletePod(name, 0).catch(() => {})
+      if (error instanceof NotStarted) throw notStarted(error)
+      throw error instanceof ApiError || BridgeError.isInstance(error) ? error : await this.#whyNotReady(name, error)
+    } finally {
+      pod.stop()
+    }
+  }
+
+  /** Whether a pod of this session runs. @throws ApiError, ApiUnreachable */
+  async keeps(session: KeptSession): Promise<boolean> {
+    return (await this.#find(session)).length > 0
+  }
+
+  /**
+   * A pod that an earlier bridge kept for this session, or another one has that has no use for it now.
+   * @throws BridgeError SANDBOX_BUSY while another bridge runs a cell in it
+   */
+  async resume(session: KeptSession): Promise<Resumed> {
+    const notes: string[] = []
+    for (const pod of await this.#find(session)) {
+      const sandbox = await this.#enter(pod, session)
+      if (typeof sandbox !== 'string') return { sandbox }
+      notes.push(sandbox)
+    }
+    if (notes.length === 0 && session.place) notes.push('The kept sandbox has ended, and its variables are gone.')
+    return { ...(notes.length > 0 && { note: notes.join(' ') }) }
+  }
+
+  /** Those that run, the newest first. */
+  async #find({ owner, place }: KeptSession): Promise<ClaimedPod[]> {
+    const all = place
+      ? [await this.#cluster.getClaim(place.name)]
+      : await this.#cluster.listClaims(ownerSelector(owner))
+    return all
+      .flatMap((pod) => pod ?? [])
+      .filter((pod) => pod.owner === owner && isAlive(pod) && (!place || pod.state.uid === place.uid))
+      .toSorted((a, b) => b.state.createdAt - a.state.createdAt)
+  }
+
+  /** @returns why it cannot be had, for a person */
+  async #enter(found: ClaimedPod, { place: told }: KeptSession): Promise<DurableSandbox | string> {
+    const { name, uid } = found.state
+    const place = { name, uid }
+    for (const startedAt = performance.now(); ;) {
+      const pod = await this.#cluster.getClaim(name)
+      if (!pod || !isAlive(pod) || pod.state.uid !== uid)
+        return `The kept sandbox ${name} has ended, and its variables are gone.`
+      const connection = await this.#attach(name)
+      try {
+        const hello = await askRelay(connection, HELLO_MS)
+        // Whoever has its handle has the session, wherever it was: others get what nobody has.
+        if (hello.isThere && !told) {
+          connection.close()
+          return `Another bridge (${pod.holder}) has the kept sandbox ${name}, so its variables are not here.`
+        }
+        const sandbox = hello.isBusy ? undefined : await this.#take(pod, place, connection)
+        if (sandbox) return sandbox
+      } catch (error) {
+        if (!(error instanceof NotAdmitted)) {
+          connection.close()
+          throw error
+        }
+      }
+      connection.close()
+      if (performance.now() - startedAt > BUSY_MS) throw isBusy()
+      await sleep(BUSY_AGAIN_MS * (0.75 + Math.random() / 2))
+    }
+  }
+
+  /** @returns undefined when another bridge was faster @throws NotAdmitted when a cell has begun since */
+  async #take(
+    { generation: from }: ClaimedPod,
+    place: KeptPlace,
+    connection: Connection,
+  ): Promise<DurableSandbox | undefined> {
+    const generation = from + 1
+    const isOurs = await this.#cluster.patchPod(place.name, claimPatch(from, this.holder, this.#keptUntil()))
+    if (!isOurs) {
+      // An answer that was lost may have been to this bridge.
+      const now = await this.#cluster.getClaim(place.name)
+      if (now?.generation !== generation || now.holder !== this.holder) return undefined
+    }
+    const { link, hello } = await RelayLink.open({
+      connection,
+      generation,
+      helloMs: HELLO_MS,
+      reconnect: () => this.#reattach(place),
+    })
+    return this.#sandbox(place, generation, link, hello)
+  }
+
+  #sandbox(place: KeptPlace, generation: number, link: RelayLink, left?: Hello & LeftBehind): DurableSandbox {
+    const { name } = place
+    const { keepSeconds } = this.#options
+    const renew = (): void => {
+      void this.#cluster.patchPod(name, renewPatch(generation, this.#keptUntil())).catch(() => {})
+    }
+    let renewing: NodeJS.Timeout | undefined
+    const renewFromNow = (): void => void (renewing ??= setInterval(renew, (keepSeconds * 1000) / 4).unref())
+    if (left) renewFromNow()
+    return new DurableSandbox({
+      id: name,
+      provider: 'kubernetes',
+      link,
+      left,
+      place,
+      keepSeconds,
+      keep: async (session) => {
+        if (!(await this.#cluster.patchPod(name, keepPatch(generation, session, this.#keptUntil()))))
+          throw new Error('another bridge has the pod')
+        renewFromNow()
+      },
+      touch: () => {},
+      remove: () => this.#remove(name),
+      explain: (code) => (code === null ? this.#explain(name) : Promise.resolve(undefined)),
+      onEnd: async (isLeft) => {
+        clearInterval(renewing)
+        // Also when it has ended by itself: its object stays otherwise.
+        if (!isLeft) await this.#cluster.deletePod(name, 1).catch(() => {})
+      },
+    })
+  }
+
+  #keptUntil(): number {
+    return Date.now() + this.#options.keepSeconds * 1000 + CLEANED_AFTER_MS
+  }
+
+  /** @throws ApiError, ApiUnreachable, BridgeError */
+  async #attach(name: string, forMs = ATTACH_FOR_MS): Promise<Connection> {
+    for (const startedAt = performance.now(); ;) {
+      const channel = new AttachChannel(this.#options.pingMs)
+      try {
+        await channel.connect(this.#cluster.client, `${this.#cluster.path('pods', name)}/attach`, CONTAINER)
+        return {
+          stdin: channel.stdin,
+          stdout: channel.stdout,
+          ended: channel.ended.then(({ detail }) => detail || channel.stderr),
+          close: () => channel.close(),
+        }
+      } catch (error) {
+        channel.close()
+        if (error instanceof ApiError && error.status === 403)
+          throw this.#cluster.explain(error, { verb: 'create', resource: 'pods/attach' })
+        if (performance.now() - startedAt > forMs) throw error
+        await sleep(ATTACH_AGAIN_MS)
+      }
+    }
+  }
+
+  /** @throws SandboxGone, and what the cluster says while it may still be there */
+  async #reattach({ name, uid }: KeptPlace): Promise<Connection> {
+    const pod = await this.#cluster.getPod(name)
+    if (pod === 'gone' || pod.uid !== uid || pod.terminated || pod.phase === 'Failed')
+      throw new SandboxGone('the pod has ended')
+    return this.#attach(name, 0)
+  }
+
+  async #explain(name: string): Promise<SandboxExit | undefined> {
+    for (const startedAt = performance.now(); ;) {
+      const pod = await this.#cluster.getPod(name).catch(() => undefined)
+      const known = pod === 'gone' ? undefined : pod
+      const explained = explainPodEnd({ pod: known, stderr: '', spoke: true, image: this.#options.image })
+      if (explained) return { signal: null, ...explained }
+      if (pod === 'gone' || performance.now() - startedAt > CAUSE_MS) return undefined
+      await sleep(ASK_AGAIN_MS)
+    }
+  }
+
+  /** It did not answer for the first time. */
+  async #whyNotReady(name: string, error: unknown): Promise<BridgeError> {
+    const pod = await this.#cluster.getPod(name).catch(() => undefined)
+    const known = pod === 'gone' ? undefined : pod
+    const explained = explainPodEnd({ pod: known, stderr: messageOf(error), spoke: false, image: this.#options.image })
+    const text = `The sandbox ended before it was ready: ${explained?.detail ?? messageOf(error)}`
+    return new BridgeError('SANDBOX_START_FAILED', text, { cause: error })
+  }
+
+  async #remove(name: string): Promise<void> {
+    await this.#cluster.deletePod(name, 1)
+    for (const startedAt = performance.now(); performance.now() - startedAt < GONE_MS;) {
+      const pod = await this.#cluster.getPod(name)
+      if (pod === 'gone' || pod.terminated) return
+      await sleep(ASK_AGAIN_MS)
+    }
+    // A node that is not heard from never confirms it.
+    await this.#cluster.deletePod(name, 0)
+  }
+}
+
+function isAlive({ state }: ClaimedPod): boolean {
+  return state.isRunning && !state.isDeleting && !state.terminated
+}
+
+function notStarted({ reason, message }: NotStarted): BridgeError {
+  if (reason === 'no-room') return new BridgeError('SANDBOX_BUSY', `No sandbox can start now: ${message}`)
+  return new BridgeError('SANDBOX_START_FAILED', message)
+}
+
+function isBusy(): BridgeError {
+  const text = `Another bridge is running a cell in this session, and it did not end within ${BUSY_MS / 1000} s. No code ran`
+  return new BridgeError('SANDBOX_BUSY', text, { hint: 'Retry when that cell has ended.' })
+}

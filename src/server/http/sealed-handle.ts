@@ -1,0 +1,86 @@
+// Session handles that any replica can read: which session, in which pod, and until when, encrypted and authenticated with a key that all replicas
+// have. User and namespace are part of what is authenticated: a handle of another user, or of another namespace, is one that was forged.
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** What a handle stands for. */
+export interface HandleContent {
+  /** 12 bytes, in hexadecimal. */
+  session: string
+  /** The pod, as the provider names it. */
+  place: { name: string; uid: string }
+  /** Milliseconds since 1970. */
+  expiresAt: number
+}
+
+const ALGORITHM = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const SESSION_BYTES = 12
+/** Of a pod's name, what is not the same in all of them; of its UID, all. */
+const NAME_BYTES = 8
+const UID_BYTES = 16
+const EXPIRY_BYTES = 6
+const CONTENT_BYTES = SESSION_BYTES + NAME_BYTES + UID_BYTES + EXPIRY_BYTES
+const SEALED_BYTES = NONCE_BYTES + CONTENT_BYTES + TAG_BYTES
+const NAME_PREFIX = 'sandbridge-'
+
+export class HandleSeal {
+  readonly #key: Buffer
+  readonly #namespace: string
+
+  /** @param secret a long random text that all replicas have @param namespace of the pods */
+  constructor(secret: string, namespace: string) {
+    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'sandbridge session handle 1', 32))
+    this.#namespace = namespace
+  }
+
+  newSession(): string {
+    return randomBytes(SESSION_BYTES).toString('hex')
+  }
+
+  seal({ session, place, expiresAt }: HandleContent, user: string | undefined): string {
+    const content = Buffer.alloc(CONTENT_BYTES)
+    let at = content.write(session, 0, SESSION_BYTES, 'hex')
+    at += content.write(place.name.slice(NAME_PREFIX.length), at, NAME_BYTES, 'hex')
+    at += content.write(place.uid.replaceAll('-', ''), at, UID_BYTES, 'hex')
+    content.writeUIntBE(Math.floor(expiresAt), at, EXPIRY_BYTES)
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv(ALGORITHM, this.#key, nonce).setAAD(this.#about(user))
+    return Buffer.concat([nonce, cipher.update(content), cipher.final(), cipher.getAuthTag()]).toString('base64url')
+  }
+
+  /** Undefined for a handle that is not of this user, has expired, or was never one. */
+  open(handle: string, user: string | undefined, now: number): HandleContent | undefined {
+    const bytes = Buffer.from(handle, 'base64url')
+    // There is one way to write each handle.
+    if (bytes.length !== SEALED_BYTES || bytes.toString('base64url') !== handle) return undefined
+    const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(this.#about(user))
+      .setAuthTag(bytes.subarray(-TAG_BYTES))
+    let content: Buffer
+    try {
+      content = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+    } catch {
+      return undefined
+    }
+    const expiresAt = content.readUIntBE(CONTENT_BYTES - EXPIRY_BYTES, EXPIRY_BYTES)
+    if (expiresAt <= now) return undefined
+    const hex = content.toString('hex')
+    const name = hex.slice(2 * SESSION_BYTES, 2 * (SESSION_BYTES + NAME_BYTES))
+    const uid = hex.slice(2 * (SESSION_BYTES + NAME_BYTES), 2 * (CONTENT_BYTES - EXPIRY_BYTES))
+    return {
+      session: hex.slice(0, 2 * SESSION_BYTES),
+      place: {
+        name: NAME_PREFIX + name,
+        uid: uid.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+      },
+      expiresAt,
+    }
+  }
+
+  #about(user: string | undefined): Buffer {
+    return Buffer.from(JSON.stringify([this.#namespace, user ?? null]))
+  }
+}
