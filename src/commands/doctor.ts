@@ -127,7 +127,7 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
 async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(settings), checkClock()])
+  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(bridge.stores), checkClock()])
   return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkSources(bridge), ...checkClients(bridge)]
 }
 

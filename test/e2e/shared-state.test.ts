@@ -101,11 +101,19 @@ print("saved", len(runtime.artifacts()))`
   it('without its PostgreSQL a bridge makes no call that it must record, no command works, and all do when it is back', async () => {
     const { one, command } = await startTwo({ MCP_BRIDGE_AUDIT_REQUIRED: '1' })
     const owner = await one.connect('legacy')
+    const token = (await command(one, 'token', 'create', 'ann')).split('\n')[0]!
+    const statusFor = async (bearer: string) => {
+      const headers = { authorization: `Bearer ${bearer}` }
+      return (await fetch(one.url, { method: 'GET', headers })).status
+    }
     const call = (id: number) => owner.run(`print(await mcp_hub.get_issue(id=${id}))`)
     expect(await call(1)).toContain('did get_issue')
     await postgres.down()
-    const [failed, said] = await Promise.all([call(2), command(one, 'artifacts')])
+    const [failed, said, status] = await Promise.all([call(2), command(one, 'artifacts'), statusFor(token)])
     await postgres.up()
+    // Not 401: a client would forget its token.
+    expect(status).toBe(503)
+    expect(await statusFor(token)).not.toBe(503)
     expect(failed).toMatch(/The call was not made: it cannot be recorded\. PostgreSQL cannot be reached/)
     expect(said).toMatch(/PostgreSQL cannot be reached \(ECONNREFUSED[^]*MCP_BRIDGE_STORAGE/)
     for (const text of [failed, said]) for (const secret of SECRETS) expect(text).not.toContain(secret)

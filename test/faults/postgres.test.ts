@@ -7,6 +7,7 @@ import { verifyRecord } from '../../src/audit/verify-record.ts'
 import { openStores, type Stores } from '../../src/state/open-stores.ts'
 import { MIGRATIONS } from '../../src/storage/postgres/migrations.ts'
 import { ScheduleStore } from '../../src/workflows/schedules.ts'
+import { AnswerLoser } from '../support/answer-loser.ts'
 import { NO_POSTGRES, PASSWORD, TestPostgres } from '../support/postgres.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
@@ -80,6 +81,32 @@ describe('PostgreSQL as the store of several bridges', () => {
     await all[0]!.add(schedule, new Date('2027-03-01T09:30:00Z'))
     const due = await Promise.all(all.map((one) => one.claim(new Date('2027-03-01T10:00:30Z'))))
     expect(due.flat()).toMatchObject([{ id: 'report', count: 1 }])
+  })
+
+  it.each([
+    ['of a document', 'COMMIT'],
+    ['of a version', 'COMMIT'],
+    ['of a log', 'INSERT INTO sandbridge.log_lines'],
+  ])('a write %s that was made is not made again when its answer is lost', async (what, statement) => {
+    const proxy = await AnswerLoser.start(url)
+    onTestFinished(() => proxy.stop())
+    const store = (await open(proxy.url)).of(undefined)
+    const versions = store.versions('things', 'a thing')
+    const logs = store.logs('audit')
+    const writer = await logs.create('a.jsonl', true)
+    proxy.loseAnswerTo(statement)
+    if (what === 'of a document') {
+      await store.document('count.json').update(async (read) => String(Number((await read()) ?? 0) + 1))
+      expect(await store.document('count.json').read()).toBe('1')
+    } else if (what === 'of a version') {
+      expect(await versions.add('thing', { data: 'x' })).toBe(1)
+      expect(await versions.versions('thing')).toEqual([1])
+    } else {
+      await writer.append(['{"n":1}', '{"n":2}'])
+      await writer.append(['{"n":3}'])
+      expect((await logs.linesAfter('a.jsonl', 0)).lines).toEqual(['{"n":1}', '{"n":2}', '{"n":3}'])
+    }
+    expect(proxy.lostCount).toBe(1)
   })
 
   it('while the server is away a write fails with what to do and without the password, and works when it is back', async () => {

@@ -4,9 +4,8 @@ import path from 'node:path'
 import { recordIn } from '../../audit/other-files.ts'
 import { verifyRecord } from '../../audit/verify-record.ts'
 import type { Settings } from '../../config/settings.ts'
-import { BridgeError } from '../../errors.ts'
 import { findDamagedSnapshot } from '../../sandbox/detect.ts'
-import { openStores } from '../../state/open-stores.ts'
+import type { Stores } from '../../state/open-stores.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import { count } from '../../text/count.ts'
 import type { Finding } from './finding.ts'
@@ -60,19 +59,11 @@ export async function checkSnapshot(settings: Settings): Promise<Finding[]> {
   return [{ check: 'snapshot', level: 'warning', message, advice }]
 }
 
-/** The record, and the database that it may be in. */
-export async function checkRecord(settings: Settings): Promise<Finding[]> {
-  try {
-    const stores = await openStores(settings)
-    const { problems } = await verifyRecord(recordIn(stores.of(undefined)))
-    await stores.close()
-    if (problems.length === 0) return []
-    const message = `The record of runs and calls was changed: ${count(problems.length, 'finding')}.`
-    return [{ check: 'record', level: 'warning', message, advice: 'See `sandbridge log --verify`.' }]
-  } catch (error) {
-    if (!BridgeError.isInstance(error)) throw error
-    return [{ check: 'storage', level: 'broken', message: `${error.message}.`, advice: error.hint }]
-  }
+export async function checkRecord(stores: Stores): Promise<Finding[]> {
+  const { problems } = await verifyRecord(recordIn(stores.of(undefined)))
+  if (problems.length === 0) return []
+  const message = `The record of runs and calls was changed: ${count(problems.length, 'finding')}.`
+  return [{ check: 'record', level: 'warning', message, advice: 'See `sandbridge log --verify`.' }]
 }
 
 /** A clock that is behind makes tokens look valid that are not, and the record's order wrong. */

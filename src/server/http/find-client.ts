@@ -1,8 +1,10 @@
 // Whose a token is. Hashes are compared in constant time, each of them whichever matches: how long an answer takes tells nothing about a token.
 import { timingSafeEqual } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { hasExpired, hashOf, type NamedTokens } from './named-tokens.ts'
 import type { AccessTokens } from './oauth/access-tokens.ts'
+import { BearerRefusal } from './oauth/bearer-refusal.ts'
 
 export interface Client {
   /** The name of its token, or whom an access token was issued for; missing for the bridge's own token. */
@@ -11,7 +13,7 @@ export interface Client {
 
 /**
  * Undefined for a token that is unknown, expired or revoked.
- * @throws BearerRefusal for an access token of an authorization server that is not accepted
+ * @throws BearerRefusal for an access token of an authorization server that is not accepted, and while tokens cannot be checked
  */
 export type FindClient = (token: string) => Promise<Client | undefined>
 
@@ -31,8 +33,8 @@ export function createFindClient({ token, named, accessTokens, log }: Options): 
   const own = hashOf(token)
   let isUnreadable = false
 
-  /** Read anew each time: a token that was revoked must not be accepted once more. */
-  async function list(): ReturnType<NamedTokens['list']> {
+  /** Undefined while they cannot be reached. Read anew each time: a token that was revoked must not be accepted once more. */
+  async function list(): Promise<Awaited<ReturnType<NamedTokens['list']>> | undefined> {
     try {
       const all = await named.list()
       isUnreadable = false
@@ -40,7 +42,8 @@ export function createFindClient({ token, named, accessTokens, log }: Options): 
     } catch (error) {
       if (!isUnreadable) log.error('Named tokens are not accepted', { error })
       isUnreadable = true
-      return {}
+      // A database that is away is back soon. A damaged list stays one.
+      return BridgeError.isInstance(error) && error.code === 'STATE_UNWRITABLE' ? undefined : {}
     }
   }
 
@@ -48,12 +51,14 @@ export function createFindClient({ token, named, accessTokens, log }: Options): 
     const hash = hashOf(given)
     if (timingSafeEqual(hash, own)) return {}
     if (given === '') return undefined
+    if (accessTokens && JWT.test(given)) return { user: await accessTokens.userOf(given) }
     let found: Client | undefined
-    for (const [user, one] of Object.entries(await list())) {
+    const all = await list()
+    if (!all) throw new BearerRefusal('unavailable', 'Tokens cannot be checked now. Retry later')
+    for (const [user, one] of Object.entries(all)) {
       const isSame = timingSafeEqual(hash, Buffer.from(one.sha256, 'hex'))
       if (isSame && !hasExpired(one)) found = { user }
     }
-    if (!found && accessTokens && JWT.test(given)) return { user: await accessTokens.userOf(given) }
     return found
   }
 }

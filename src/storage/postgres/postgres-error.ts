@@ -32,7 +32,7 @@ export function postgresError(error: unknown, secrets: readonly string[]): Bridg
   const text = [code, reason.replaceAll(/\s+/g, ' ').slice(0, MAX_REASON_CHARS)].filter(Boolean).join(': ')
   // The cause is left out: the driver's errors hold what was sent.
   return new BridgeError('STATE_UNWRITABLE', `${what} (${text})`, {
-    hint: 'Nothing was changed. Check the database of MCP_BRIDGE_STORAGE and retry: the bridge reconnects by itself.',
+    hint: 'Check the database of MCP_BRIDGE_STORAGE, then retry. A bridge that runs reconnects by itself.',
   })
 }
 
