@@ -150,6 +150,12 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_MOUNT', '~/data:ro', { mount: { path: '/home/ann/data', mode: 'ro' } }],
     ['MCP_BRIDGE_PACKAGES', 'numpy pandas>=2,<3', { packages: ['numpy', 'pandas>=2,<3'] }],
     ['MCP_SERVERS_CONFIG', '/a.json:~/b.json:', { serversConfig: ['/a.json', '/home/ann/b.json'] }],
+    [
+      'MCP_BRIDGE_STORAGE',
+      'postgres://ann:p%40@db/x?sslmode=require',
+      { storage: 'postgres://ann:p%40@db/x?sslmode=require' },
+    ],
+    ['MCP_BRIDGE_STORAGE', 'postgresql://ann:p@/x?host=/run', { storage: 'postgresql://ann:p@/x?host=/run' }],
     // A blank variable is a missing one.
     ['MCP_BRIDGE_TIMEOUT', '  ', { timeoutMs: 30_000 }],
   ])('the setting %s=%s is read', (variable, value, expected) => {
@@ -187,6 +193,16 @@ describe('readSettings', () => {
     expect(message).toContain(allowed)
     if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL') expect(message).toContain(JSON.stringify(value))
   })
+
+  it.each(['mysql://ann:pass-word@db/x', 'ann:pass-word@db/x', 'postgres://ann:pass-word@db:port/x', 'postgres://'])(
+    'MCP_BRIDGE_STORAGE=%s is refused, and the error does not repeat it',
+    (value) => {
+      const { code, message } = errorOf({ MCP_BRIDGE_STORAGE: value })
+      expect(code).toBe('CONFIG_INVALID')
+      expect(message).toContain('a connection URL such as postgres://')
+      expect(message).not.toContain('pass-word')
+    },
+  )
 
   it('all invalid settings are reported at once', () => {
     const { message } = errorOf({ MCP_BRIDGE_POOL: 'x', MCP_BRIDGE_MEMORY: 'y', MCP_BRIDGE_PIDS: '0' })

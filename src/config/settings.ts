@@ -261,7 +261,9 @@ const storage: Setting<string | undefined> = {
   defaultText: 'none',
   allowed: 'a connection URL such as postgres://sandbridge:PASSWORD@db.example.com/sandbridge',
   whenMissing: () => undefined,
-  parse: (text) => (/^postgres(ql)?:\/\/\S+$/.test(text) ? text : undefined),
+  // A server on a socket has no host: postgres://ann:PASSWORD@/sandbridge?host=/run/postgresql
+  parse: (text) =>
+    /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined,
   secret: true,
 }
 

@@ -141,9 +141,9 @@ export class Database {
     }
   }
 
-  async #connect(): Promise<PoolClient> {
-    const pool = await this.#connections()
-    return pool.connect().catch((error: unknown) => this.#refuse(error))
+  #connect(): Promise<PoolClient> {
+    const connecting = this.#connections().then((pool) => pool.connect())
+    return connecting.catch((error: unknown) => this.#refuse(error))
   }
 
   /** What goes wrong while connecting is the driver's, whatever it looks like. */
