@@ -10,6 +10,8 @@ import { SANDBOX_CACHE, closeTestBridge, fixtureServer, openTestBridge } from '.
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
+/** A conversation's first cells run in code that is not compiled yet. */
+const WARM_UP = 300
 const goal = (
   name: string,
   value: number,
@@ -86,6 +88,7 @@ async function cellRows(): Promise<BenchRow[]> {
   })
   const bridge = await openTestBridge()
   await bridge.run('pass')
+  for (let count = 0; count < WARM_UP; count += 1) await bridge.run('pass')
   const live = await samples(200, () => timed(() => bridge.run('pass')))
   await closeTestBridge(bridge)
   return [

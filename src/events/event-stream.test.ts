@@ -7,7 +7,7 @@ import { newId, shortId } from './new-id.ts'
 
 const output = (text: string) => ({ type: 'cell.output' as const, id: 'cell', stream: 'stdout' as const, text })
 const call: CallStarted = { type: 'call.started', id: newId(), kind: 'tool', server: 's', name: 't', args: {} }
-const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
+const turn = () => new Promise((resolve) => setTimeout(resolve, 60))
 const textsOf = (events: readonly BridgeEvent[]) =>
   events.map((event) => (event.type === 'cell.output' ? event.text : event.type))
 
@@ -46,7 +46,7 @@ it('the event stream delivers together what happens within a few milliseconds', 
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(sizes).toEqual([])
-  vi.advanceTimersByTime(10)
+  vi.advanceTimersByTime(25)
   expect(sizes).toEqual([3])
 })
 

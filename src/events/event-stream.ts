@@ -19,7 +19,7 @@ export interface Subscriber {
 const MAX_FAILURES = 10
 
 /** Delivered one by one, events cost a call several times what they do together. Observers do not notice the delay. */
-const DELIVER_AFTER_MS = 10
+const DELIVER_AFTER_MS = 25
 
 export class EventStream {
   /** Whether there are subscribers. Without one, no event should be constructed. */
