@@ -51,12 +51,7 @@ export class Cluster {
 
   /** `gone` when there is none. @throws ApiError, ApiUnreachable */
   async getPod(name: string): Promise<PodState | 'gone'> {
-    try {
-      return readPod(await this.client.request({ method: 'GET', path: this.path('pods', name) })) ?? 'gone'
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return 'gone'
-      throw error
-    }
+    return readPod(await this.#podObject(name)) ?? 'gone'
   }
 
   async listPods(labelSelector: string): Promise<unknown[]> {
@@ -66,8 +61,13 @@ export class Cluster {
 
   /** A pod that outlives bridges, and whose it is. @throws ApiError, ApiUnreachable */
   async getClaim(name: string): Promise<ClaimedPod | undefined> {
+    return readClaim(await this.#podObject(name))
+  }
+
+  /** Undefined when it is gone. */
+  async #podObject(name: string): Promise<unknown> {
     try {
-      return readClaim(await this.client.request({ method: 'GET', path: this.path('pods', name) }))
+      return await this.client.request({ method: 'GET', path: this.path('pods', name) })
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return undefined
       throw error

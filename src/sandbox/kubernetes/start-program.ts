@@ -1,6 +1,5 @@
 // Starts a program in a pod: the pod first, then the Secret that belongs to it and that its container waits for, so that no Secret outlives its pod.
 import { BridgeError } from '../../errors.ts'
-import { isRecord } from '../../text/json.ts'
 import type { Program, StartedProgram } from '../provider.ts'
 import type { Cluster } from './cluster.ts'
 import { PodSandbox, type PodSandboxOptions } from './pod-sandbox.ts'
@@ -52,9 +51,7 @@ async function ensureProgramPolicy(cluster: Cluster): Promise<void> {
 }
 
 async function uidOf(cluster: Cluster, name: string): Promise<string> {
-  const pod = await cluster.client.request({ method: 'GET', path: cluster.path('pods', name) })
-  const metadata = isRecord(pod) ? pod['metadata'] : undefined
-  const uid = isRecord(metadata) ? metadata['uid'] : undefined
-  if (typeof uid === 'string') return uid
+  const pod = await cluster.getPod(name)
+  if (pod !== 'gone' && pod.uid !== '') return pod.uid
   throw new BridgeError('SANDBOX_START_FAILED', `The cluster says nothing of the pod ${name}`)
 }
