@@ -1,8 +1,7 @@
 // A sign-in in a browser that is waiting for the address to open.
 import { BridgeError } from '../errors.ts'
+import { SIGN_IN_MS } from '../upstream/auth/sign-in-limit.ts'
 import type { ConnectedServers } from './connect-servers.ts'
-
-const LIMIT_MS = 5 * 60_000
 
 /**
  * How it ends comes as an event.
@@ -16,8 +15,9 @@ export function beginSignIn({ upstreams, catalog }: ConnectedServers, server: st
   return new Promise((resolve, reject) => {
     const showPage = (page: URL): Promise<void> => Promise.resolve(resolve(page))
     upstreams
-      .signIn(server, { showPage, signal: AbortSignal.timeout(LIMIT_MS) })
+      .signIn(server, { showPage, signal: AbortSignal.timeout(SIGN_IN_MS) })
       .then(() => catalog.index([server]))
+      // Of no effect once there was a page.
       .then(() => reject(notNeeded()), reject)
   })
 }

@@ -4,16 +4,23 @@ import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../process/cancellation.ts'
 import type { Asker, Question } from './questions.ts'
+import { SIGN_IN_MS } from '../../upstream/auth/sign-in-limit.ts'
 import type { RequiredPage } from '../../upstream/connection/required-pages.ts'
 import type { CallContext } from '../methods/method.ts'
-
-/** How long a user may take to sign in. The cell's own limit stands still meanwhile. */
-const SIGN_IN_MS = 5 * 60_000
 
 type Context = Pick<CallContext, 'upstreams' | 'signIn' | 'signInPage' | 'questions' | 'asker' | 'session' | 'origin'>
 
 /** What came of an offer: the work can be tried again now, from the next cell on, or its error stands. */
 type Settled = 'now' | 'next-cell' | 'no'
+
+/** What the user of a cell is offered, because a server asked for it. */
+interface Offer {
+  server: string
+  error: BridgeError
+  asker: Asker
+  context: Context
+  signal: AbortSignal
+}
 
 /** For each cell and server, the offer that is open, or that stands: hundreds of calls make one offer, and no is no. */
 const offers = new WeakMap<Asker, Map<string, Promise<Settled>>>()
@@ -58,11 +65,8 @@ function settle(
   offers.set(asker, ofCell)
   const earlier = ofCell.get(server)
   if (earlier) return earlier
-  const steps =
-    error.code === 'UPSTREAM_AUTH_REQUIRED'
-      ? signIn(server, error, asker, context, signalOf(work))
-      : openPages(server, error, asker, context, signalOf(work))
-  const offer = steps.then(
+  const make = error.code === 'UPSTREAM_AUTH_REQUIRED' ? signIn : openPages
+  const offer = make({ server, error, asker, context, signal: signalOf(work) }).then(
     (settled) => {
       if (settled === 'now') ofCell.delete(server)
       return settled
@@ -74,56 +78,36 @@ function settle(
 }
 
 function signedInForLater(server: string): BridgeError {
-  return new BridgeError(
-    'UPSTREAM_AUTH_REQUIRED',
-    `The user has signed in to server '${server}', for the cells after this one`,
-    {
-      hint: 'Run the cell again.',
-    },
-  )
+  const text = `The user has signed in to server '${server}', for the cells after this one`
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', text, { hint: 'Run the cell again.' })
 }
 
-async function openPages(
-  server: string,
-  error: BridgeError,
-  asker: Asker,
-  context: Context,
-  signal: AbortSignal,
-): Promise<Settled> {
-  const { upstreams } = context
+async function openPages(offer: Offer): Promise<Settled> {
+  const { server, error, asker, context, signal } = offer
   const { pages } = error.data as { pages: RequiredPage[] }
-  for (const { url, message } of pages) await show(server, url, message, asker, context, signal)
-  const finished = pages.flatMap(({ id }) => (id === undefined ? [] : [upstreams.pageFinished(server, id, signal)]))
+  for (const { url, message } of pages) await show(offer, url, message)
+  const finished = pages.flatMap(({ id }) =>
+    id === undefined ? [] : [context.upstreams.pageFinished(server, id, signal)],
+  )
   await asker.hold(Promise.all(finished))
   return 'now'
 }
 
-async function signIn(
-  server: string,
-  error: BridgeError,
-  asker: Asker,
-  context: Context,
-  signal: AbortSignal,
-): Promise<Settled> {
+async function signIn(offer: Offer): Promise<Settled> {
+  const { server, error, asker, context } = offer
   const scope = (error.data as { scope?: string } | undefined)?.scope
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
-  const { signInPage, origin } = context
+  // The cell's own limit stands still meanwhile.
+  const signal = AbortSignal.any([offer.signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (page: URL): Promise<void> => {
-    const link = signInPage?.linkTo({ server, user: origin.user, page }) ?? page.href
-    return show(server, link, 'Sign in, so that the running code can continue.', asker, context, limit)
+    const link = context.signInPage?.linkTo({ server, user: context.origin.user, page }) ?? page.href
+    return show({ ...offer, signal }, link, 'Sign in, so that the running code can continue.')
   }
-  return asker.hold(context.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
+  return asker.hold(context.signIn(server, { showPage, signal, ...(scope && { scope }) }))
 }
 
 /** @throws Error when the user does not want to open it */
-async function show(
-  server: string,
-  url: string,
-  message: string,
-  asker: Asker,
-  { questions, origin }: Context,
-  signal: AbortSignal,
-): Promise<void> {
+async function show({ server, asker, context, signal }: Offer, url: string, message: string): Promise<void> {
+  const { questions, origin } = context
   // Names the server, so that the user knows where the question comes from.
   const said = message || 'Open this page to continue.'
   const question = linkQuestion(url, `MCP server '${server}' asks: ${said}`)

@@ -6,9 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../../errors.ts'
 import { escaped, html } from '../../text/html.ts'
 import type { Callback, SignInPage } from '../../upstream/auth/callback.ts'
+import { SIGN_IN_MS } from '../../upstream/auth/sign-in-limit.ts'
 import { readBody } from './request-body.ts'
 
-const LIMIT_MS = 5 * 60_000
 const MAX_LINKS = 1_000
 const MAX_BODY_BYTES = 16 * 1024
 const COOKIE = 'sandbridge-sign-in-'
@@ -55,7 +55,7 @@ export class SignInPages implements SignInPage {
     const id = randomBytes(24).toString('base64url')
     this.#links.set(id, link)
     if (this.#links.size > MAX_LINKS) this.#links.delete(this.#links.keys().next().value!)
-    setTimeout(() => this.#links.delete(id), LIMIT_MS).unref()
+    setTimeout(() => this.#links.delete(id), SIGN_IN_MS).unref()
     return `${this.#address.href}?${new URLSearchParams({ link: id }).toString()}`
   }
 
@@ -159,7 +159,7 @@ export class SignInPages implements SignInPage {
 
   #cookie(state: string, secret: string): string {
     const { pathname, protocol } = this.#address
-    const attributes = `Path=${pathname}; Max-Age=${LIMIT_MS / 1000}; HttpOnly; SameSite=Lax`
+    const attributes = `Path=${pathname}; Max-Age=${SIGN_IN_MS / 1000}; HttpOnly; SameSite=Lax`
     return `${cookieName(state)}=${secret}; ${attributes}${protocol === 'https:' ? '; Secure' : ''}`
   }
 }
