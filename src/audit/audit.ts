@@ -40,7 +40,6 @@ export class Audit implements Subscriber {
   /** The last cell of a run that goes on. */
   readonly #endedCells = new Map<string, OpenCell & { ended: EventOf<'cell.ended'> }>()
   readonly #calls = new Map<string, EventOf<'call.started'>>()
-  readonly #decisions = new Map<string, EventOf<'call.decided'>>()
   #flushing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
@@ -93,11 +92,11 @@ export class Audit implements Subscriber {
         this.#endedCells.delete(event.id)
         break
       case 'call.decided':
-        this.#decided(event)
+        if (event.decision === 'deny') this.#record.add(denialFields(event, this.#options))
         break
       case 'call.started':
         this.#calls.set(event.id, event)
-        if (this.#options.required) this.#record.add(callFields(event, undefined, undefined, this.#options))
+        if (this.#options.required) this.#record.add(callFields(event, undefined, this.#options))
         break
       case 'call.ended':
         this.#callEnded(event)
@@ -107,13 +106,6 @@ export class Audit implements Subscriber {
         if (fields) this.#record.add(fields)
       }
     }
-  }
-
-  #decided(event: EventOf<'call.decided'>): void {
-    if (event.decision === 'deny') {
-      this.#decisions.delete(event.id)
-      this.#record.add(denialFields(event, this.#options))
-    } else this.#decisions.set(event.id, event)
   }
 
   #cellEnded(ended: EventOf<'cell.ended'>): void {
@@ -127,14 +119,12 @@ export class Audit implements Subscriber {
 
   #callEnded(ended: EventOf<'call.ended'>): void {
     const started = this.#calls.get(ended.id)
-    const decision = this.#decisions.get(ended.id)
     this.#calls.delete(ended.id)
-    this.#decisions.delete(ended.id)
     if (!started) return
     const { replay } = this.#options
     const isFull = replay && this.#replyChars >= MAX_WAITING_REPLY_CHARS
     const options = isFull ? { ...this.#options, replay: false } : this.#options
-    const fields = callFields(started, ended, decision, options)
+    const fields = callFields(started, ended, options)
     if (replay) this.#replyChars += textOf(fields, 'gen_ai.tool.call.result').length
     this.#record.add(fields)
   }

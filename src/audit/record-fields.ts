@@ -1,5 +1,6 @@
 // What the record says of an event. Names follow the MCP semantic conventions of OpenTelemetry where they have one, and begin with `sandbridge.` elsewhere.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
+import { isoTime } from '../text/iso-time.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
 import { keepWhole, MAX_WHOLE_CHARS, redactArguments } from './recorded-values.ts'
 
@@ -20,7 +21,7 @@ const METHODS = { tool: 'tools/call', resource: 'resources/read', prompt: 'promp
 function common(type: string, event: BridgeEvent): Fields {
   const { at, id, parent, run, session, client, user } = event
   return {
-    time: new Date(at).toISOString(),
+    time: isoTime(at),
     type,
     id,
     parent_id: parent,
@@ -62,21 +63,17 @@ export function runFields(
   }
 }
 
-/**
- * One literal with every key that there can be: an object that is spread together of several takes ten times as long to make, and this is made for each call.
- * @param decision of the rules, where there was one
- */
+/** One literal with every key that there can be: an object that is spread together of several takes ten times as long to make, and this is made for each call. */
 export function callFields(
   started: EventOf<'call.started'>,
   ended: EventOf<'call.ended'> | undefined,
-  decision: EventOf<'call.decided'> | undefined,
   { full, replay, redact }: FieldOptions,
 ): Fields {
   const { at, id, parent, run, session, client, user } = ended ?? started
-  const { kind, server, name, args } = started
+  const { kind, server, name, args, decision, rule, source } = started
   const outcome = ended?.outcome
   return {
-    time: new Date(at).toISOString(),
+    time: isoTime(at),
     type: ended ? 'call' : 'call.started',
     id,
     parent_id: parent,
@@ -94,9 +91,9 @@ export function callFields(
     'sandbridge.arguments.sha256': hashOf(args),
     'gen_ai.tool.call.arguments': full ? argumentsOf(started, replay, redact) : undefined,
     'gen_ai.tool.call.result': replay ? keepWhole(ended?.result, (text) => redact(server, text)) : undefined,
-    'sandbridge.decision': decision?.decision,
-    'sandbridge.rule': decision?.rule,
-    'sandbridge.rule.source': decision?.source,
+    'sandbridge.decision': decision,
+    'sandbridge.rule': rule,
+    'sandbridge.rule.source': source,
     'sandbridge.outcome': outcome,
     'error.type': outcome === 'tool_error' ? 'tool_error' : ended?.error?.code,
     'sandbridge.error.message': full ? ended?.error?.message : undefined,

@@ -89,21 +89,28 @@ interface CellEnded extends About {
   stateLost: boolean
 }
 
-/** A rule or its user has decided about a call. It has the id that the call has when it is made. What asked or allowed first may be denied afterwards. */
-interface CallDecided extends About {
-  type: 'call.decided'
-  kind: CallKind
-  server: string
-  name: string
-  decision: 'allow' | 'ask' | 'deny'
-  /** The rule, as its file has it. */
+/** What a rule says of a call. */
+interface Ruled<D extends string> {
+  decision: D
+  /** The rule, as its file has it; missing where none is for the call. */
   rule?: string | undefined
   /** Where the rule is from. */
   source?: string | undefined
 }
 
-/** A request goes out to a server. */
-export interface CallStarted extends About {
+/** What decided that a call is made. `ask`: the user was asked. */
+export type Allowed = Ruled<'allow' | 'ask'>
+
+/** A call is denied, or its user is about to be asked. It has the id that the call has when it is made. What asked first may be denied afterwards. */
+interface CallDecided extends About, Ruled<'ask' | 'deny'> {
+  type: 'call.decided'
+  kind: CallKind
+  server: string
+  name: string
+}
+
+/** A request goes out to a server. The decision is missing where no rules are held against calls. */
+export interface CallStarted extends About, Partial<Allowed> {
   type: 'call.started'
   kind: CallKind
   server: string

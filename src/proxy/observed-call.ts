@@ -1,5 +1,5 @@
 // What a call to a server looks like from outside: its events, and the trace that it takes along. The only place that tells of calls.
-import type { CallEnded, CallKind, Origin } from '../events/event.ts'
+import type { Allowed, CallEnded, CallKind, Origin } from '../events/event.ts'
 import type { EventStream } from '../events/event-stream.ts'
 import { newId, shortId } from '../events/new-id.ts'
 import { type TraceMeta, traceMeta } from '../events/trace-context.ts'
@@ -13,6 +13,8 @@ interface CallToObserve {
   args: Readonly<Record<string, unknown>>
   /** Its id, where it has one already. */
   id?: string
+  /** What allowed it. */
+  allowed?: Allowed
 }
 
 interface Observers {
@@ -44,7 +46,7 @@ const withMeta = (meta: TraceMeta | undefined): Observed => (meta ? { meta } : {
 type Work<T> = (observed: Observed) => Promise<T>
 
 async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve, work: Work<T>): Promise<T> {
-  const { kind, server, name, args, id = newId() } = call
+  const { kind, server, name, args, id = newId(), allowed } = call
   const { cell: parent, session, client, user, log } = origin
   const about = { id, parent, run: log.run, session, client, user }
   const startedAt = performance.now()
@@ -53,7 +55,7 @@ async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve,
     events.emit({ type: 'call.ended', ...about, kind, server, name, outcome, durationMs, ...rest })
     log.debug('A call has ended', { call: shortId(id), server, name, outcome, ms: Math.round(durationMs) })
   }
-  const started = { type: 'call.started' as const, ...about, kind, server, name, args }
+  const started = { type: 'call.started' as const, ...about, kind, server, name, args, ...allowed }
   events.emit(started)
   try {
     await events.allow(started)

@@ -29,8 +29,8 @@ export class Exporter {
     return performance.now() < this.#pausedUntil
   }
 
-  /** @returns whether the items may be forgotten: they were taken, or never will be */
-  async send(body: unknown, count: number, signal: AbortSignal): Promise<boolean> {
+  /** @param request of otlp.ts @returns whether the items may be forgotten: they were taken, or never will be */
+  async send(request: string, count: number, signal: AbortSignal): Promise<boolean> {
     const { url, headers, protocol, timeoutMs, onDropped } = this.#options
     const isBinary = protocol === 'http/protobuf'
     const limit = AbortSignal.timeout(timeoutMs)
@@ -38,7 +38,7 @@ export class Exporter {
       const response = await fetch(url, {
         method: 'POST',
         headers: { ...headers, 'content-type': isBinary ? 'application/x-protobuf' : 'application/json' },
-        body: isBinary ? new Uint8Array((await import('./otlp-protobuf.ts')).protobufOf(body)) : JSON.stringify(body),
+        body: isBinary ? await binary(request) : request,
         redirect: 'error',
         signal: AbortSignal.any([signal, limit]),
       })
@@ -65,4 +65,9 @@ export class Exporter {
     const asked = seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_S) * 1_000 : 0
     this.#pausedUntil = performance.now() + Math.max(backOff, asked)
   }
+}
+
+async function binary(request: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { protobufOf } = await import('./otlp-protobuf.ts')
+  return new Uint8Array(protobufOf(JSON.parse(request)))
 }

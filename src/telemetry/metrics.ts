@@ -143,17 +143,11 @@ export class Metrics {
     const bytes = this.#resultBytes.get(event.id) ?? 0
     this.#resultBytes.delete(event.id)
     if (started) {
-      // Its id and its client would make a series of each request.
-      const {
-        'sandbridge.run.id': _run,
-        'jsonrpc.request.id': _id,
-        'mcp.client.name': _client,
-        ...attributes
-      } = runAttributes(started)
       const error = errorType(event.outcome, event.error?.code)
-      this.#observe('mcp.server.operation.duration', event.durationMs, { ...attributes, 'error.type': error })
+      this.#observe('mcp.server.operation.duration', event.durationMs, { ...runAttributes(started), 'error.type': error })
     }
-    const tokens = textsOf(event.content).reduce((sum, text) => sum + estimateTokens(text), 0)
+    let tokens = 0
+    for (const text of textsOf(event.content)) tokens += estimateTokens(text)
     this.add('sandbridge.tokens.returned', tokens)
     this.add('sandbridge.tokens.saved', Math.max(0, Math.round(bytes / BYTES_PER_TOKEN) - tokens))
   }
@@ -164,14 +158,14 @@ export class Metrics {
     count(this.#ofCalls.get(key) ?? this.#seriesOfCall(key, event), durationMs)
     const run = this.#runOfCell.get(parent ?? '')
     if (run === undefined) return
-    const texts = textsOf((result as { content?: unknown } | undefined)?.content)
-    const bytes = texts.reduce((sum, text) => sum + text.length, 0)
-    this.#resultBytes.set(run, (this.#resultBytes.get(run) ?? 0) + bytes)
+    let bytes = this.#resultBytes.get(run) ?? 0
+    for (const text of textsOf((result as { content?: unknown } | undefined)?.content)) bytes += text.length
+    this.#resultBytes.set(run, bytes)
   }
 
   #seriesOfCall(key: string, event: EventOf<'call.ended'>): Histogram {
-    const attributes = callAttributes(event, this.transports)
-    attributes['error.type'] = errorType(event.outcome, event.error?.code)
+    const error = errorType(event.outcome, event.error?.code)
+    const attributes = { ...callAttributes(event, this.transports), 'error.type': error }
     const point = seriesOf(this.#histograms, 'mcp.client.operation.duration', attributes, emptyPoint)
     if (this.#ofCalls.size < MAX_SERIES) this.#ofCalls.set(key, point)
     return point
@@ -231,10 +225,10 @@ function seriesOf<N, P>(
   return found
 }
 
-function textsOf(content: unknown): string[] {
-  const blocks: unknown[] = Array.isArray(content) ? content : []
-  return blocks.flatMap((block) => {
+function* textsOf(content: unknown): Generator<string> {
+  if (!Array.isArray(content)) return
+  for (const block of content as unknown[]) {
     const { text } = (block ?? {}) as { text?: unknown }
-    return typeof text === 'string' ? text : []
-  })
+    if (typeof text === 'string') yield text
+  }
 }

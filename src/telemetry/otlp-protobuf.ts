@@ -62,7 +62,7 @@ const REQUEST: Message = {
   resourceMetrics: [1, { resource: [1, RESOURCE], scopeMetrics: [2, { scope: [1, SCOPE], metrics: [2, METRIC] }] }],
 }
 
-/** @param request of `tracesRequest` or `metricsRequest` */
+/** @param request what the text of `tracesRequest` or `metricsRequest` says */
 export function protobufOf(request: unknown): Uint8Array {
   const writer = new Writer()
   writer.fields(request as object, REQUEST)

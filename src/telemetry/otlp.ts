@@ -13,7 +13,8 @@ export interface Span {
   /** Milliseconds since 1970. */
   startMs: number
   endMs: number
-  attributes: Attributes
+  /** All of them together are the span's; spans share those that they have in common. */
+  attributes: readonly Attributes[]
   /** Why it failed; missing when it did not. */
   failure?: string | undefined
 }
@@ -46,35 +47,47 @@ interface Source {
   version: string
 }
 
-export function tracesRequest(spans: readonly Span[], source: Source): unknown {
-  const scopeSpans = [{ scope: scopeOf(source), spans: spans.map(spanOf) }]
-  return { resourceSpans: [{ resource: { attributes: listOf(source.resource) }, scopeSpans }] }
+/** @returns the text of an ExportTraceServiceRequest */
+export function tracesRequest(spans: readonly Span[], source: Source): string {
+  // Put together as text: there is a span for each call, and most of what it says the one before has said.
+  const known = new Map<Attributes, string>()
+  const textOf = (attributes: Attributes): string => {
+    const text = known.get(attributes) ?? JSON.stringify(listOf(attributes)).slice(1, -1)
+    known.set(attributes, text)
+    return text
+  }
+  const texts = spans.map((span) => spanText(span, textOf))
+  const resource = JSON.stringify({ attributes: listOf(source.resource) })
+  const scope = JSON.stringify(scopeOf(source))
+  return `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[${texts.join(',')}]}]}]}`
 }
 
-export function metricsRequest(metrics: readonly Metric[], source: Source, startMs: number, nowMs: number): unknown {
+/** @returns the text of an ExportMetricsServiceRequest */
+export function metricsRequest(metrics: readonly Metric[], source: Source, startMs: number, nowMs: number): string {
   const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(nowMs) }
   const scopeMetrics = [{ scope: scopeOf(source), metrics: metrics.map((metric) => metricOf(metric, times)) }]
-  return { resourceMetrics: [{ resource: { attributes: listOf(source.resource) }, scopeMetrics }] }
+  return JSON.stringify({ resourceMetrics: [{ resource: { attributes: listOf(source.resource) }, scopeMetrics }] })
 }
 
 function scopeOf({ version }: Source): unknown {
   return { name: 'sandbridge', version }
 }
 
-/** One literal: there is a span for each call, and objects that are spread together take much longer. What is undefined is not sent. */
-function spanOf(span: Span): unknown {
-  return {
-    traceId: span.traceId,
-    spanId: span.spanId,
-    parentSpanId: span.parentSpanId,
-    traceState: span.traceState,
-    name: span.name,
-    kind: span.kind,
-    startTimeUnixNano: nanos(span.startMs),
-    endTimeUnixNano: nanos(span.endMs),
-    attributes: listOf(span.attributes),
-    status: span.failure === undefined ? {} : { code: 2, message: span.failure },
+function spanText(span: Span, textOf: (attributes: Attributes) => string): string {
+  const { traceId, spanId, parentSpanId, traceState, name, kind, startMs, endMs, attributes, failure } = span
+  const parent = parentSpanId === undefined ? '' : `,"parentSpanId":"${parentSpanId}"`
+  const state = traceState === undefined ? '' : `,"traceState":${JSON.stringify(traceState)}`
+  const times = `"startTimeUnixNano":"${nanos(startMs)}","endTimeUnixNano":"${nanos(endMs)}"`
+  let list = ''
+  for (const some of attributes) {
+    const text = textOf(some)
+    list += list !== '' && text !== '' ? `,${text}` : text
   }
+  const status = failure === undefined ? '{}' : `{"code":2,"message":${JSON.stringify(failure)}}`
+  return (
+    `{"traceId":"${traceId}","spanId":"${spanId}"${parent}${state},"name":${JSON.stringify(name)},` +
+    `"kind":${kind},${times},"attributes":[${list}],"status":${status}}`
+  )
 }
 
 function metricOf({ name, unit, description, histogram, gauge, sum = [] }: Metric, times: object): unknown {

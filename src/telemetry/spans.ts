@@ -10,11 +10,10 @@ interface Open {
   trace: TraceContext
   at: number
   mono: number
-  attributes: OpenAttributes
+  attributes: readonly Attributes[]
+  /** Of a cell: what all calls of it have in common. */
+  ofCalls?: Attributes
 }
-
-/** Those that are known at the end have their keys from the beginning: adding one to each object takes much longer. */
-type OpenAttributes = Record<string, Attributes[string]>
 
 interface SpanOptions {
   /** Arguments and results, as attributes; only where the user asks for them. */
@@ -25,10 +24,14 @@ interface SpanOptions {
 }
 
 const MAX_CONTENT = 4_000
+/** Tools whose attributes are kept; all are forgotten when there are more. */
+const MAX_TOOLS = 1_000
 
 export class Spans {
   readonly #options: SpanOptions
   readonly #open = new Map<string, Open>()
+  /** What all calls of a tool have in common: spans share it, so that its text is made once for many of them. */
+  readonly #ofTools = new Map<string, Attributes>()
 
   constructor(options: SpanOptions) {
     this.#options = options
@@ -38,13 +41,20 @@ export class Spans {
   take(event: BridgeEvent): Span | undefined {
     switch (event.type) {
       case 'run.started':
-        this.#begin(event, event.trace, runAttributes(event))
+        this.#begin(event, event.trace, [runAttributes(event), ofRequest(event)])
         return undefined
       case 'cell.started':
-        this.#begin(event, event.trace, cellAttributes(event))
+        this.#begin(event, event.trace, [cellAttributes(event)], {
+          'sandbridge.run.id': event.run,
+          'mcp.client.name': event.client,
+        })
         return undefined
       case 'call.started':
-        this.#begin(event, this.#open.get(event.parent ?? '')?.trace, this.#callAttributes(event))
+        this.#callStarted(event)
+        return undefined
+      case 'server.state':
+        // How it is reached is one of the attributes.
+        this.#ofTools.clear()
         return undefined
       case 'run.ended':
         return this.#runEnded(event)
@@ -57,17 +67,31 @@ export class Spans {
     }
   }
 
-  #begin({ id, at, mono }: BridgeEvent, trace: TraceContext | undefined, attributes: OpenAttributes): void {
-    if (trace?.sampled) this.#open.set(id, { trace, at, mono, attributes })
+  #begin(
+    { id, at, mono }: BridgeEvent,
+    trace: TraceContext | undefined,
+    attributes: readonly Attributes[],
+    ofCalls?: Attributes,
+  ): void {
+    if (trace?.sampled) this.#open.set(id, { trace, at, mono, attributes, ...(ofCalls && { ofCalls }) })
   }
 
-  /** @param error what it is called @param failure why it failed */
-  #end(event: BridgeEvent, name: string, kind: Span['kind'], error?: string, failure?: string): Span | undefined {
+  #callStarted(event: EventOf<'call.started'>): void {
+    const cell = this.#open.get(event.parent ?? '')
+    if (!cell) return
+    const attributes = [this.#ofTool(event), cell.ofCalls ?? {}]
+    const { kind, server, name, args } = event
+    if (kind === 'resource') attributes.push({ 'mcp.resource.uri': this.#options.redact(server, name) })
+    if (this.#options.capturesContent) attributes.push({ 'gen_ai.tool.call.arguments': this.#content(server, args) })
+    this.#begin(event, cell.trace, attributes)
+  }
+
+  /** @param name how the span is called @param also the attributes that are known at the end @param failure why it failed */
+  #end(event: BridgeEvent, name: string, kind: Span['kind'], also?: Attributes, failure?: string): Span | undefined {
     const open = this.#open.get(event.id)
     this.#open.delete(event.id)
     if (!open) return undefined
     const { trace, at, mono, attributes } = open
-    attributes['error.type'] = error
     return {
       traceId: trace.traceId,
       spanId: event.id,
@@ -78,47 +102,46 @@ export class Spans {
       startMs: at,
       // By the monotonic clock.
       endMs: at + (event.mono - mono),
-      // Of this span alone.
-      attributes,
+      attributes: also ? [...attributes, also] : attributes,
       failure,
     }
   }
 
   #runEnded(event: EventOf<'run.ended'>): Span | undefined {
     const error = errorType(event.outcome, event.error?.code)
-    const tool = String(this.#open.get(event.id)?.attributes['gen_ai.tool.name'] ?? 'run_python')
+    const tool = String(this.#open.get(event.id)?.attributes[0]?.['gen_ai.tool.name'] ?? 'run_python')
     const failure = error && (event.error?.message ?? 'The result is marked as an error')
-    return this.#end(event, `tools/call ${tool}`, 2, error, failure)
+    return this.#end(event, `tools/call ${tool}`, 2, { 'error.type': error }, failure)
   }
 
   #cellEnded(event: EventOf<'cell.ended'>): Span | undefined {
-    const { id, status, raised, stateLost } = event
-    const attributes = this.#open.get(id)?.attributes
-    if (attributes) {
-      attributes['sandbridge.cell.status'] = status
-      attributes['sandbridge.state_lost'] = stateLost
-    }
+    const { status, raised, stateLost } = event
     const error = status === 'ok' ? undefined : (raised?.name ?? status)
-    return this.#end(event, 'cell', 1, error, error)
+    const also = { 'sandbridge.cell.status': status, 'sandbridge.state_lost': stateLost, 'error.type': error }
+    return this.#end(event, 'cell', 1, also, error)
   }
 
   #callEnded(event: EventOf<'call.ended'>): Span | undefined {
-    const { id, kind, server, name, outcome, error, result } = event
-    const attributes = this.#options.capturesContent ? this.#open.get(id)?.attributes : undefined
-    if (attributes) attributes['gen_ai.tool.call.result'] = this.#content(server, result)
+    const { kind, server, name, outcome, error, result } = event
     // The address of a resource is not used as a name, since there may be any number of them.
     const title = kind === 'resource' ? METHODS[kind] : `${METHODS[kind]} ${name}`
     const type = errorType(outcome, error?.code)
-    return this.#end(event, title, 3, type, type && (error?.message ?? 'The result is marked as an error'))
+    const failure = type && (error?.message ?? 'The result is marked as an error')
+    const content = this.#options.capturesContent && this.#content(server, result)
+    const also = {
+      ...(type !== undefined && { 'error.type': type }),
+      ...(content !== false && { 'gen_ai.tool.call.result': content }),
+    }
+    return this.#end(event, title, 3, type === undefined && content === false ? undefined : also, failure)
   }
 
-  #callAttributes(event: EventOf<'call.started'>): OpenAttributes {
-    const { kind, server, name, args, client, run } = event
+  #ofTool(event: EventOf<'call.started'>): Attributes {
+    const key = `${event.kind}\n${event.server}\n${event.kind === 'resource' ? '' : event.name}`
+    const known = this.#ofTools.get(key)
+    if (known) return known
+    if (this.#ofTools.size >= MAX_TOOLS) this.#ofTools.clear()
     const attributes = callAttributes(event, this.#options.transports)
-    attributes['sandbridge.run.id'] = run
-    attributes['mcp.client.name'] = client
-    if (kind === 'resource') attributes['mcp.resource.uri'] = this.#options.redact(server, name)
-    if (this.#options.capturesContent) attributes['gen_ai.tool.call.arguments'] = this.#content(server, args)
+    this.#ofTools.set(key, attributes)
     return attributes
   }
 
@@ -131,11 +154,9 @@ export class Spans {
 export function callAttributes(
   { kind, server, name }: Pick<EventOf<'call.started'>, 'kind' | 'server' | 'name'>,
   transports: SpanOptions['transports'],
-): OpenAttributes {
+): Attributes {
   const { transport, protocolVersion } = transports.get(server) ?? {}
   const isTool = kind === 'tool'
-  const isPipe = transport === 'stdio'
-  // Made for each call: one literal with the keys of all of them, since several that are spread together take much longer.
   return {
     'mcp.method.name': METHODS[kind],
     'gen_ai.tool.name': isTool ? name : undefined,
@@ -143,28 +164,27 @@ export function callAttributes(
     'gen_ai.prompt.name': kind === 'prompt' ? name : undefined,
     'mcp.server.name': server,
     'mcp.protocol.version': protocolVersion,
-    'network.transport': isPipe ? 'pipe' : 'tcp',
-    'network.protocol.name': isPipe ? undefined : 'http',
-    'error.type': undefined,
-    'sandbridge.run.id': undefined,
-    'mcp.client.name': undefined,
+    ...networkAttributes(transport === 'stdio' ? 'pipe' : 'tcp'),
   }
 }
 
-export function runAttributes(event: EventOf<'run.started'>): OpenAttributes {
+/** Of a request of a client, for spans and metrics alike. */
+export function runAttributes(event: EventOf<'run.started'>): Attributes {
   return {
     'mcp.method.name': 'tools/call',
     'gen_ai.tool.name': event.tool,
     'gen_ai.operation.name': 'execute_tool',
-    'sandbridge.run.id': event.id,
-    'jsonrpc.request.id': event.requestId,
     'mcp.protocol.version': event.protocolVersion,
-    'mcp.client.name': event.client,
     ...networkAttributes(event.transport),
   }
 }
 
-function cellAttributes({ run, number, session, provider, timeoutMs }: EventOf<'cell.started'>): OpenAttributes {
+/** Of one request: metrics with these would be a series for each. */
+function ofRequest({ id, requestId, client }: EventOf<'run.started'>): Attributes {
+  return { 'sandbridge.run.id': id, 'jsonrpc.request.id': requestId, 'mcp.client.name': client }
+}
+
+function cellAttributes({ run, number, session, provider, timeoutMs }: EventOf<'cell.started'>): Attributes {
   return {
     'sandbridge.run.id': run,
     'sandbridge.cell.number': number,

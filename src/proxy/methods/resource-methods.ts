@@ -47,9 +47,9 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
 const readResource: Serve = async (method, args, kwargs, raw, context) => {
   const { upstreams, signal, permissions } = context
   const bound = bindArguments(method, args, kwargs)
-  const { args: sent, ...id } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
+  const { args: sent, ...admitted } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
   const uri = String(sent['uri'])
-  const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...id } as const
+  const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...admitted } as const
   const result = await observed(context, call, ({ meta }) => upstreams.readResource(method.server, uri, signal, meta))
   if (raw) return result
   return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
@@ -68,8 +68,7 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   const name = String(bindArguments(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
   const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
-  const id = admitted?.id === undefined ? {} : { id: admitted.id }
-  const call = { kind: 'prompt', server: method.server, name, args: given, ...id } as const
+  const call = { kind: 'prompt', server: method.server, name, ...admitted, args: given } as const
   const result = await observed(context, call, ({ meta }) =>
     upstreams.getPrompt(method.server, { name, arguments: given }, signal, meta),
   )

@@ -1,10 +1,11 @@
 // The one gate between a cell and the servers: every call passes `admit` with the arguments that are sent, whatever the cell did to come here.
-import type { Origin } from '../../events/event.ts'
+import type { Allowed, Origin } from '../../events/event.ts'
 import type { EventStream } from '../../events/event-stream.ts'
 import { newId } from '../../events/new-id.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../policy/limits.ts'
+import type { Rule } from '../../policy/rule.ts'
 import { type Decision, mutate, validate } from '../../policy/policy.ts'
 import type { Asker } from '../user/questions.ts'
 import { Approvals } from './approvals.ts'
@@ -32,9 +33,10 @@ interface Cancellable {
   readonly signal: AbortSignal
 }
 
-/** A call that may be made: with these arguments, and in the events about it by this id. */
+/** A call that may be made: with these arguments, by this decision, and in the events about it by this id, where there are some already. */
 export interface Admitted {
   args: Arguments
+  allowed: Allowed
   id?: string
 }
 
@@ -74,25 +76,28 @@ export class CellPermissions {
     const permissions = this.#permissions
     const subject = permissions.subject(tool)
     const decision = validate(permissions.policy, { ...subject, args })
-    const id = this.#tellDecision(tool, args, decision)
-    if (decision.verdict === 'deny') throw this.#refusal(tool, args)
+    if (decision.verdict === 'deny') throw this.#deny(tool, args)
     let sent = args
+    let id: string | undefined
     if (decision.verdict === 'ask') {
+      id = this.#tell(tool, args, decision, 'ask')
       const shown = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
       try {
         await this.#approvals.approve({ tool, call: shown, decision, signal: call.signal })
       } catch (error) {
-        this.#tellDecision(tool, args, { ...decision, verdict: 'deny' }, id)
+        this.#tell(tool, args, decision, 'deny', id)
         throw error
       }
       sent = shown.args
     }
     const reached = permissions.count(decision.limits, this.#counts, this.#cell.session)
     if (reached) {
-      this.#tellDecision(tool, args, { verdict: 'deny', rule: reached.rule }, id)
+      this.#tell(tool, args, reached, 'deny', id)
       throw deniedByLimit(subject, reached)
     }
-    return { args: sent, ...(id !== undefined && { id }) }
+    const { verdict, rule } = decision
+    const allowed = { decision: verdict, rule: rule?.text, source: rule?.origin.shown }
+    return id === undefined ? { args: sent, allowed } : { args: sent, allowed, id }
   }
 
   /**
@@ -119,20 +124,21 @@ export class CellPermissions {
     const refusals = await this.#approvals.foresee(asked, signal)
     for (const [at, { index, tool, call, decision }] of asked.entries()) {
       outcomes[index] = refusals[at]
-      if (refusals[at]) this.#tellDecision(tool, call.args, { ...decision, verdict: 'deny' })
+      if (refusals[at]) this.#tell(tool, call.args, decision, 'deny')
     }
     return outcomes
   }
 
-  /** @param id of a call that was decided about before, whose decision this replaces */
-  #tellDecision(
+  /** @param id of a call that was told of before, whose decision this replaces */
+  #tell(
     tool: CatalogTool,
     args: Readonly<Arguments>,
-    { verdict, rule }: Pick<Decision, 'verdict' | 'rule'>,
+    { rule }: { rule?: Rule },
+    decision: 'ask' | 'deny',
     id = newId(),
-  ): string | undefined {
+  ): string {
     const { events, origin } = this.#cell
-    if (!events.active) return undefined
+    if (!events.active) return id
     const kind = tool.method === undefined ? 'tool' : tool.method === 'get_prompt' ? 'prompt' : 'resource'
     const named = kind === 'prompt' ? args['name'] : kind === 'resource' ? args['uri'] : undefined
     events.emit({
@@ -146,22 +152,19 @@ export class CellPermissions {
       kind,
       server: tool.server,
       name: typeof named === 'string' ? named : tool.name,
-      decision: verdict,
+      decision,
       rule: rule?.text,
       source: rule?.origin.shown,
     })
     return id
   }
 
-  /** Tells that the rules deny a call. */
+  /** Tells that the rules deny a call. @returns the error that says so */
   #deny(tool: CatalogTool, args: Arguments): BridgeError {
-    this.#tellDecision(tool, args, this.#judge(tool, args))
-    return this.#refusal(tool, args)
-  }
-
-  #refusal(tool: CatalogTool, args: Arguments): BridgeError {
+    const decision = this.#judge(tool, args)
+    this.#tell(tool, args, decision, 'deny')
     const { server } = tool
-    return deniedByRule(this.#permissions.subject(tool), this.#judge(tool, args), this.#permissions.allowedOf(server))
+    return deniedByRule(this.#permissions.subject(tool), decision, this.#permissions.allowedOf(server))
   }
 
   #judge(tool: CatalogTool, args: Arguments): Decision {

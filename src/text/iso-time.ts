@@ -1,0 +1,14 @@
+// Times as ISO 8601 has them. Pure.
+
+let second = Number.NaN
+let text = ''
+
+/** As `new Date(ms).toISOString()`, which takes ten times as long for a time of the same second as the one before. @param ms whole, since 1970 */
+export function isoTime(ms: number): string {
+  const of = Math.floor(ms / 1000)
+  if (of !== second) {
+    text = new Date(of * 1000).toISOString().slice(0, -4)
+    second = of
+  }
+  return `${text}${String(ms - of * 1000).padStart(3, '0')}Z`
+}
