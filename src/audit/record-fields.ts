@@ -70,7 +70,7 @@ export function callFields(
   { full, replay, redact }: FieldOptions,
 ): Fields {
   const { at, id, parent, run, session, client, user } = ended ?? started
-  const { kind, server, name, args, decision, rule, source } = started
+  const { kind, server, name, args, allowed } = started
   const outcome = ended?.outcome
   return {
     time: isoTime(at),
@@ -91,9 +91,9 @@ export function callFields(
     'sandbridge.arguments.sha256': hashOf(args),
     'gen_ai.tool.call.arguments': full ? argumentsOf(started, replay, redact) : undefined,
     'gen_ai.tool.call.result': replay ? keepWhole(ended?.result, (text) => redact(server, text)) : undefined,
-    'sandbridge.decision': decision,
-    'sandbridge.rule': rule,
-    'sandbridge.rule.source': source,
+    'sandbridge.decision': allowed?.decision,
+    'sandbridge.rule': allowed?.rule,
+    'sandbridge.rule.source': allowed?.source,
     'sandbridge.outcome': outcome,
     'error.type': outcome === 'tool_error' ? 'tool_error' : ended?.error?.code,
     'sandbridge.error.message': full ? ended?.error?.message : undefined,

@@ -36,7 +36,8 @@ export class RecordFile {
   #bytes = 0
   #n = 0
   #prev = NO_LINE
-  #waiting: Fields[] = []
+  /** As text: of thousands that wait, objects would be moved about by the garbage collector piece by piece. */
+  #waiting: string[] = []
   #lost = 0
   #writing: Promise<void> | undefined
 
@@ -51,7 +52,7 @@ export class RecordFile {
 
   /** Keep a line, to be written with the next `flush`. */
   add(fields: Fields): void {
-    if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(fields)
+    if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(JSON.stringify(fields))
     else this.#lost += 1
   }
 
@@ -79,7 +80,7 @@ export class RecordFile {
       const batch = this.#waiting.slice(0, MAX_BATCH)
       // Those that found no room came after all that wait.
       const lost = batch.length === this.#waiting.length ? this.#lost : 0
-      const gap = lost > 0 ? [{ time: now(), type: 'record.gap', 'sandbridge.lines': lost }] : []
+      const gap = lost > 0 ? [JSON.stringify({ time: now(), type: 'record.gap', 'sandbridge.lines': lost })] : []
       await this.#append([...batch, ...gap], this.#writer!)
       this.#waiting.splice(0, batch.length)
       this.#lost -= lost
@@ -93,20 +94,18 @@ export class RecordFile {
     const seen = this.#fileCount === 0 ? await witnesses(logs) : []
     const file = `${this.#startedAt}-${this.#suffix}-${this.#fileCount + 1}.jsonl`
     const writer = await logs.create(file, sync)
-    const opened = [
-      {
-        time: now(),
-        type: 'record.opened',
-        ...about,
-        'process.pid': process.pid,
-        'sandbridge.host': hostId(),
-        ...(last.file !== '' && { 'sandbridge.continues': last }),
-        ...(seen.length > 0 && { 'sandbridge.witnessed': seen }),
-        ...(pruned.length > 0 && { 'sandbridge.pruned': pruned }),
-      },
-    ]
+    const opened = {
+      time: now(),
+      type: 'record.opened',
+      ...about,
+      'process.pid': process.pid,
+      'sandbridge.host': hostId(),
+      ...(last.file !== '' && { 'sandbridge.continues': last }),
+      ...(seen.length > 0 && { 'sandbridge.witnessed': seen }),
+      ...(pruned.length > 0 && { 'sandbridge.pruned': pruned }),
+    }
     try {
-      await this.#append(opened, writer)
+      await this.#append([JSON.stringify(opened)], writer)
     } catch (error) {
       await writer.close()
       await logs.remove(file).catch(() => {})
@@ -118,16 +117,16 @@ export class RecordFile {
     this.#fileCount += 1
   }
 
-  async #append(batch: readonly Fields[], writer: LogWriter): Promise<void> {
-    let link = { n: this.#n, prev: this.#prev }
-    const lines = batch.map((fields) => {
-      const { line, hash } = linkLine(fields, { n: link.n + 1, prev: link.prev })
-      link = { n: link.n + 1, prev: hash }
+  async #append(batch: readonly string[], writer: LogWriter): Promise<void> {
+    let prev = this.#prev
+    const lines = batch.map((fields, index) => {
+      const { line, hash } = linkLine(fields, { n: this.#n + index + 1, prev })
+      prev = hash
       return line
     })
     this.#bytes = await writer.append(lines)
-    this.#n = link.n
-    this.#prev = link.prev
+    this.#n += batch.length
+    this.#prev = prev
   }
 }
 

@@ -64,7 +64,7 @@ describe('a record', () => {
     expect(await findings(folder)).toEqual(['edited 3'])
     const { fields, n, prev } = readLine(lines[2]!)!
     const { n: _n, prev: _prev, ...rest } = fields
-    rewrite(file, lines.with(2, linkLine({ ...rest, index: 9 }, { n, prev }).line))
+    rewrite(file, lines.with(2, linkLine(JSON.stringify({ ...rest, index: 9 }), { n, prev }).line))
     expect(await findings(folder)).toEqual(['edited 4'])
   })
 

@@ -2,10 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Settings } from '../config/settings.ts'
-import type { EventStream } from '../events/event-stream.ts'
+import type { EventStream, Subscriber } from '../events/event-stream.ts'
 import { LazySubscriber } from '../events/lazy-subscriber.ts'
 import type { LiveMethods } from '../live/live-server.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { readOtelSettings } from '../telemetry/otel-settings.ts'
 import { startTrace } from '../telemetry/start-trace.ts'
 import type { Stores } from '../state/open-stores.ts'
@@ -34,50 +35,64 @@ interface Observers {
 }
 
 export function attachObservers(parts: ObservedParts): Observers {
-  attachMetrics(parts)
-  const observers = [telemetry(parts), audit(parts), costs(parts)].filter((one) => one !== undefined)
+  const observers = [...metricsAndTraces(parts), audit(parts), costs(parts)].filter((one) => one !== undefined)
   const live = liveServer(parts)
   for (const observer of live ? [...observers, live] : observers) parts.events.subscribe(observer)
   return { live, ofCells: observers }
 }
 
-function attachMetrics({ settings: { metrics, metricsToken: token }, events, log }: ObservedParts): void {
-  if (!metrics) return
-  const port = new LazySubscriber({
+/** Metrics are counted once, for a collector and for Prometheus. Prometheus finds the port before anything has happened. */
+function metricsAndTraces({ settings, events, log, allUpstreams }: ObservedParts): LazySubscriber[] {
+  const { metrics: address, metricsToken: token } = settings
+  const otel = readOtelSettings(process.env, VERSION)
+  if (!address && !otel) return []
+  const wakes = ['session.ended', 'run.started', 'cell.started'] as const
+  let counting: Promise<Metrics> | undefined
+  const counted = (): Promise<Metrics> => {
+    counting ??= import('../telemetry/metrics.ts').then(({ Metrics }) => new Metrics())
+    return counting
+  }
+  const servePrometheus = async (
+    metrics: Metrics,
+    { host, port }: { host: string; port: number },
+  ): Promise<Subscriber> => {
+    const { PrometheusPort } = await import('../telemetry/prometheus.ts')
+    const opened = new PrometheusPort(metrics)
+    try {
+      await opened.listen({ host, port, token })
+      return opened
+    } catch (error) {
+      log.warning('The address of MCP_BRIDGE_METRICS cannot be listened on', { error })
+      return metrics
+    }
+  }
+  const metrics = new LazySubscriber({
     name: 'metrics',
     guards: false,
-    wakes: [],
-    onError: (error) => log.warning('The address of MCP_BRIDGE_METRICS cannot be listened on', { error }),
-    load: async () => {
-      const { PrometheusPort } = await import('../telemetry/prometheus.ts')
-      const opened = new PrometheusPort()
-      await opened.listen({ ...metrics, token })
-      return opened
-    },
+    wakes,
+    onError: (error) => log.warning('Metrics cannot be counted', { error }),
+    load: async () => (address ? servePrometheus(await counted(), address) : counted()),
   })
-  events.subscribe(port)
-  port.start()
-}
-
-function telemetry({ events, log, allUpstreams }: ObservedParts): LazySubscriber | undefined {
-  const otel = readOtelSettings(process.env, VERSION)
-  if (!otel) return undefined
+  if (address) metrics.start()
+  if (!otel) return [metrics]
   if (otel.tracesUrl !== undefined) events.startTrace = (ofClient) => startTrace(otel.sampler, ofClient)
-  return new LazySubscriber({
+  const sender = new LazySubscriber({
     name: 'telemetry',
     guards: false,
-    wakes: ['session.ended', 'run.started', 'cell.started'],
+    wakes,
     onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
     load: async () => {
       const { Telemetry } = await import('../telemetry/telemetry.ts')
       return new Telemetry({
         otel,
+        metrics: await counted(),
         version: VERSION,
         redact: (server, text) => redactFor(allUpstreams(), server, text),
         warn: (message, fields) => log.warning(message, fields),
       })
     },
   })
+  return [metrics, sender]
 }
 
 function liveServer({ id, settings, log, methods }: ObservedParts): LazySubscriber | undefined {

@@ -89,7 +89,7 @@ interface CellEnded extends About {
   stateLost: boolean
 }
 
-/** What a rule says of a call. */
+/** What is said of a call by the rules. */
 interface Ruled<D extends string> {
   decision: D
   /** The rule, as its file has it; missing where none is for the call. */
@@ -109,14 +109,16 @@ interface CallDecided extends About, Ruled<'ask' | 'deny'> {
   name: string
 }
 
-/** A request goes out to a server. The decision is missing where no rules are held against calls. */
-export interface CallStarted extends About, Partial<Allowed> {
+/** A request goes out to a server. */
+export interface CallStarted extends About {
   type: 'call.started'
   kind: CallKind
   server: string
   /** The server's own name of the tool or prompt, or the URI of the resource. */
   name: string
   args: Readonly<Record<string, unknown>>
+  /** Missing where no rules are held against calls. */
+  allowed?: Allowed | undefined
 }
 
 interface CallProgress extends About {

@@ -1,5 +1,5 @@
 // What a call to a server looks like from outside: its events, and the trace that it takes along. The only place that tells of calls.
-import type { Allowed, CallEnded, CallKind, Origin } from '../events/event.ts'
+import type { Allowed, CallEnded, CallKind, EventOf, Origin } from '../events/event.ts'
 import type { EventStream } from '../events/event-stream.ts'
 import { newId, shortId } from '../events/new-id.ts'
 import { type TraceMeta, traceMeta } from '../events/trace-context.ts'
@@ -48,27 +48,64 @@ type Work<T> = (observed: Observed) => Promise<T>
 async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve, work: Work<T>): Promise<T> {
   const { kind, server, name, args, id = newId(), allowed } = call
   const { cell: parent, session, client, user, log } = origin
-  const about = { id, parent, run: log.run, session, client, user }
-  const startedAt = performance.now()
-  const end = (outcome: CallEnded['outcome'], rest: Pick<CallEnded, 'result' | 'error'>): void => {
-    const durationMs = performance.now() - startedAt
-    events.emit({ type: 'call.ended', ...about, kind, server, name, outcome, durationMs, ...rest })
+  const { run } = log
+  // Every field is written out, its stamp as well: a cell may make thousands of calls, and an object that others are spread into takes longer to make.
+  const started: EventOf<'call.started'> = {
+    type: 'call.started',
+    id,
+    parent,
+    run,
+    session,
+    client,
+    user,
+    kind,
+    server,
+    name,
+    args,
+    allowed,
+    seq: 0,
+    at: 0,
+    mono: 0,
+  }
+  const end = (outcome: CallEnded['outcome'], result: unknown, error: CallEnded['error']): void => {
+    const durationMs = performance.now() - started.mono
+    const ended: EventOf<'call.ended'> = {
+      type: 'call.ended',
+      id,
+      parent,
+      run,
+      session,
+      client,
+      user,
+      kind,
+      server,
+      name,
+      outcome,
+      durationMs,
+      result,
+      error,
+      seq: 0,
+      at: 0,
+      mono: 0,
+    }
+    events.emit(ended)
     log.debug('A call has ended', { call: shortId(id), server, name, outcome, ms: Math.round(durationMs) })
   }
-  const started = { type: 'call.started' as const, ...about, kind, server, name, args, ...allowed }
   events.emit(started)
   try {
     await events.allow(started)
     const result = await work({
       ...withMeta(traceMeta(origin.trace, id)),
-      onProgress: (progress) => events.emit({ type: 'call.progress', ...about, ...progress }),
+      onProgress: (progress) =>
+        events.emit({ type: 'call.progress', id, parent, run, session, client, user, ...progress }),
     })
-    end((result as { isError?: unknown } | undefined)?.isError === true ? 'tool_error' : 'ok', { result })
+    const isFailure = (result as { isError?: unknown } | undefined)?.isError === true
+    end(isFailure ? 'tool_error' : 'ok', result, undefined)
     return result
   } catch (error) {
     const code = BridgeError.isInstance(error) ? error.code : 'INTERNAL'
     log.failure('A call failed', error, { call: shortId(id), server, name })
-    end(code === 'CANCELLED' ? 'cancelled' : 'failed', { error: { code, message: messageOf(error) } })
+    end(code === 'CANCELLED' ? 'cancelled' : 'failed', undefined, { code, message: messageOf(error) })
     throw error
   }
 }

@@ -1,5 +1,6 @@
 // Counts and measures events: the histograms of the MCP conventions, and ours beside them. Both exporters read it.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
+import type { Subscriber } from '../events/event-stream.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
 import type { Attributes, Metric } from './otlp.ts'
 import { callAttributes, errorType, runAttributes } from './spans.ts'
@@ -40,7 +41,8 @@ type SumName = keyof typeof SUMS
 /** A token of text is about this many bytes. */
 const BYTES_PER_TOKEN = 4
 
-export class Metrics {
+export class Metrics implements Subscriber {
+  readonly name = 'metrics'
   /** How servers are reached, by name. */
   readonly transports = new Map<string, { transport: string; protocolVersion: string | undefined }>()
   readonly startedAt = Date.now()
@@ -54,7 +56,11 @@ export class Metrics {
   /** The series of calls, by what tells them apart: finding one by all its attributes takes longer than to count in it. */
   readonly #ofCalls = new Map<string, Histogram>()
 
-  take(event: BridgeEvent): void {
+  receive(events: readonly BridgeEvent[]): void {
+    for (const event of events) this.#take(event)
+  }
+
+  #take(event: BridgeEvent): void {
     switch (event.type) {
       case 'run.started':
         this.#runs.set(event.id, event)
@@ -144,10 +150,12 @@ export class Metrics {
     this.#resultBytes.delete(event.id)
     if (started) {
       const error = errorType(event.outcome, event.error?.code)
-      this.#observe('mcp.server.operation.duration', event.durationMs, { ...runAttributes(started), 'error.type': error })
+      this.#observe('mcp.server.operation.duration', event.durationMs, {
+        ...runAttributes(started),
+        'error.type': error,
+      })
     }
-    let tokens = 0
-    for (const text of textsOf(event.content)) tokens += estimateTokens(text)
+    const tokens = sumOfTexts(event.content, estimateTokens)
     this.add('sandbridge.tokens.returned', tokens)
     this.add('sandbridge.tokens.saved', Math.max(0, Math.round(bytes / BYTES_PER_TOKEN) - tokens))
   }
@@ -158,9 +166,8 @@ export class Metrics {
     count(this.#ofCalls.get(key) ?? this.#seriesOfCall(key, event), durationMs)
     const run = this.#runOfCell.get(parent ?? '')
     if (run === undefined) return
-    let bytes = this.#resultBytes.get(run) ?? 0
-    for (const text of textsOf((result as { content?: unknown } | undefined)?.content)) bytes += text.length
-    this.#resultBytes.set(run, bytes)
+    const bytes = sumOfTexts((result as { content?: unknown } | undefined)?.content, (text) => text.length)
+    this.#resultBytes.set(run, (this.#resultBytes.get(run) ?? 0) + bytes)
   }
 
   #seriesOfCall(key: string, event: EventOf<'call.ended'>): Histogram {
@@ -225,10 +232,12 @@ function seriesOf<N, P>(
   return found
 }
 
-function* textsOf(content: unknown): Generator<string> {
-  if (!Array.isArray(content)) return
+function sumOfTexts(content: unknown, sizeOf: (text: string) => number): number {
+  let sum = 0
+  if (!Array.isArray(content)) return sum
   for (const block of content as unknown[]) {
     const { text } = (block ?? {}) as { text?: unknown }
-    if (typeof text === 'string') yield text
+    if (typeof text === 'string') sum += sizeOf(text)
   }
+  return sum
 }

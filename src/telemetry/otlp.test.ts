@@ -36,7 +36,11 @@ const spans: Span[] = [
     kind: 3,
     startMs: 1_795_000_000_000.25,
     endMs: 1_795_000_000_001.5,
-    attributes: [{ text: 'ü', empty: '', yes: true, no: false }, {}, { whole: -5, large: 2 ** 45, zero: 0, part: 0.25 }],
+    attributes: [
+      { text: 'ü', empty: '', yes: true, no: false },
+      {},
+      { whole: -5, large: 2 ** 45, zero: 0, part: 0.25 },
+    ],
     failure: 'It failed',
   },
   { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), name: 'cell', kind: 1, startMs: 1, endMs: 2, attributes: [] },

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { BridgeEvent } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
-import { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import type { Attributes, Metric } from './otlp.ts'
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -54,11 +54,15 @@ function escaped(text: string): string {
 /** An observer that Prometheus asks. */
 export class PrometheusPort implements Subscriber {
   readonly name = 'metrics'
-  readonly metrics = new Metrics()
+  readonly #metrics: Metrics
   #server: Server | undefined
 
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics
+  }
+
   receive(events: readonly BridgeEvent[]): void {
-    for (const event of events) this.metrics.take(event)
+    this.#metrics.receive(events)
   }
 
   /** @returns the port. @throws what node:net throws, such as EADDRINUSE */
@@ -70,7 +74,7 @@ export class PrometheusPort implements Subscriber {
         'content-type': CONTENT_TYPE,
         ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       })
-      response.end(status === 200 ? prometheusText(this.metrics.read()) : '')
+      response.end(status === 200 ? prometheusText(this.#metrics.read()) : '')
     })
     server.unref()
     await new Promise<void>((resolve, reject) => {

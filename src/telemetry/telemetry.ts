@@ -2,13 +2,15 @@
 import type { BridgeEvent } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import { Exporter } from './exporter.ts'
-import { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import type { OtelSettings } from './otel-settings.ts'
 import { metricsRequest, type Span, tracesRequest } from './otlp.ts'
 import { Spans } from './spans.ts'
 
 interface TelemetryOptions {
   otel: OtelSettings
+  /** An observer of its own, which others read as well. */
+  metrics: Metrics
   version: string
   redact: (server: string, text: string) => string
   warn: (message: string, fields: Record<string, unknown>) => void
@@ -21,7 +23,7 @@ const CLOSE_MS = 1_000
 export class Telemetry implements Subscriber {
   readonly name = 'telemetry'
   readonly #options: TelemetryOptions
-  readonly #metrics = new Metrics()
+  readonly #metrics: Metrics
   readonly #spans: Spans
   readonly #traceExporter: Exporter | undefined
   readonly #metricExporter: Exporter | undefined
@@ -33,10 +35,11 @@ export class Telemetry implements Subscriber {
   #hasWarned = false
 
   constructor(options: TelemetryOptions) {
-    const { otel, redact } = options
+    const { otel, metrics, redact } = options
     this.#options = options
+    this.#metrics = metrics
     const { capturesContent } = otel
-    this.#spans = new Spans({ capturesContent, redact, transports: this.#metrics.transports })
+    this.#spans = new Spans({ capturesContent, redact, transports: metrics.transports })
     this.#traceExporter = this.#exporter(otel.tracesUrl)
     this.#metricExporter = this.#exporter(otel.metricsUrl)
     for (const warning of otel.warnings) options.warn(warning, {})
@@ -45,9 +48,8 @@ export class Telemetry implements Subscriber {
   }
 
   receive(events: readonly BridgeEvent[]): void {
+    if (!this.#traceExporter) return
     for (const event of events) {
-      this.#metrics.take(event)
-      if (!this.#traceExporter) continue
       const span = this.#spans.take(event)
       if (!span) continue
       if (this.#queue.length < this.#options.otel.queueSize) this.#queue.push(span)

@@ -11,8 +11,12 @@ const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[
 
 const HIDDEN = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u
 
+/** Most of what servers say: in it there is nothing to clean. */
+const PLAIN = /^[\x20-\x7e\n\t]*$/
+
 /** The same text with nothing unseen in it; lines stay lines. */
 export function cleanWords(text: string): string {
+  if (PLAIN.test(text)) return text
   return text
     .replace(ESCAPE_SEQUENCE, '')
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')

@@ -110,14 +110,14 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     const [asked, again, refused, denied] = of('call.decided')
     expect(of('call.decided')).toHaveLength(4)
     const [read, made, ...others] = of('call.started')
-    expect(read).toMatchObject({ ...of1, name: 'get_issue', decision: 'allow' })
-    expect(read!.rule).toBeUndefined()
+    expect(read).toMatchObject({ ...of1, name: 'get_issue', allowed: { decision: 'allow' } })
+    expect(read!.allowed!.rule).toBeUndefined()
     for (const one of [asked, again])
       expect(one).toMatchObject({ ...of1, ...asks, name: 'create_issue', decision: 'ask' })
     expect(refused).toMatchObject({ ...of1, ...asks, id: again!.id, decision: 'deny' })
     expect(denied).toMatchObject({ ...of1, name: 'delete_repo', decision: 'deny', rule: '"delete_repo"' })
     // A call has the id of the question about it, and no other begins.
-    expect(made).toMatchObject({ ...of1, ...asks, id: asked!.id, name: 'create_issue', decision: 'ask' })
+    expect(made).toMatchObject({ ...of1, id: asked!.id, name: 'create_issue', allowed: { ...asks, decision: 'ask' } })
     expect(others).toEqual([])
     const questions = of('question.asked')
     const calls = [{ server: 'hub', name: 'create_issue', args: { id: 1 } }]

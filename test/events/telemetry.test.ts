@@ -151,7 +151,7 @@ describe('Telemetry', () => {
     const warnings: string[] = []
     const otel = readOtelSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }, '1')!
     const warn = (message: string) => void warnings.push(message)
-    const telemetry = new Telemetry({ otel, version: '1', redact: (_, text) => text, warn })
+    const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
     floods(telemetry, 10_000)
     await telemetry.close()
     expect(warnings).toEqual(['Spans were dropped'])
@@ -169,7 +169,13 @@ describe('Telemetry', () => {
       { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_METRICS_EXPORTER: 'none', OTEL_BSP_SCHEDULE_DELAY: '10' },
       '1',
     )!
-    const telemetry = new Telemetry({ otel, version: '1', redact: (_, text) => text, warn: () => {} })
+    const telemetry = new Telemetry({
+      otel,
+      metrics: new Metrics(),
+      version: '1',
+      redact: (_, text) => text,
+      warn: () => {},
+    })
     floods(telemetry, 3)
     while (collector.spans.length < 3) await new Promise((resolve) => setTimeout(resolve, 20))
     await telemetry.close()
@@ -230,7 +236,7 @@ const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
 it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read', async () => {
-  const port = new PrometheusPort()
+  const port = new PrometheusPort(new Metrics())
   const number = await port.listen({ host: '127.0.0.1', port: 0 })
   const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
   port.receive([
@@ -244,13 +250,13 @@ it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read', async () => {
   expect(text).toMatch(/_bucket\{.*mcp_server_name="s\\"\\\\\\n".*le="0.05"\} 1/)
   expect(text).toMatch(/_bucket\{.*le="0.02"\} 0/)
   expect(text).toMatch(/_bucket\{.*le="\+Inf"\} 1/)
-  const second = new PrometheusPort()
+  const second = new PrometheusPort(new Metrics())
   await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await port.close()
 })
 
 it('MCP_BRIDGE_METRICS with a token serves metrics to those who send it, under any name', async () => {
-  const port = new PrometheusPort()
+  const port = new PrometheusPort(new Metrics())
   onTestFinished(() => port.close())
   const number = await port.listen({ host: '127.0.0.1', port: 0, token: 'a-token-for-prometheus' })
   const statusFor = async (authorization?: string) =>
@@ -262,7 +268,7 @@ it('MCP_BRIDGE_METRICS with a token serves metrics to those who send it, under a
   const host = { host: '10.1.2.3:9464' }
   expect(await statusOf(number, { ...host, authorization: 'Bearer a-token-for-prometheus' })).toBe(200)
 
-  const own = new PrometheusPort()
+  const own = new PrometheusPort(new Metrics())
   onTestFinished(() => own.close())
   expect(await statusOf(await own.listen({ host: '127.0.0.1', port: 0 }), host)).toBe(403)
 })
@@ -272,9 +278,11 @@ it('MCP_BRIDGE_METRICS has the number of open sessions, which is 0 at first', ()
   const line = () => /^sandbridge_open_sessions .*$/m.exec(prometheusText(metrics.read()))?.[0]
   expect(line()).toBe('sandbridge_open_sessions 0')
   const at = { seq: 1, at: 1, mono: 1 }
-  metrics.take({ type: 'session.started', id: 'a', ...at })
-  metrics.take({ type: 'session.started', id: 'b', ...at })
-  metrics.take({ type: 'session.ended', id: 'a', durationMs: 1, ...at })
+  metrics.receive([{ type: 'session.started', id: 'a', ...at }])
+  metrics.receive([
+    { type: 'session.started', id: 'b', ...at },
+    { type: 'session.ended', id: 'a', durationMs: 1, ...at },
+  ])
   expect(line()).toBe('sandbridge_open_sessions 1')
   expect(prometheusText(metrics.read())).toContain('# TYPE sandbridge_open_sessions gauge\n')
 })
@@ -321,7 +329,7 @@ it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
       of({ type: 'session.started' as const }),
       of({ type: 'session.ended' as const }),
     ]) {
-      metrics.take(event)
+      metrics.receive([event])
     }
     metrics.add('sandbridge.telemetry.dropped', 1)
     expect(
@@ -348,7 +356,7 @@ it('MCP_BRIDGE_METRICS counts a bounded number of series', () => {
     outcome: 'ok' as const,
   }
   for (let index = 0; index < 2_000; index += 1) {
-    metrics.take({ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 })
+    metrics.receive([{ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 }])
   }
   const points = metrics.read()[0]?.histogram?.points ?? []
   expect(points).toHaveLength(501)
