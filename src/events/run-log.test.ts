@@ -39,7 +39,7 @@ it('the log of a run has 100 lines of a level in a second, then says that more a
 
 it('the log of a run reports an unexpected failure once, and says each time where to read more', () => {
   const lines: unknown[][] = []
-  const log = new RunLog(SILENT, RUN, (...line) => lines.push(line))
+  const log = new RunLog(SILENT, RUN, (level, message, fields) => lines.push([level, message, fields()]))
   expect(log.failure('A call failed', failure, { call: 'c' })).toBe('More: `sandbridge log 3f09a1b2`.')
   expect(log.failure('A call failed', failure)).toBe('More: `sandbridge log 3f09a1b2`.')
   expect(lines).toEqual([
@@ -60,7 +60,7 @@ it('the log of a run reports no failure whose message is complete', () => {
 
 it('the log of a run masks what leaves for the client, and leaves ids as they are', () => {
   const lines: unknown[][] = []
-  const log = new RunLog(SILENT, RUN, (...line) => lines.push(line))
+  const log = new RunLog(SILENT, RUN, (level, message, fields) => lines.push([level, message, fields()]))
   log.mask = (text) => text.replaceAll(/\w/g, '*')
   log.info('one', { call: 'abc', error: new Error('abc'), text: 'abc', ms: 1 })
   expect(lines[0]![2]).toEqual({ run: '3f09a1b2', call: 'abc', error: '***', text: '***', ms: 1 })

@@ -5,8 +5,8 @@ import { shortId } from './new-id.ts'
 
 type Fields = Record<string, unknown>
 
-/** Hears each line. */
-export type OnLine = (level: LogLevel, message: string, fields: Fields) => void
+/** Hears each line. @param fields makes those that the client may have: personal data is looked for in them, which takes a while */
+export type OnLine = (level: LogLevel, message: string, fields: () => Fields) => void
 
 /** Of one level: a cell can make any number of calls that fail. */
 const MAX_LINES_PER_SECOND = 100
@@ -64,7 +64,7 @@ export class RunLog implements Log {
   #write(level: LogLevel, message: string, fields: Fields, own: Fields = {}): void {
     const named = { run: shortId(this.run), ...fields }
     this.#log[level](message, { ...named, ...own })
-    this.#onLine?.(level, message, { run: named.run, ...this.#forClient(fields) })
+    this.#onLine?.(level, message, () => ({ run: named.run, ...this.#forClient(fields) }))
   }
 
   #forClient(fields: Fields): Fields {

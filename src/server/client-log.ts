@@ -26,7 +26,7 @@ export class ClientLog {
   readonly onLine: OnLine = (level, message, fields) => {
     const threshold = this.#threshold()
     if (!this.#notify || threshold === undefined || LEVELS.indexOf(level) < LEVELS.indexOf(threshold)) return
-    const told = Object.entries(fields).map(([key, value]) => [key, short(value)])
+    const told = Object.entries(fields()).map(([key, value]) => [key, short(value)])
     // A client that is gone gets its answer nowhere, either.
     this.#sent = this.#notify(level, { message, ...Object.fromEntries(told) }).catch(() => {})
   }
