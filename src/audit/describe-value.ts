@@ -50,11 +50,10 @@ export function sizeOf(value: unknown): number {
       bytes += one.length + 1
       for (const item of one) open.push(item)
     } else {
-      const entries = Object.entries(one)
       bytes += 2
-      for (const [key, inner] of entries) {
+      for (const key of Object.keys(one)) {
         bytes += key.length + 4
-        open.push(inner)
+        open.push((one as Record<string, unknown>)[key])
       }
     }
   }

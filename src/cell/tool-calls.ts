@@ -9,8 +9,9 @@ export interface ToolCallProgress {
 }
 
 interface ToolTimes {
-  /** When each open call began. */
-  open: Set<{ startedAt: number }>
+  openCount: number
+  /** The times at which the open calls began, together. */
+  openSinceMs: number
   finishedCount: number
   finishedMs: number
 }
@@ -33,14 +34,16 @@ export class ToolCalls {
   begin(call: CallFrame): (() => void) | undefined {
     if (call.method !== 'call_tool') return undefined
     const tool = this.#toolOf(call)
-    const opened = { startedAt: performance.now() }
-    tool.open.add(opened)
+    const startedAt = performance.now()
+    tool.openCount += 1
+    tool.openSinceMs += startedAt
     this.#started += 1
     this.#tell()
     return () => {
-      tool.open.delete(opened)
+      tool.openCount -= 1
+      tool.openSinceMs -= startedAt
       tool.finishedCount += 1
-      tool.finishedMs += performance.now() - opened.startedAt
+      tool.finishedMs += performance.now() - startedAt
       this.#finished += 1
       this.#tell()
     }
@@ -49,9 +52,9 @@ export class ToolCalls {
   /** How long the tools have taken, the longest first; undefined when none was called. */
   summary(): string | undefined {
     const now = performance.now()
-    const tools = [...this.#tools].map(([name, { open, finishedCount, finishedMs }]) => {
-      const openMs = [...open].reduce((sum, { startedAt }) => sum + now - startedAt, 0)
-      return { name, count: finishedCount + open.size, ms: finishedMs + openMs, isOpen: open.size > 0 }
+    const tools = [...this.#tools].map(([name, { openCount, openSinceMs, finishedCount, finishedMs }]) => {
+      const openMs = openCount * now - openSinceMs
+      return { name, count: finishedCount + openCount, ms: finishedMs + openMs, isOpen: openCount > 0 }
     })
     if (tools.length === 0) return undefined
     const shown = tools.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN_TOOLS)
@@ -67,7 +70,7 @@ export class ToolCalls {
     const name = this.#tools.size < MAX_TOOLS ? nameOf(call) : 'other tools'
     let tool = this.#tools.get(name)
     if (!tool) {
-      tool = { open: new Set(), finishedCount: 0, finishedMs: 0 }
+      tool = { openCount: 0, openSinceMs: 0, finishedCount: 0, finishedMs: 0 }
       this.#tools.set(name, tool)
     }
     return tool
@@ -75,8 +78,11 @@ export class ToolCalls {
 
   #tell(): void {
     if (!this.#onProgress) return
-    const open = [...this.#tools].find(([, tool]) => tool.open.size > 0)
-    if (open) this.#onProgress({ name: open[0], number: this.#finished + 1, total: this.#started })
+    for (const [name, { openCount }] of this.#tools) {
+      if (openCount === 0) continue
+      this.#onProgress({ name, number: this.#finished + 1, total: this.#started })
+      return
+    }
   }
 }
 

@@ -38,6 +38,11 @@ export class EventStream {
     this.#onFailure = onFailure
   }
 
+  /** Whether a subscriber must be asked before a call is made. */
+  get isGuarded(): boolean {
+    return this.#guards.length > 0
+  }
+
   emit(body: EventBody): void {
     if (!this.active) return
     this.#seq += 1
@@ -53,7 +58,6 @@ export class EventStream {
 
   /** Resolves when no subscriber objects to a call whose event was emitted. @throws BridgeError of the one that does */
   async allow(call: CallStarted): Promise<void> {
-    if (this.#guards.length === 0) return
     this.flush()
     for (const guard of this.#guards) await guard.before!(call as CallStarted & Stamp)
   }

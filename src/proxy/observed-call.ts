@@ -38,37 +38,70 @@ interface Observed {
 export function observed<T>({ events, origin, quota }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
   quota?.takeCall()
   if (!events.active) return work(withMeta(traceMeta(origin.trace, '')))
-  return tell(events, origin, call, work)
+  return new ToldCall(events, origin, call).make(work)
 }
 
 const withMeta = (meta: TraceMeta | undefined): Observed => (meta ? { meta } : {})
 
 type Work<T> = (observed: Observed) => Promise<T>
 
-async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve, work: Work<T>): Promise<T> {
-  const { kind, server, name, args, id = newId(), allowed } = call
-  const { cell: parent, session, client, user, log } = origin
-  const { run } = log
-  // Every field is written out, its stamp as well: a cell may make thousands of calls, and an object that others are spread into takes longer to make.
-  const started: EventOf<'call.started'> = {
-    type: 'call.started',
-    id,
-    parent,
-    run,
-    session,
-    client,
-    user,
-    kind,
-    server,
-    name,
-    args,
-    allowed,
-    seq: 0,
-    at: 0,
-    mono: 0,
+/** A cell may make thousands of calls: the events are literals with every field, since others take longer to make, and one object knows all that they say. */
+class ToldCall {
+  readonly #events: EventStream
+  readonly #origin: Origin
+  readonly #started: EventOf<'call.started'>
+
+  constructor(events: EventStream, origin: Origin, call: CallToObserve) {
+    this.#events = events
+    this.#origin = origin
+    this.#started = {
+      type: 'call.started',
+      id: call.id ?? newId(),
+      parent: origin.cell,
+      run: origin.log.run,
+      session: origin.session,
+      client: origin.client,
+      user: origin.user,
+      kind: call.kind,
+      server: call.server,
+      name: call.name,
+      args: call.args,
+      allowed: call.allowed,
+      seq: 0,
+      at: 0,
+      mono: 0,
+    }
+    events.emit(this.#started)
   }
-  const end = (outcome: CallEnded['outcome'], result: unknown, error: CallEnded['error']): void => {
-    const durationMs = performance.now() - started.mono
+
+  async make<T>(work: Work<T>): Promise<T> {
+    try {
+      if (this.#events.isGuarded) await this.#events.allow(this.#started)
+      const result = await work(this.#observed())
+      const isFailure = (result as { isError?: unknown } | undefined)?.isError === true
+      this.#end(isFailure ? 'tool_error' : 'ok', result, undefined)
+      return result
+    } catch (error) {
+      const { id, server, name } = this.#started
+      this.#origin.log.failure('A call failed', error, { call: shortId(id), server, name })
+      const code = BridgeError.isInstance(error) ? error.code : 'INTERNAL'
+      this.#end(code === 'CANCELLED' ? 'cancelled' : 'failed', undefined, { code, message: messageOf(error) })
+      throw error
+    }
+  }
+
+  #observed(): Observed {
+    const { id, parent, run, session, client, user } = this.#started
+    return {
+      ...withMeta(traceMeta(this.#origin.trace, id)),
+      onProgress: (progress) =>
+        this.#events.emit({ type: 'call.progress', id, parent, run, session, client, user, ...progress }),
+    }
+  }
+
+  #end(outcome: CallEnded['outcome'], result: unknown, error: CallEnded['error']): void {
+    const { id, parent, run, session, client, user, kind, server, name, mono } = this.#started
+    const durationMs = performance.now() - mono
     const ended: EventOf<'call.ended'> = {
       type: 'call.ended',
       id,
@@ -88,24 +121,7 @@ async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve,
       at: 0,
       mono: 0,
     }
-    events.emit(ended)
-    log.debug('A call has ended', { call: shortId(id), server, name, outcome, ms: Math.round(durationMs) })
-  }
-  events.emit(started)
-  try {
-    await events.allow(started)
-    const result = await work({
-      ...withMeta(traceMeta(origin.trace, id)),
-      onProgress: (progress) =>
-        events.emit({ type: 'call.progress', id, parent, run, session, client, user, ...progress }),
-    })
-    const isFailure = (result as { isError?: unknown } | undefined)?.isError === true
-    end(isFailure ? 'tool_error' : 'ok', result, undefined)
-    return result
-  } catch (error) {
-    const code = BridgeError.isInstance(error) ? error.code : 'INTERNAL'
-    log.failure('A call failed', error, { call: shortId(id), server, name })
-    end(code === 'CANCELLED' ? 'cancelled' : 'failed', undefined, { code, message: messageOf(error) })
-    throw error
+    this.#events.emit(ended)
+    this.#origin.log.debug('A call has ended', { call: shortId(id), server, name, outcome, ms: Math.round(durationMs) })
   }
 }

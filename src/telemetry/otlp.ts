@@ -56,10 +56,13 @@ export function tracesRequest(spans: readonly Span[], source: Source): string {
     known.set(attributes, text)
     return text
   }
-  const texts = spans.map((span) => spanText(span, textOf))
   const resource = JSON.stringify({ attributes: listOf(source.resource) })
-  const scope = JSON.stringify(scopeOf(source))
-  return `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[${texts.join(',')}]}]}]}`
+  const pieces = [
+    `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${JSON.stringify(scopeOf(source))},"spans":[`,
+  ]
+  for (const [index, span] of spans.entries()) pieces.push(index === 0 ? '' : ',', spanText(span, textOf))
+  pieces.push(']}]}]}')
+  return pieces.join('')
 }
 
 /** @returns the text of an ExportMetricsServiceRequest */
