@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { rm } from 'node:fs/promises'
 import {
   bridgeEnv,
@@ -14,13 +15,16 @@ import {
   type TestBridge,
 } from '../test/support/bridge-process.ts'
 import { runProgram } from '../test/support/run-program.ts'
-import { median, ms, ratio, samples, timed } from './measure.ts'
+import { useOf } from './cpu.ts'
+import { lowerQuartile, median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 const WARM_UP = 1_000
 const ROUNDS = 25
 const ONE_BY_ONE = 100
 const AT_ONCE = 500
+/** What observers do after a cell must not fall into the time of the other bridge. */
+const PAUSE_MS = 250
 const STARTS = 7
 const SERVERS = 20
 const GOALS = { oneByOne: 1.1, atOnce: 1.15, startMs: 300, megabytes: 15, doctorMs: 10_000 }
@@ -49,24 +53,46 @@ async function callRows(otel: Record<string, string>): Promise<BenchRow[]> {
   for (const bridge of [watched, unwatched]) {
     await bridge.run(`import asyncio, time\nfor n in range(${WARM_UP}): await mcp_raw.echo(text="x")`, { timeout: 100 })
   }
-  const oneByOne = await factorOf(watched, unwatched, `for n in range(${ONE_BY_ONE}): await mcp_raw.echo(text="x")`)
-  const atOnce = await factorOf(
+  const oneByOne = await costOf(
+    watched,
+    unwatched,
+    `for n in range(${ONE_BY_ONE}): await mcp_raw.echo(text="x")`,
+    ONE_BY_ONE,
+  )
+  const atOnce = await costOf(
     watched,
     unwatched,
     `await asyncio.gather(*(mcp_raw.echo(text="x") for n in range(${AT_ONCE})))`,
+    AT_ONCE,
   )
   await Promise.all([watched, unwatched].map(closeTestBridge))
   return [
-    row('a tool call, every observer on ÷ none', oneByOne, GOALS.oneByOne, ratio),
-    row(`${AT_ONCE} at once, every observer on ÷ none`, atOnce, GOALS.atOnce, ratio),
+    row('a tool call, every observer on ÷ none', oneByOne.factor, GOALS.oneByOne, ratio),
+    row(`${AT_ONCE} at once, every observer on ÷ none`, atOnce.factor, GOALS.atOnce, ratio),
+    // With what is done after the cell.
+    {
+      name: '… CPU of the bridge, one after the other; at once',
+      value: `${oneByOne.cpu}; ${atOnce.cpu}`,
+      goal: '',
+      ok: null,
+    },
   ]
 }
 
 /** In turns, each first as often as the other. */
-async function factorOf(watched: TestBridge, unwatched: TestBridge, code: string): Promise<number> {
+async function costOf(
+  watched: TestBridge,
+  unwatched: TestBridge,
+  code: string,
+  calls: number,
+): Promise<{ factor: number; cpu: string }> {
+  const used = new Map<TestBridge, number[]>([watched, unwatched].map((bridge) => [bridge, []]))
   const took = async (bridge: TestBridge): Promise<number> => {
+    const before = useOf([bridge.pid])
     const printed = await bridge.run(`_t = time.perf_counter()\n${code}\nprint((time.perf_counter() - _t) * 1000)`)
     if (!Number.isFinite(Number(printed))) throw new Error(`the calls failed: ${printed}`)
+    await sleep(PAUSE_MS)
+    used.get(bridge)!.push((useOf([bridge.pid]).microseconds - before.microseconds) / calls)
     return Number(printed)
   }
   const factors = await samples(ROUNDS, async (round) => {
@@ -75,7 +101,8 @@ async function factorOf(watched: TestBridge, unwatched: TestBridge, code: string
       times.set(bridge, await took(bridge))
     return times.get(watched)! / times.get(unwatched)!
   })
-  return median(factors)
+  const [on, off] = [watched, unwatched].map((bridge) => lowerQuartile(used.get(bridge)!).toFixed(0))
+  return { factor: median(factors), cpu: `${off} → ${on} µs` }
 }
 
 async function startRows(otel: Record<string, string>): Promise<BenchRow[]> {

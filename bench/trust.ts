@@ -8,6 +8,7 @@ import {
   published,
   type TestBridge,
 } from '../test/support/bridge-process.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { median, ms, ratio, timed } from './measure.ts'
 import { ruleTexts } from './policy.ts'
 import type { BenchRow } from './row.ts'
@@ -15,6 +16,8 @@ import type { BenchRow } from './row.ts'
 const WARM_UP = 1_500
 const ROUNDS = 21
 const CALLS = 100
+/** What is recorded after a cell must not fall into the time of the other bridge. */
+const PAUSE_MS = 250
 const STARTS = 9
 const CALL_LIMIT = 1.1
 const START_LIMIT_MS = 300
@@ -54,13 +57,16 @@ async function loopOf(bridge: TestBridge): Promise<number> {
     `_t = time.perf_counter()\nfor _ in range(${CALLS}): ${CALL}\nprint((time.perf_counter() - _t) * 1e6)`,
   )
   if (!Number.isFinite(Number(text))) throw new Error(`the calls failed: ${text}`)
+  await sleep(PAUSE_MS)
   return Number(text)
 }
 
-function cellsOf(bridge: TestBridge): Promise<number> {
-  return timed(async () => {
+async function cellsOf(bridge: TestBridge): Promise<number> {
+  const taken = await timed(async () => {
     for (let index = 0; index < 10; index += 1) await bridge.run(CALL)
   })
+  await sleep(PAUSE_MS)
+  return taken
 }
 
 async function startRow(): Promise<BenchRow> {

@@ -17,8 +17,8 @@ export interface AuditOptions extends FieldOptions {
   limits?: RecordLimits
 }
 
-/** Lines are written together: one write for each call costs more than the call. A bridge that is killed loses as much. */
-const WRITE_EVERY_MS = 100
+/** Lines are written together: one write for each call costs more than the call. A bridge that is killed loses as much, and what was not delivered yet. */
+const WRITE_AFTER_MS = 25
 /** So many lines do not wait for that: there is room for ten times as many. */
 const WRITE_AT_LINES = 1_000
 
@@ -66,7 +66,7 @@ export class Audit implements Subscriber {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#flushing = this.#flush()
-    }, WRITE_EVERY_MS)
+    }, WRITE_AFTER_MS)
   }
 
   async close(): Promise<void> {

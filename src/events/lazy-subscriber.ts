@@ -29,6 +29,10 @@ export class LazySubscriber implements Subscriber {
     if (options.guards) this.before = async (call) => (await this.#load()).before?.(call)
   }
 
+  get isWatched(): boolean {
+    return this.#loaded?.isWatched ?? false
+  }
+
   /** Load it now, so that what it is loaded for need not wait. */
   start(): void {
     this.#load().catch(this.#options.onError)

@@ -68,6 +68,10 @@ export class LiveServer implements Subscriber {
     })
   }
 
+  get isWatched(): boolean {
+    return this.#clients.size > 0
+  }
+
   receive(events: readonly BridgeEvent[]): void {
     for (const event of events) this.#state.take(event)
     if (this.#clients.size === 0) return

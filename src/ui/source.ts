@@ -58,6 +58,7 @@ export class LocalSource implements Source {
     this.#routes = routes
     this.#leave = bridge.events.subscribe({
       name: 'page',
+      isWatched: true,
       receive: (events) => {
         const shown = events.map(pageEvent).filter((event) => event !== undefined)
         for (const event of shown) this.history.add(event)
