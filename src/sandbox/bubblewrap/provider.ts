@@ -25,6 +25,7 @@ import { findHostSystem, findImageSystem, type FoundSystem, type InnerPython } f
 import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
+import { RememberedAnswers } from './remembered-answers.ts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
 
 export interface BubblewrapOptions {
@@ -179,17 +180,38 @@ export class BubblewrapProvider implements Provider {
   }
 
   async #findSystem(onProgress: (message: string) => void): Promise<Found> {
+    const { forks, cacheDir = '' } = this.#options
+    // Where each sandbox has a Python of its own, nothing would show in time that what is remembered works no more.
+    if (!forks || cacheDir === '') return this.#search(onProgress)
+    const answers = new RememberedAnswers(cacheDir)
+    const found = await this.#search(onProgress, answers)
+    if (!found.isRemembered || (await this.#canBeginForks(found))) return found
+    answers.forget()
+    return this.#search(onProgress, answers)
+  }
+
+  /** Does the process that forks come up? It is what is needed next, so that finding out takes no time. */
+  async #canBeginForks(found: Found): Promise<boolean> {
+    try {
+      await this.#beginForks(found)
+      return await this.#forkServers.isUp()
+    } catch {
+      return false
+    }
+  }
+
+  async #search(onProgress: (message: string) => void, answers?: RememberedAnswers): Promise<Found> {
     const { mount, packages = [], cacheDir = '', image } = this.#options
     const targets = [...(mount ? [mount.target] : []), ...(packages.length > 0 ? [PACKAGES_TARGET] : [])]
     const { found, verdict } =
       image === undefined
-        ? await findHostSystem()
+        ? await findHostSystem(answers)
         : await findImageSystem(image, async () => {
             const { openRoot } = await import('../rootfs/open-root.ts')
             return imageFiles(await openRoot(image, cacheDir, onProgress), targets)
           })
     if (!found) throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`)
-    const { bubblewrap, python } = found
+    const { bubblewrap, python, isRemembered } = found
     const system =
       this.#options.node && image === undefined
         ? await withNode(found.system, (tried, program) => runs(bubblewrap, tried, program))
@@ -200,7 +222,7 @@ export class BubblewrapProvider implements Provider {
       const source = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
       folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
     }
-    return { bubblewrap, python, system, folders, cgroupParent: await findCgroupParent() }
+    return { bubblewrap, python, isRemembered, system, folders, cgroupParent: await findCgroupParent() }
   }
 }
 
