@@ -57,7 +57,7 @@ interface Answer {
  * @param answers what they said before; missing means that all are asked
  */
 export async function findHostPythons(asUser: readonly string[], answers?: RememberedAnswers): Promise<HostPythons> {
-  const candidates = await findPrograms('python3')
+  const candidates = findPrograms('python3')
   if (candidates.length === 0) return { pythons: [], reasons: ['python3 is not installed'] }
   const pythons: HostPython[] = []
   const reasons: string[] = []

@@ -58,7 +58,7 @@ const FORKS_EACH = 16
 interface Found extends FoundSystem {
   folders: MountedFolder[]
   /** Where sandboxes get control groups of their own. */
-  cgroupParent: string | undefined
+  cgroupParent: Promise<string | undefined>
 }
 
 interface Command {
@@ -92,12 +92,15 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     const found = await this.#system.get(onProgress)
-    // Where that fails, the first sandbox tries it again, and does without it if need be.
-    if (this.#options.forks) await this.#beginForks(found).catch(() => {})
+    try {
+      if (this.#options.forks) this.#beginForks(found)
+    } catch {
+      // The first sandbox tries it again, and does without it if need be.
+    }
   }
 
-  async #beginForks(found: Found): Promise<void> {
-    const [kernel, compiled] = await this.#kernel(found)
+  #beginForks(found: Found): void {
+    const [kernel, compiled] = this.#kernel(found)
     this.#forkServers.begin(() => this.#forkServer(found, kernel, compiled))
   }
 
@@ -113,8 +116,8 @@ export class BubblewrapProvider implements Provider {
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const found = await this.#system.get()
-    const [kernel, compiled] = await this.#kernel(found)
-    const { cgroupParent } = found
+    const [kernel, compiled] = this.#kernel(found)
+    const cgroupParent = await found.cgroupParent
     const id = newId()
     const { memoryBytes } = limits
     const { pidsCount } = this.#options
@@ -148,9 +151,9 @@ export class BubblewrapProvider implements Provider {
   }
 
   /** With its bytecode, where that was made before. */
-  async #kernel({ bubblewrap, system, python }: Found): Promise<[NativeKernel, Buffer | undefined]> {
-    const kernel = await loadNativeKernel()
-    const compiled = await this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
+  #kernel({ bubblewrap, system, python }: Found): [NativeKernel, Buffer | undefined] {
+    const kernel = loadNativeKernel()
+    const compiled = this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
       runInside(bubblewrap, system, args, input),
     )
     return [kernel, compiled]
@@ -193,7 +196,7 @@ export class BubblewrapProvider implements Provider {
   /** Does the process that forks come up? It is what is needed next, so that finding out takes no time. */
   async #canBeginForks(found: Found): Promise<boolean> {
     try {
-      await this.#beginForks(found)
+      this.#beginForks(found)
       return await this.#forkServers.isUp()
     } catch {
       return false
@@ -222,7 +225,7 @@ export class BubblewrapProvider implements Provider {
       const source = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
       folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
     }
-    return { bubblewrap, python, isRemembered, system, folders, cgroupParent: await findCgroupParent() }
+    return { bubblewrap, python, isRemembered, system, folders, cgroupParent: findCgroupParent() }
   }
 }
 
@@ -235,7 +238,7 @@ async function runs(bubblewrap: Bubblewrap, system: SystemFiles, program: string
 
 /** The pip of this machine: one of an image would need a network in its sandbox. */
 async function installerFor({ version, platform }: InnerPython): Promise<Installer> {
-  const [python = 'python3'] = await findPrograms('python3')
+  const [python = 'python3'] = findPrograms('python3')
   return { python, target: { version, isMusl: platform.includes('musl') } }
 }
 

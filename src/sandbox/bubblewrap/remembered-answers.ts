@@ -1,9 +1,9 @@
 // What programs of this machine have said of themselves, kept between starts: the first cell waits for one process instead of several, one after the
 // other. An answer counts while the program is the same file. A script is always asked: what it answers may depend on anything.
-import { open, readFile, realpath, stat } from 'node:fs/promises'
+import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { CommandResult } from '../../process/run-command.ts'
-import { isOwnFolder, makePrivateFolder } from '../../storage/private-folder.ts'
+import { isOwnFolderSync, makePrivateFolder } from '../../storage/private-folder.ts'
 import { replaceFile } from '../../storage/replace-file.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
 
@@ -17,9 +17,10 @@ interface Entry {
   stdout: string
 }
 
+/** Reads without waiting, as the bridge loads its code meanwhile, and each answer of the disk would wait for its turn. */
 export class RememberedAnswers {
   readonly #folder: string
-  #entries: Promise<Map<string, Entry>> | undefined
+  #entries: Map<string, Entry> | undefined
 
   constructor(cacheDir: string) {
     this.#folder = path.join(cacheDir, 'programs')
@@ -37,30 +38,34 @@ export class RememberedAnswers {
     run: () => Promise<CommandResult>,
     mayKeep: (stdout: string) => boolean,
   ): Promise<CommandResult & { isRemembered: boolean }> {
-    const file = await describeFile(program)
+    const file = describeFile(program)
     if (file === undefined) return { ...(await run()), isRemembered: false }
-    const entries = await (this.#entries ??= this.#read())
+    const entries = (this.#entries ??= this.#read())
     const known = entries.get(question)
     if (known?.file === file) return { code: 0, stdout: known.stdout, stderr: '', missing: false, isRemembered: true }
     const answer = await run()
-    if (answer.code === 0 && mayKeep(answer.stdout)) await this.#keep(entries, question, { file, stdout: answer.stdout })
+    if (answer.code === 0 && mayKeep(answer.stdout))
+      await this.#keep(entries, question, { file, stdout: answer.stdout })
     return { ...answer, isRemembered: false }
   }
 
   /** Ask all of them again. */
   forget(): void {
-    this.#entries = Promise.resolve(new Map())
+    this.#entries = new Map()
   }
 
-  async #read(): Promise<Map<string, Entry>> {
-    // It says what is mounted in sandboxes.
-    const text = (await isOwnFolder(this.#folder)) ? await readFile(this.#file, 'utf8').catch(() => '') : ''
-    const kept = parseJson(text)
+  #read(): Map<string, Entry> {
+    let kept: unknown
+    try {
+      // It says what is mounted in sandboxes.
+      if (isOwnFolderSync(this.#folder)) kept = parseJson(readFileSync(this.#file, 'utf8'))
+    } catch {
+      // There is none yet.
+    }
     if (!isRecord(kept)) return new Map()
     return new Map(Object.entries(kept).filter((entry): entry is [string, Entry] => isEntry(entry[1])))
   }
 
-  /** Where the disk cannot be written to, it is asked again the next time. */
   async #keep(entries: Map<string, Entry>, question: string, entry: Entry): Promise<void> {
     entries.delete(question)
     entries.set(question, entry)
@@ -68,7 +73,9 @@ export class RememberedAnswers {
     try {
       await makePrivateFolder(this.#folder)
       await replaceFile(this.#file, JSON.stringify(Object.fromEntries(newest)))
-    } catch {}
+    } catch {
+      // Such as a disk that cannot be written to: it is asked again the next time.
+    }
   }
 
   get #file(): string {
@@ -81,19 +88,24 @@ function isEntry(value: unknown): value is Entry {
 }
 
 /** Which file it is and which version of it; undefined for what is no program of the system's own format. */
-async function describeFile(program: string): Promise<string | undefined> {
+function describeFile(program: string): string | undefined {
   try {
-    const real = await realpath(program)
-    const handle = await open(real)
-    try {
-      const { buffer } = await handle.read(Buffer.alloc(ELF.length), 0, ELF.length, 0)
-      if (!buffer.equals(ELF)) return undefined
-    } finally {
-      await handle.close()
-    }
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(real, { bigint: true })
+    const real = realpathSync(program)
+    if (!firstBytes(real).equals(ELF)) return undefined
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(real, { bigint: true })
     return [real, dev, ino, size, mtimeNs, ctimeNs].join(' ')
   } catch {
     return undefined
+  }
+}
+
+function firstBytes(file: string): Buffer {
+  const bytes = Buffer.alloc(ELF.length)
+  const fd = openSync(file, 'r')
+  try {
+    readSync(fd, bytes, 0, bytes.length, 0)
+    return bytes
+  } finally {
+    closeSync(fd)
   }
 }
