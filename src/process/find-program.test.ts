@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { findPrograms } from './find-program.ts'
 
-it.skipIf(process.platform === 'win32')('programs are found in the order of PATH, each once', async () => {
+it.skipIf(process.platform === 'win32')('programs are found in the order of PATH, each once', () => {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'path-')))
   onTestFinished(() => rmSync(root, { recursive: true }))
   for (const folder of ['one', 'two', 'none']) mkdirSync(path.join(root, folder))
@@ -16,7 +16,7 @@ it.skipIf(process.platform === 'win32')('programs are found in the order of PATH
   const folders = ['none', 'two', 'relative', 'two-again', 'one', 'missing'].map((name) => path.join(root, name))
   vi.stubEnv('PATH', ['two', ...folders].join(':'))
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(await findPrograms('no-such-program-elsewhere')).toEqual([
+  expect(findPrograms('no-such-program-elsewhere')).toEqual([
     path.join(root, 'two/no-such-program-elsewhere'),
     path.join(root, 'one/no-such-program-elsewhere'),
   ])

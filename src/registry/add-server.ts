@@ -48,6 +48,6 @@ export async function jailed(
 
 /** What runs container images here. */
 export async function engineName(): Promise<string> {
-  for (const engine of ['podman', 'docker']) if ((await findPrograms(engine)).length > 0) return engine
+  for (const engine of ['podman', 'docker']) if (findPrograms(engine).length > 0) return engine
   return 'docker'
 }

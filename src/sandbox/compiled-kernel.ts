@@ -1,7 +1,7 @@
 // The kernel in the bytecode of one Python, made by that Python when it was first used and kept on disk: a start from source takes a third longer,
 // and a waiting sandbox would hold what compiling leaves behind. It is only ever handed to the Python that made it, and never read by us.
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { NativeKernel } from './native-kernel.ts'
 import type { CommandResult } from '../process/run-command.ts'
@@ -30,11 +30,10 @@ export class CompiledKernels {
    * What was compiled before. When nothing was, it is compiled in the background, for later.
    * @param python what tells this Python from every other one: an image's id, say
    */
-  async find(kernel: Sources, python: string, run: RunPython): Promise<Buffer | undefined> {
+  find(kernel: Sources, python: string, run: RunPython): Buffer | undefined {
     const key = createHash('sha256').update(kernel.sources).update(python).digest('hex')
     if (this.#known.has(key)) return this.#known.get(key)
-    const stored = await this.#read(key)
-    if (this.#known.has(key)) return this.#known.get(key)
+    const stored = this.#read(key)
     this.#known.set(key, stored)
     if (!stored) setTimeout(() => void this.#compile(key, kernel, run), COMPILE_AFTER_MS).unref()
     return stored
@@ -49,17 +48,21 @@ export class CompiledKernels {
     await this.#write(key, compiled).catch(() => {})
   }
 
-  async #read(key: string): Promise<Buffer | undefined> {
+  #read(key: string): Buffer | undefined {
     if (this.#folder === undefined) return undefined
-    await makePrivateFolder(this.#folder).catch(() => {})
-    const file = await readFile(path.join(this.#folder, key)).catch(() => undefined)
-    const content = file?.subarray(DIGEST_BYTES)
-    // Python crashes on bytecode that is damaged.
-    return content && file?.subarray(0, DIGEST_BYTES).equals(digest(content)) ? content : undefined
+    try {
+      const file = readFileSync(path.join(this.#folder, key))
+      const content = file.subarray(DIGEST_BYTES)
+      // Python crashes on bytecode that is damaged.
+      return file.subarray(0, DIGEST_BYTES).equals(digest(content)) ? content : undefined
+    } catch {
+      return undefined
+    }
   }
 
   async #write(key: string, compiled: Buffer): Promise<void> {
     if (this.#folder === undefined) return
+    await makePrivateFolder(this.#folder)
     await replaceFile(path.join(this.#folder, key), Buffer.concat([digest(compiled), compiled]))
   }
 }

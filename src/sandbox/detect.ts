@@ -37,11 +37,7 @@ type LocalName = Exclude<ProviderName, 'kubernetes'>
 const PROBES: Record<LocalName, Probe> = {
   podman: () => probeContainerEngine('podman'),
   docker: () => probeContainerEngine('docker'),
-  bubblewrap: async () => {
-    const { findHostSystem } = await import('./bubblewrap/find-system.ts')
-    const { found, verdict } = await findHostSystem()
-    return { name: 'bubblewrap', usable: found !== undefined, verdict }
-  },
+  bubblewrap: () => probeHostSystem(),
   pyodide: async () => ({
     name: 'pyodide',
     usable: true,
@@ -51,26 +47,38 @@ const PROBES: Record<LocalName, Probe> = {
 
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
 
-/** The probes for an image: without it, a container engine is of no use. */
-function probesFor(settings: Wanted, asksRegistry: boolean): Record<LocalName, Probe> {
+/**
+ * The probes for an image: without it, a container engine is of no use.
+ * @param isThorough ask registries for the image, and try again what worked in an earlier start
+ */
+function probesFor(settings: Wanted, isThorough: boolean): Record<LocalName, Probe> {
   const { image } = settings
+  const bubblewrap = () => probeBubblewrap(settings, isThorough)
   if (image !== undefined && isImagePath(image)) {
     const verdict = 'MCP_BRIDGE_IMAGE is a folder or an archive, which only bubblewrap can use'
     const engine = (name: 'podman' | 'docker') => async () => ({ name, usable: false, verdict })
-    return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap: () => probeWithImage(settings) }
+    return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap }
   }
   const engine = (name: 'podman' | 'docker') => () =>
-    probeContainerEngine(name, asksRegistry ? (image ?? DEFAULT_IMAGE) : undefined)
-  return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap: () => probeWithImage(settings) }
+    probeContainerEngine(name, isThorough ? (image ?? DEFAULT_IMAGE) : undefined)
+  return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap }
 }
 
-async function probeWithImage(settings: Wanted): Promise<Candidate> {
+async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<Candidate> {
   const image = await imageInBubblewrap(settings)
-  if (image === undefined) return PROBES.bubblewrap()
+  if (image === undefined) return probeHostSystem(isThorough ? undefined : settings.cacheDir)
   const { findBubblewrap } = await import('./bubblewrap/bubblewrap.ts')
   const bubblewrap = await findBubblewrap()
   if (typeof bubblewrap === 'string') return { name: 'bubblewrap', usable: false, verdict: bubblewrap }
   return { name: 'bubblewrap', usable: true, verdict: `bubblewrap with the Python of ${image}, ${bubblewrap.user}` }
+}
+
+/** @param cacheDir where answers of earlier starts are: the provider tries again whether they are still right */
+async function probeHostSystem(cacheDir?: string): Promise<Candidate> {
+  const { findHostSystem } = await import('./bubblewrap/find-system.ts')
+  const { RememberedAnswers } = await import('./bubblewrap/remembered-answers.ts')
+  const { found, verdict } = await findHostSystem(cacheDir === undefined ? undefined : new RememberedAnswers(cacheDir))
+  return { name: 'bubblewrap', usable: found !== undefined, verdict }
 }
 
 /**

@@ -1,8 +1,7 @@
 // What a sandbox with a real python3 is started with: the text of its first process and the kernel's sources, sent over stdin.
 // Sent rather than mounted, so that no host path is in the sandbox and an engine on another machine needs no file of this one.
 import { KERNEL_FOLDER } from '../storage/package-root.ts'
-import { mapFew } from '../storage/map-few.ts'
-import { readFile, readdir } from 'node:fs/promises'
+import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { exitSignal } from '../process/exit-signal.ts'
 import type { Explained, ProcessEnd } from './local-sandbox.ts'
@@ -58,33 +57,29 @@ interface ForkServerWords {
   filter: Buffer
 }
 
-let loaded: Promise<NativeKernel> | undefined
+let loaded: NativeKernel | undefined
 
-/** The kernel, read from disk once. */
-export function loadNativeKernel(): Promise<NativeKernel> {
-  loaded ??= load().catch((error: unknown) => {
-    // Such as having no file descriptor left: the next one tries again.
-    loaded = undefined
-    throw error
-  })
+/**
+ * The kernel, read from disk once. Synchronous: the bridge loads its code meanwhile, and each file would wait for its turn.
+ * @throws what node:fs throws, such as when no file descriptor is left; the next call tries again
+ */
+export function loadNativeKernel(): NativeKernel {
+  loaded ??= load()
   return loaded
 }
 
-async function load(): Promise<NativeKernel> {
-  const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
+function load(): NativeKernel {
+  const files = readdirSync(KERNEL_FOLDER, { encoding: 'utf8', recursive: true })
     .filter(
       (file) => file.endsWith('.py') && ![...INIT_FILES, ...RELAY_FILES, FORK_SERVER_FILE, COMPILE_FILE].includes(file),
     )
     .toSorted()
-  const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
-  const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
+  const entries = files.map((file) => [file.replaceAll('\\', '/'), textOf(file)])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
-  const [init, kept, server, compile] = await Promise.all([
-    firstProcess(),
-    programOf([...RELAY_FILES, ...INIT_FILES], 'main()'),
-    programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()'),
-    programOf([COMPILE_FILE]),
-  ])
+  const init = firstProcess()
+  const kept = programOf([...RELAY_FILES, ...INIT_FILES], 'main()')
+  const server = programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()')
+  const compile = programOf([COMPILE_FILE])
   const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0), ...optional }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.
@@ -104,13 +99,16 @@ async function load(): Promise<NativeKernel> {
 }
 
 /** The program of a sandbox's first process. */
-export function firstProcess(): Promise<string> {
+export function firstProcess(): string {
   return programOf(INIT_FILES, 'main()')
 }
 
-async function programOf(files: readonly string[], begin = ''): Promise<string> {
-  const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
-  return [...texts, begin].join('\n')
+function programOf(files: readonly string[], begin = ''): string {
+  return [...files.map((file) => textOf(file)), begin].join('\n')
+}
+
+function textOf(file: string): string {
+  return readFileSync(path.join(KERNEL_FOLDER, file), 'utf8')
 }
 
 /** Environment of the kernel: nothing of the host's. `threads` keeps numerical libraries from starting one for each CPU of the host. */

@@ -1,6 +1,6 @@
 // Makes a folder that only its owner can look into. The folders above it, where they have to be made, are the usual ones: a cache also holds what
 // sandboxes of another user must be able to reach.
-import { mkdirSync } from 'node:fs'
+import { lstatSync, mkdirSync, type Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -14,7 +14,18 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 export async function isOwnFolder(folder: string): Promise<boolean> {
   if (process.platform === 'win32') return true
   const found = await lstat(folder).catch(() => undefined)
-  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
+  return found !== undefined && isOwn(found)
+}
+
+/** The same, at once. */
+export function isOwnFolderSync(folder: string): boolean {
+  if (process.platform === 'win32') return true
+  const found = lstatSync(folder, { throwIfNoEntry: false })
+  return found !== undefined && isOwn(found)
+}
+
+function isOwn(found: Stats): boolean {
+  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
 /** With the folders above it. Node's own `recursive` reports ENOENT on a read-only disk, which says nothing. @throws what node:fs throws */

@@ -7,7 +7,7 @@ import { describe, expect, it, type TestContext } from 'vitest'
 import { firstProcess } from '../../src/sandbox/native-kernel.ts'
 import { KERNEL_FOLDER } from '../../src/storage/package-root.ts'
 
-const INIT = await firstProcess()
+const INIT = firstProcess()
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')
 const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 

@@ -124,7 +124,7 @@ it('a forked sandbox waits for its first process to be in place before it has a 
   await providerOrSkip('bubblewrap-fork', ctx)
   const { found } = await findHostSystem()
   const { bubblewrap, system } = found!
-  const kernel = await loadNativeKernel()
+  const kernel = loadNativeKernel()
   const begin = { id: 'test-forks', slotCount: 1, compiled: undefined, filter: systemCallFilter() }
   const { args, preamble } = kernel.startForkServer(begin)
   const walls = bubblewrapArguments(system, { environment: system.environment, forks: true })

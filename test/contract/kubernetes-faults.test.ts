@@ -295,7 +295,7 @@ describe('pods', () => {
   })
 
   it('a pod ends by itself when its bridge never connects', async () => {
-    const { args } = (await loadNativeKernel()).start({ ...WORDS, inputSeconds: 1 })
+    const { args } = loadNativeKernel().start({ ...WORDS, inputSeconds: 1 })
     const name = 'sandbridge-forgotten'
     const here = await ownCluster()
     await here.create('pods', podManifest({ ...POD, name, bridge: 'dead', pythonArgs: args }))
@@ -309,7 +309,7 @@ describe('pods', () => {
 })
 
 it('a file in a pod has a maximum size, since the termination log is on the disk of its node', async () => {
-  const { args, preamble } = (await loadNativeKernel()).start({ ...WORDS, fileBytes: 1 << 20 })
+  const { args, preamble } = loadNativeKernel().start({ ...WORDS, fileBytes: 1 << 20 })
   const cells = await attachCells(await ownPod('sandbridge-files', args, preamble))
   const { error } = await cells.run("open('/tmp/large', 'wb').write(bytes(2 << 20))")
   expect(error?.message).toContain('File too large')

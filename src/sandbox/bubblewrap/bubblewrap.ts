@@ -41,7 +41,7 @@ export async function findBubblewrap(): Promise<Bubblewrap | string> {
     return `bubblewrap is not supported on ${machineArch()}: it has no system call filter`
   // Before it, RLIMIT_NPROC counted all processes of the user, outside the sandbox as well.
   if (!isAtLeast(release(), 5, 14)) return `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}`
-  const [bwrap] = await findPrograms('bwrap')
+  const [bwrap] = findPrograms('bwrap')
   if (bwrap === undefined) return 'bubblewrap is not installed'
   const asUser = await becomeUnprivileged()
   if (typeof asUser === 'string') return asUser
@@ -127,7 +127,7 @@ function tmpfs(path: string, mebibytes: number): string[] {
 async function becomeUnprivileged(): Promise<string[] | string> {
   if (process.getuid?.() !== 0) return []
   // In a user namespace made by root, "nobody" is still root to the files of this machine.
-  const [setpriv] = await findPrograms('setpriv')
+  const [setpriv] = findPrograms('setpriv')
   if (setpriv === undefined)
     return 'bubblewrap must not run as root, and setpriv, which changes the user, is not installed'
   return [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']

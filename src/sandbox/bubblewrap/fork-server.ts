@@ -57,7 +57,8 @@ class Slot {
 
 export class ForkServer {
   readonly #child: ChildProcess
-  readonly #up: Promise<void>
+  /** Rejects when it cannot fork. */
+  readonly up: Promise<void>
   readonly slotCount: number
   readonly #slots = new Map<number, Slot>()
   readonly #stderr = createByteTail(STDERR_TAIL_BYTES)
@@ -89,11 +90,11 @@ export class ForkServer {
       child.once('error', (error) => lose(messageOf(error)))
       child.once('exit', () => setImmediate(() => lose(this.#stderr.text().trim() || 'it wrote nothing to stderr')))
     })
-    this.#up = withTimeout(isUp, ANSWER_MS, () => {
+    this.up = withTimeout(isUp, ANSWER_MS, () => {
       child.kill('SIGKILL')
       throw new Error(NO_ANSWER)
     })
-    this.#up.then(
+    this.up.then(
       () => {
         // Who waits for it already asks next.
         if (this.#used === 0) this.#endWhenDone()
@@ -114,7 +115,7 @@ export class ForkServer {
     const at = FIRST_FD + FDS_EACH * slot
     const streams = this.#child.stdio.slice(at, at + FDS_EACH) as [Socket, Socket, Socket, Socket]
     try {
-      await this.#up
+      await this.up
       const { made, ended } = this.#ask(slot, `start ${slot} id=${id} ${words}${enter ? ' hold=1' : ''}`)
       const pid = await withTimeout(made, ANSWER_MS, () => this.#retire(slot))
       const findPid = () => findForked(this.#child.pid!, pid)

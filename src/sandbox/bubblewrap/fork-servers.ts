@@ -26,6 +26,17 @@ export class ForkServers {
     if (this.#reason === undefined) this.#current ??= new ForkServer(begin())
   }
 
+  /** Whether the process that was begun has come up. One that has not is given up, and the next one may be begun with something else. */
+  async isUp(): Promise<boolean> {
+    try {
+      await this.#current?.up
+      return this.#current !== undefined
+    } catch {
+      this.#current = undefined
+      return false
+    }
+  }
+
   /**
    * Fork a sandbox. Undefined where that does not work.
    * @param begin what a process that forks is started with

@@ -31,9 +31,7 @@ export async function withNode(
 /** Bun and Electron run programs, too, and are no Node. */
 async function candidates(): Promise<string[]> {
   const own = /^node(js)?$/.test(path.basename(process.execPath)) ? [process.execPath] : []
-  const files = await Promise.all(
-    [...own, ...(await findPrograms('node'))].map((file) => realpath(file).catch(() => file)),
-  )
+  const files = await Promise.all([...own, ...findPrograms('node')].map((file) => realpath(file).catch(() => file)))
   return [...new Set(files)]
 }
 

@@ -5,6 +5,7 @@ import { runCommand } from '../../process/run-command.ts'
 import type { CommandResult } from '../../process/run-command.ts'
 import { findPrograms } from '../../process/find-program.ts'
 import { lastLine } from '../../text/one-line.ts'
+import type { RememberedAnswers } from './remembered-answers.ts'
 
 export interface HostPython {
   executable: string
@@ -53,17 +54,21 @@ interface Answer {
 /**
  * Every usable python3, in the order of PATH.
  * @param asUser command that becomes the user that the sandbox runs as; empty when that is this user
+ * @param answers what they said before; missing means that all are asked
  */
-export async function findHostPythons(asUser: readonly string[]): Promise<HostPythons> {
-  const candidates = await findPrograms('python3')
+export async function findHostPythons(asUser: readonly string[], answers?: RememberedAnswers): Promise<HostPythons> {
+  const candidates = findPrograms('python3')
   if (candidates.length === 0) return { pythons: [], reasons: ['python3 is not installed'] }
   const pythons: HostPython[] = []
   const reasons: string[] = []
   // All at once: the first cell waits for them, and the shim of a version manager takes longer than Python.
-  const answers = candidates.map(async (candidate) => {
-    return { candidate, ...(await runWords([...asUser, candidate, '-I', '-c', ASK])) }
+  const asked = candidates.map(async (candidate) => {
+    const words = [...asUser, candidate, '-I', '-c', ASK]
+    const ask = () => runWords(words)
+    const answer = await (answers ? answers.ask(JSON.stringify(words), candidate, ask, isLasting) : ask())
+    return { candidate, ...answer }
   })
-  for (const { candidate, code, stdout, stderr } of await Promise.all(answers)) {
+  for (const { candidate, code, stdout, stderr } of await Promise.all(asked)) {
     const answer = code === 0 ? parseAnswer(stdout) : undefined
     if (!answer)
       reasons.push(
@@ -110,6 +115,11 @@ function isInside(outer: string, inner: string): boolean {
 
 function runWords([command = '', ...args]: readonly string[]): Promise<CommandResult> {
   return runCommand(command, args, { timeoutMs: 10_000 })
+}
+
+/** A virtual environment is decided by other files than its Python. */
+function isLasting(json: string): boolean {
+  return parseAnswer(json)?.isVirtual === false
 }
 
 function parseAnswer(json: string): Answer | undefined {

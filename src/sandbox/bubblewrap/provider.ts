@@ -25,6 +25,7 @@ import { findHostSystem, findImageSystem, type FoundSystem, type InnerPython } f
 import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
+import { RememberedAnswers } from './remembered-answers.ts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
 
 export interface BubblewrapOptions {
@@ -57,7 +58,7 @@ const FORKS_EACH = 16
 interface Found extends FoundSystem {
   folders: MountedFolder[]
   /** Where sandboxes get control groups of their own. */
-  cgroupParent: string | undefined
+  cgroupParent: Promise<string | undefined>
 }
 
 interface Command {
@@ -91,12 +92,15 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     const found = await this.#system.get(onProgress)
-    // Where that fails, the first sandbox tries it again, and does without it if need be.
-    if (this.#options.forks) await this.#beginForks(found).catch(() => {})
+    try {
+      if (this.#options.forks) this.#beginForks(found)
+    } catch {
+      // The first sandbox tries it again, and does without it if need be.
+    }
   }
 
-  async #beginForks(found: Found): Promise<void> {
-    const [kernel, compiled] = await this.#kernel(found)
+  #beginForks(found: Found): void {
+    const [kernel, compiled] = this.#kernel(found)
     this.#forkServers.begin(() => this.#forkServer(found, kernel, compiled))
   }
 
@@ -112,8 +116,8 @@ export class BubblewrapProvider implements Provider {
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const found = await this.#system.get()
-    const [kernel, compiled] = await this.#kernel(found)
-    const { cgroupParent } = found
+    const [kernel, compiled] = this.#kernel(found)
+    const cgroupParent = await found.cgroupParent
     const id = newId()
     const { memoryBytes } = limits
     const { pidsCount } = this.#options
@@ -147,9 +151,9 @@ export class BubblewrapProvider implements Provider {
   }
 
   /** With its bytecode, where that was made before. */
-  async #kernel({ bubblewrap, system, python }: Found): Promise<[NativeKernel, Buffer | undefined]> {
-    const kernel = await loadNativeKernel()
-    const compiled = await this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
+  #kernel({ bubblewrap, system, python }: Found): [NativeKernel, Buffer | undefined] {
+    const kernel = loadNativeKernel()
+    const compiled = this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
       runInside(bubblewrap, system, args, input),
     )
     return [kernel, compiled]
@@ -179,17 +183,38 @@ export class BubblewrapProvider implements Provider {
   }
 
   async #findSystem(onProgress: (message: string) => void): Promise<Found> {
+    const { forks, cacheDir = '' } = this.#options
+    // Where each sandbox has a Python of its own, nothing would show in time that what is remembered works no more.
+    if (!forks || cacheDir === '') return this.#search(onProgress)
+    const answers = new RememberedAnswers(cacheDir)
+    const found = await this.#search(onProgress, answers)
+    if (!found.isRemembered || (await this.#canBeginForks(found))) return found
+    answers.forget()
+    return this.#search(onProgress, answers)
+  }
+
+  /** Does the process that forks come up? It is what is needed next, so that finding out takes no time. */
+  async #canBeginForks(found: Found): Promise<boolean> {
+    try {
+      this.#beginForks(found)
+      return await this.#forkServers.isUp()
+    } catch {
+      return false
+    }
+  }
+
+  async #search(onProgress: (message: string) => void, answers?: RememberedAnswers): Promise<Found> {
     const { mount, packages = [], cacheDir = '', image } = this.#options
     const targets = [...(mount ? [mount.target] : []), ...(packages.length > 0 ? [PACKAGES_TARGET] : [])]
     const { found, verdict } =
       image === undefined
-        ? await findHostSystem()
+        ? await findHostSystem(answers)
         : await findImageSystem(image, async () => {
             const { openRoot } = await import('../rootfs/open-root.ts')
             return imageFiles(await openRoot(image, cacheDir, onProgress), targets)
           })
     if (!found) throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`)
-    const { bubblewrap, python } = found
+    const { bubblewrap, python, isRemembered } = found
     const system =
       this.#options.node && image === undefined
         ? await withNode(found.system, (tried, program) => runs(bubblewrap, tried, program))
@@ -200,7 +225,7 @@ export class BubblewrapProvider implements Provider {
       const source = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
       folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
     }
-    return { bubblewrap, python, system, folders, cgroupParent: await findCgroupParent() }
+    return { bubblewrap, python, isRemembered, system, folders, cgroupParent: findCgroupParent() }
   }
 }
 
@@ -213,7 +238,7 @@ async function runs(bubblewrap: Bubblewrap, system: SystemFiles, program: string
 
 /** The pip of this machine: one of an image would need a network in its sandbox. */
 async function installerFor({ version, platform }: InnerPython): Promise<Installer> {
-  const [python = 'python3'] = await findPrograms('python3')
+  const [python = 'python3'] = findPrograms('python3')
   return { python, target: { version, isMusl: platform.includes('musl') } }
 }
 

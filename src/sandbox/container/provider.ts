@@ -106,10 +106,11 @@ export class ContainerProvider implements Provider {
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [prepared, kernel] = await Promise.all([this.#prepared.get(), loadNativeKernel()])
+    const prepared = await this.#prepared.get()
+    const kernel = loadNativeKernel()
     const { engine, image } = prepared
     const { memoryBytes } = limits
-    const compiled = await this.#compiled.find(kernel, image.id, (pythonArgs, input) =>
+    const compiled = this.#compiled.find(kernel, image.id, (pythonArgs, input) =>
       runCommand(engine.command, this.#runArguments(prepared, newContainerName(), memoryBytes, pythonArgs), { input }),
     )
     if (this.#durable) return this.#startDurable(this.#durable, { prepared, kernel, compiled, memoryBytes })

@@ -10,7 +10,7 @@ import { encodeLine } from './sent-lines.ts'
 
 /** A sandbox without walls, whose memory is that of the machine, and ways to attach to it. What it writes while nobody is attached is lost. */
 async function startSandbox() {
-  const kernel = await loadNativeKernel()
+  const kernel = loadNativeKernel()
   const words = { id: 'test', memoryBytes: 2 ** 40, pidsCount: 100_000, compiled: undefined, door: 'stdio' }
   const { args, preamble } = kernel.start({ ...words, inputSeconds: 60 })
   const child: ChildProcessWithoutNullStreams = spawn('python3', args, { detached: true })

@@ -75,7 +75,8 @@ export class KubernetesProvider implements Provider {
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [cluster, kernel] = await Promise.all([this.#cluster.get(), loadNativeKernel()])
+    const cluster = await this.#cluster.get()
+    const kernel = loadNativeKernel()
     const name = newPodName()
     const { memoryBytes } = limits
     const { pidsCount } = this.#options

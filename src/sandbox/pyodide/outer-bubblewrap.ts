@@ -34,12 +34,12 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
   })
   if (process.platform !== 'linux') return without('Linux only')
   if (process.arch !== 'x64' && process.arch !== 'arm64') return without(`no system call filter for ${process.arch}`)
-  const [bwrap] = await findPrograms('bwrap')
+  const [bwrap] = findPrograms('bwrap')
   if (bwrap === undefined) return without('not installed')
   let dropRoot: string[] = []
   if (process.getuid?.() === 0) {
     // Inside a user namespace made by root, "nobody" is still root to the files of this machine.
-    const [setpriv] = await findPrograms('setpriv')
+    const [setpriv] = findPrograms('setpriv')
     if (setpriv === undefined) return without('it must not run as root, and setpriv is not installed')
     dropRoot = [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
   }

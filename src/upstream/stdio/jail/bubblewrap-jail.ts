@@ -41,11 +41,11 @@ export function findBubblewrapJail(): Promise<BubblewrapJail | string> {
 async function probe(): Promise<BubblewrapJail | string> {
   if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
   if (arch() !== 'x64' && arch() !== 'arm64') return `there is no system call filter for ${arch()}`
-  const [bwrap] = await findPrograms('bwrap')
+  const [bwrap] = findPrograms('bwrap')
   if (bwrap === undefined) return 'bubblewrap is not installed'
   let become: string[] = []
   if (process.getuid?.() === 0) {
-    const [setpriv] = await findPrograms('setpriv')
+    const [setpriv] = findPrograms('setpriv')
     if (setpriv === undefined) return 'setpriv, which a jail of root needs, is not installed'
     const ids = [`--reuid=${UNPRIVILEGED_UID}`, `--regid=${UNPRIVILEGED_UID}`, '--clear-groups']
     become = [setpriv, ...ids, '--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--']
