@@ -7,36 +7,25 @@ import COMMON_TOKENS from './common-tokens.json' with { type: 'json' }
 /** Of the tokens that begin, or end, with one code unit: how long they are, the longest first. */
 type Lengths = Map<number, number[]>
 
-interface Vocabulary {
-  tokens: Set<string>
-  byFirst: Lengths
-  byLast: Lengths
+// Each is made at its first need: it takes some milliseconds.
+let tokens: Set<string> | undefined
+let byFirst: Lengths | undefined
+let byLast: Lengths | undefined
+
+function commonTokens(): Set<string> {
+  tokens ??= new Set(COMMON_TOKENS.split('\x7f'))
+  return tokens
 }
 
-let known: Vocabulary | undefined
-
-/** Made at the first need, which a short result never has: it takes some milliseconds. */
-function vocabulary(): Vocabulary {
-  if (known === undefined) {
-    const tokens = COMMON_TOKENS.split('\x7f')
-    known = {
-      tokens: new Set(tokens),
-      byFirst: lengthsBy(tokens, (token) => token.charCodeAt(0)),
-      byLast: lengthsBy(tokens, (token) => token.charCodeAt(token.length - 1)),
-    }
+function lengthsBy(unitOf: (token: string) => number): Lengths {
+  const found: Lengths = new Map()
+  for (const token of commonTokens()) {
+    const lengths = found.get(unitOf(token))
+    if (lengths === undefined) found.set(unitOf(token), [token.length])
+    else if (!lengths.includes(token.length)) lengths.push(token.length)
   }
-  return known
-}
-
-function lengthsBy(tokens: string[], unitOf: (token: string) => number): Lengths {
-  const found = new Map<number, Set<number>>()
-  for (const token of tokens) {
-    const unit = unitOf(token)
-    const lengths = found.get(unit)
-    if (lengths === undefined) found.set(unit, new Set([token.length]))
-    else lengths.add(token.length)
-  }
-  return new Map([...found].map(([unit, lengths]) => [unit, [...lengths].toSorted((a, b) => b - a)]))
+  for (const lengths of found.values()) lengths.sort((a, b) => b - a)
+  return found
 }
 
 /** Tokens that `text` costs by estimate. Counting stops when there are more than `limit`. */
@@ -61,11 +50,11 @@ export function headWithin(text: string, limit: number): number {
 
 /** `end`: where the first token stands that is over the limit, or the text's end; `count` has that token in it. */
 function countUpTo(text: string, limit: number): { count: number; end: number } {
-  const { tokens, byFirst } = vocabulary()
+  byFirst ??= lengthsBy((token) => token.charCodeAt(0))
   let count = 0
   let end = 0
   while (end < text.length) {
-    const length = tokenAt(text, end, tokens, byFirst)
+    const length = tokenAt(text, end, commonTokens(), byFirst)
     count += costOf(text, end, length)
     if (count > limit) break
     end += length || widthAt(text, end)
@@ -75,11 +64,11 @@ function countUpTo(text: string, limit: number): { count: number; end: number } 
 
 /** How many characters at the end of `text` cost at most `limit` tokens. */
 export function tailWithin(text: string, limit: number): number {
-  const { tokens, byLast } = vocabulary()
+  byLast ??= lengthsBy((token) => token.charCodeAt(token.length - 1))
   let count = 0
   let end = text.length
   while (end > 0) {
-    const length = tokenBefore(text, end, tokens, byLast)
+    const length = tokenBefore(text, end, commonTokens(), byLast)
     const start = length ? end - length : end - widthBefore(text, end)
     count += costOf(text, start, length)
     if (count > limit) break
@@ -89,14 +78,14 @@ export function tailWithin(text: string, limit: number): number {
 }
 
 /** The length of the longest token at a place; 0 when none is known. */
-function tokenAt(text: string, at: number, tokens: Set<string>, byFirst: Lengths): number {
-  const lengths = byFirst.get(text.charCodeAt(at)) ?? []
-  return lengths.find((length) => at + length <= text.length && tokens.has(text.slice(at, at + length))) ?? 0
+function tokenAt(text: string, at: number, known: Set<string>, all: Lengths): number {
+  const lengths = all.get(text.charCodeAt(at)) ?? []
+  return lengths.find((length) => at + length <= text.length && known.has(text.slice(at, at + length))) ?? 0
 }
 
-function tokenBefore(text: string, end: number, tokens: Set<string>, byLast: Lengths): number {
-  const lengths = byLast.get(text.charCodeAt(end - 1)) ?? []
-  return lengths.find((length) => length <= end && tokens.has(text.slice(end - length, end))) ?? 0
+function tokenBefore(text: string, end: number, known: Set<string>, all: Lengths): number {
+  const lengths = all.get(text.charCodeAt(end - 1)) ?? []
+  return lengths.find((length) => length <= end && known.has(text.slice(end - length, end))) ?? 0
 }
 
 /** A character that is in no token that we know costs one for each of its bytes. */
