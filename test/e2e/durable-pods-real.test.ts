@@ -9,7 +9,7 @@ import {
   nodeOf,
   reconnect,
   REAL_ENV,
-  skipWithoutFaults,
+  skipWithoutOwnCluster,
   startApiServer,
   stopApiServer,
 } from '../support/real-cluster.ts'
@@ -24,7 +24,7 @@ async function durablePods(): Promise<string[]> {
 
 testDurablePods({
   env: REAL_ENV,
-  skipWithout: skipWithoutFaults,
+  skipWithout: skipWithoutOwnCluster,
   stopApiServer,
   startApiServer,
   awayMs: 60_000,

@@ -132,8 +132,8 @@ export function testDurablePods(cluster: DurableCluster): void {
     const [client] = clients
     writeFileSync(`${ledger}.held`, '')
     const session = handleIn(await client!.run('import asyncio'))
-    const running = client!.run(MANY_CALLS, { session, timeout: 200 }, { timeout: 300_000 })
-    await until(() => lines().length > 5)
+    const running = client!.run(MANY_CALLS, { session, timeout: 120 }, { timeout: 300_000 })
+    await Promise.race([running, until(() => lines().length > 5)])
     await cluster.stopApiServer()
     await sleep(cluster.awayMs / 2)
     // The answer of a call that began before.

@@ -25,7 +25,7 @@ testServersInPods({
     return items
   },
   end: async (name) => (await asAdmin()).deletePod(name, 1),
-  ended: 'was ended by a process outside of the sandbox',
+  ended: 'was ended with its pod',
   isRunning: async (name) => {
     const pod = await (await asAdmin()).getPod(name)
     return pod !== 'gone' && pod.isRunning

@@ -30,7 +30,12 @@ async function findKubeconfig(): Promise<string | undefined> {
 }
 
 async function ran(program: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runProgram(program, args, process.env as Record<string, string>)
+  const kubeconfig = process.env['SANDBRIDGE_TEST_KUBECONFIG']
+  const folder = kubeconfig === undefined ? {} : { SANDBRIDGE_CLUSTER_DIR: path.join(path.dirname(kubeconfig), '..') }
+  const { code, stdout, stderr } = await runProgram(program, args, {
+    ...(process.env as Record<string, string>),
+    ...folder,
+  })
   if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`)
   return stdout
 }
@@ -86,14 +91,19 @@ export async function grantSecrets(): Promise<void> {
   })
 }
 
-// ---- faults of a cluster that scripts/cluster made
+// ---- what only a cluster of scripts/cluster can be made to do
 
 const CONTROL = path.join(path.dirname(REAL_KUBECONFIG ?? '/'), 'control')
 const AWAY = path.join(CONTROL, 'away')
 
-export function skipWithoutFaults(ctx: TestContext): void {
+export function skipWithoutOwnCluster(ctx: TestContext): void {
   skipWithoutCluster(ctx)
-  if (!existsSync(CONTROL)) ctx.skip('only a cluster of `npm run cluster` can be broken by tests')
+  if (!existsSync(CONTROL)) ctx.skip('only a cluster of `npm run cluster` does what this test needs')
+}
+
+/** Pods of it can have this image, which docker has. */
+export async function loadImage(image: string): Promise<void> {
+  await ran(SCRIPT, 'load', image)
 }
 
 /** Kills it. It stays away until it is started again, or the test has ended. */
@@ -110,7 +120,7 @@ export async function startApiServer(): Promise<void> {
 
 async function isReady(): Promise<boolean> {
   const { client } = await asAdmin({ patienceMs: 0 })
-  return client.request({ method: 'GET', path: '/readyz' }).then(
+  return client.request({ method: 'GET', path: '/api/v1/namespaces' }).then(
     () => true,
     () => false,
   )
