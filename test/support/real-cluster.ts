@@ -79,8 +79,8 @@ export async function grantSecrets(): Promise<void> {
   const group = 'rbac.authorization.k8s.io'
   const make = (kind: string, more: object) => {
     const body = { apiVersion: `${group}/v1`, kind, metadata: { name: 'servers-in-pods' }, ...more }
-    const path = `/apis/${group}/v1/namespaces/${namespace}/${kind.toLowerCase()}s`
-    return client.request({ method: 'POST', path, body }).catch((error: unknown) => {
+    const where = `/apis/${group}/v1/namespaces/${namespace}/${kind.toLowerCase()}s`
+    return client.request({ method: 'POST', path: where, body }).catch((error: unknown) => {
       if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error
     })
   }
