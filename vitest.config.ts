@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
+/** They break it for others: they end its API server, and let no pod start. */
+const ALONE_ON_CLUSTER = ['test/e2e/durable-pods-real.test.ts', 'test/e2e/kubernetes-real.test.ts']
 
 export default defineConfig({
   test: {
@@ -19,10 +21,14 @@ export default defineConfig({
           exclude: [REAL_CLUSTER, 'node_modules/**'],
         },
       },
-      // After all others, and one after the other: they break the cluster that they share.
+      // After all others: they take a cluster, which is not there before.
       {
         extends: true,
-        test: { name: 'cluster', include: [REAL_CLUSTER], maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'cluster', include: [REAL_CLUSTER], exclude: ALONE_ON_CLUSTER, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: 'cluster-alone', include: ALONE_ON_CLUSTER, maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
     reporters: ['default', './test/support/tally-reporter.ts'],
