@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs and starts real sandbox engines on a Debian 12 machine and builds the test images: rootful Docker, rootless Podman as
-# an ordinary user, bubblewrap, Chromium for the page, promtool, and PostgreSQL, which tests start themselves. Needs root and a Debian mirror, no image registry. Idempotent; what is there already stays.
+# an ordinary user, bubblewrap, Chromium for the page, promtool, PostgreSQL, which tests start themselves, and what a test cluster needs. Needs root and a Debian mirror, no image registry. Idempotent; what is there already stays.
 # Meant for a throw-away machine: it adds a user (sandbridge-ci) and a `podman` wrapper in /usr/local/bin that becomes that user.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
@@ -17,7 +17,7 @@ say() { echo "engines: $*" >&2; }
 
 # --- packages -------------------------------------------------------------------------------------------------------------
 wanted='podman runc uidmap slirp4netns fuse-overlayfs docker.io bubblewrap mmdebstrap util-linux python3 chromium prometheus
-  postgresql'
+  postgresql containernetworking-plugins iproute2 openssl'
 missing=
 for package in $wanted; do
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing="$missing $package"

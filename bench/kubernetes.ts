@@ -42,29 +42,40 @@ async function firstCellRows(): Promise<BenchRow[]> {
   return [goal('first cell of a fresh session from the pool', median(times), GOALS.firstCellMs, ms)]
 }
 
-/** In turns, so that both meet the same machine. */
+type Times = Record<'pods' | 'durable' | 'local', number[]>
+
+/** In turns, so that all meet the same machine. */
 async function localRows(): Promise<BenchRow[]> {
   const servers = { raw: fixtureServer('raw.mjs', 'good') }
   const missing = await whyNot(makeProvider('docker', NODE_IMAGE))
   if (missing !== undefined) return [{ name: 'beside a container', value: missing, goal: 'docker', ok: null }]
   const pods = await openTestBridge({ servers, env: REAL_ENV })
+  const durable = await openTestBridge({ servers, env: { ...REAL_ENV, MCP_BRIDGE_SESSION: 'durable' } })
   const local = await openTestBridge({ servers, env: runtimeEnv('docker', NODE_IMAGE) })
-  for (const bridge of [pods, local]) await bridge.run('import time\nfor n in range(300): await mcp_raw.echo(text="x")')
-  const cell: Record<'pods' | 'local', number[]> = { pods: [], local: [] }
-  const call: Record<'pods' | 'local', number[]> = { pods: [], local: [] }
+  for (const bridge of [pods, durable, local])
+    await bridge.run('import time\nfor n in range(300): await mcp_raw.echo(text="x")')
+  const cell: Times = { pods: [], durable: [], local: [] }
+  const call: Times = { pods: [], durable: [], local: [] }
   for (let round = 0; round < 25; round += 1) {
-    for (const [name, bridge] of [['pods', pods] as const, ['local', local] as const]) {
+    for (const [name, bridge] of [['pods', pods] as const, ['durable', durable] as const, ['local', local] as const]) {
       cell[name].push(...(await samples(10, () => timed(() => bridge.run('pass')))))
       call[name].push(await callMs(bridge))
     }
   }
-  await Promise.all([pods, local].map(closeTestBridge))
-  const times = (of: typeof cell) => `${ms(median(of.pods))} and ${ms(median(of.local))}`
+  await Promise.all([pods, durable, local].map(closeTestBridge))
+  const times = (of: Times) => `${ms(median(of.pods))}, ${ms(median(of.durable))} and ${ms(median(of.local))}`
+  const relay = (of: Times) => ratio(median(of.durable) / median(of.pods))
   return [
-    { name: 'live cell, in a pod and in a container', value: times(cell), goal: 'reported', ok: null },
+    { name: 'live cell, in a pod, a durable pod and a container', value: times(cell), goal: 'reported', ok: null },
     goal('live cell ÷ the same in a local container', median(cell.pods) / median(cell.local), GOALS.local, ratio),
-    { name: 'tool call, in a pod and in a container', value: times(call), goal: 'reported', ok: null },
+    { name: 'tool call, in a pod, a durable pod and a container', value: times(call), goal: 'reported', ok: null },
     goal('tool call ÷ the same in a local container', median(call.pods) / median(call.local), GOALS.local, ratio),
+    {
+      name: 'durable pod ÷ ordinary pod: live cell, tool call',
+      value: `${relay(cell)}, ${relay(call)}`,
+      goal: 'reported',
+      ok: null,
+    },
   ]
 }
 

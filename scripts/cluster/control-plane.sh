@@ -8,14 +8,28 @@ mkdir -p "$log"
 "$bin/etcd" --data-dir "$files/etcd" --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
   --listen-peer-urls http://127.0.0.1:2380 --unsafe-no-fsync --log-level warn > "$log/etcd.log" 2>&1 &
 
-"$bin/kube-apiserver" \
-  --etcd-servers=http://127.0.0.1:2379 --bind-address=0.0.0.0 --secure-port=443 --advertise-address="$control_address" \
-  --service-cluster-ip-range=10.96.0.0/24 --authorization-mode=Node,RBAC --allow-privileged=false \
-  --enable-admission-plugins=NodeRestriction --client-ca-file="$files/ca.crt" \
-  --tls-cert-file="$files/server.crt" --tls-private-key-file="$files/server.key" \
-  --kubelet-preferred-address-types=InternalIP --kubelet-client-certificate="$files/admin.crt" --kubelet-client-key="$files/admin.key" \
-  --service-account-key-file="$files/accounts.pub" --service-account-signing-key-file="$files/accounts.key" \
-  --service-account-issuer=https://kubernetes.default.svc --event-ttl=10m > "$log/apiserver.log" 2>&1 &
+serve() {
+  "$bin/kube-apiserver" \
+    --etcd-servers=http://127.0.0.1:2379 --bind-address=0.0.0.0 --secure-port=443 --advertise-address="$control_address" \
+    --service-cluster-ip-range=10.96.0.0/24 --authorization-mode=Node,RBAC --allow-privileged=false \
+    --enable-admission-plugins=NodeRestriction --client-ca-file="$files/ca.crt" \
+    --tls-cert-file="$files/server.crt" --tls-private-key-file="$files/server.key" \
+    --kubelet-preferred-address-types=InternalIP --kubelet-client-certificate="$files/admin.crt" --kubelet-client-key="$files/admin.key" \
+    --service-account-key-file="$files/accounts.pub" --service-account-signing-key-file="$files/accounts.key" \
+    --service-account-issuer=https://kubernetes.default.svc --event-ttl=10m >> "$log/apiserver.log" 2>&1 &
+  server=$!
+}
+# Tests kill the API server with this file, and it is away for as long as the file is there.
+attend() {
+  while true; do
+    serve
+    until [ -e "$files/away" ]; do sleep 0.2; done
+    kill -KILL "$server"
+    wait "$server" || true
+    while [ -e "$files/away" ]; do sleep 0.2; done
+  done
+}
+attend &
 
 "$bin/kube-controller-manager" --kubeconfig="$files/admin.kubeconfig" --service-account-private-key-file="$files/accounts.key" \
   --root-ca-file="$files/ca.crt" --use-service-account-credentials --leader-elect=false --bind-address=127.0.0.1 \

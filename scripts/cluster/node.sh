@@ -52,7 +52,7 @@ CONF
 containerd --config "$files/containerd.toml" > "$log/containerd.log" 2>&1 &
 until ctr --address "$files/containerd.sock" version > /dev/null 2>&1; do sleep 0.2; done
 images() { ctr --address "$files/containerd.sock" --namespace k8s.io images "$@" > /dev/null; }
-for image in "$run"/images/*.tar; do images import "$image"; done
+for archive in "$run"/images/*.tar; do images import "$archive"; done
 # It has all that tests look for in the slim image, too.
 images tag "$image" "${SANDBRIDGE_TEST_IMAGE:-localhost/sandbridge-slim:test}"
 

@@ -1,9 +1,10 @@
 # What the scripts of the test cluster have in common: where its files are, and its addresses. Sourced by each of them.
 set -eu
 
-# Binaries are kept in it; `run` below it is one running cluster and goes with it.
-dir=${SANDBRIDGE_CLUSTER_DIR:-/var/cache/sandbridge-cluster}
-bin=$dir/bin
+# Binaries are kept in it, by the recipe that built them; `run` below it is one running cluster and goes with it.
+dir=${SANDBRIDGE_CLUSTER_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/sandbridge/cluster}
+version=1.20.2
+bin=$dir/kubernetes-$version-$(cksum < "$(dirname "${BASH_SOURCE[0]}")/build.sh" | cut -d' ' -f1)
 run=$dir/run
 # Nodes hide these folders behind empty ones.
 case $dir in /run/* | /var/lib/* | /var/log/*) echo "cluster: SANDBRIDGE_CLUSTER_DIR cannot be in $dir" >&2; exit 1 ;; esac

@@ -5,7 +5,13 @@
 here=$(cd "$(dirname "$0")" && pwd)
 
 [ "$(id -u)" = 0 ] || fail 'needs root, for network namespaces and containers'
-[ ! -e "$run" ] || fail "there is a cluster in $run. Run \`npm run cluster -- down\` first."
+# Several tests may ask for it at once. The first one starts it, and the others wait for that.
+mkdir -p "$dir"
+exec 9> "$dir/up.lock"
+flock 9
+usage() { echo "export SANDBRIDGE_TEST_KUBECONFIG=$kubeconfig"; }
+if [ -e "$kubeconfig" ]; then usage; exit 0; fi
+[ ! -e "$run" ] || fail "there is half a cluster in $run. Run \`npm run cluster -- down\` first."
 for program in containerd ctr runc ip nsenter unshare openssl docker; do
   command -v "$program" > /dev/null || fail "needs $program: apt-get install containerd runc iproute2 util-linux openssl docker.io"
 done
@@ -84,7 +90,7 @@ done
 # --- processes --------------------------------------------------------------------------------------------------------------
 inside() {
   nsenter --net="/run/netns/$prefix-$1" unshare --pid --fork --kill-child --mount-proc --propagation private \
-    "${@:2}" > "$run/$1.log" 2>&1 < /dev/null &
+    "${@:2}" > "$run/$1.log" 2>&1 < /dev/null 9>&- &
   echo $! > "$run/$1.pid"
 }
 kubectl() { "$bin/kubectl" --kubeconfig "$run/control/admin.kubeconfig" "$@"; }
@@ -120,7 +126,7 @@ token() {
 }
 has_token() { [ -n "$(token)" ]; }
 eventually 30 has_token
-cat > "$kubeconfig" <<CONF
+cat > "$kubeconfig.new" <<CONF
 apiVersion: v1
 kind: Config
 clusters: [{name: test, cluster: {server: 'https://$control_address:443', certificate-authority: $run/control/ca.crt}}]
@@ -132,6 +138,7 @@ contexts:
   - {name: admin, context: {cluster: test, user: admin, namespace: sandbridge-sandboxes}}
 current-context: bridge
 CONF
+mv "$kubeconfig.new" "$kubeconfig"
 trap - ERR
 say 'it runs. The context `bridge` has the rights of a bridge, `admin` has all.'
-echo "export SANDBRIDGE_TEST_KUBECONFIG=$kubeconfig"
+usage

@@ -9,5 +9,7 @@ const provider = realPods({ seccompProfile: 'sandbridge.json' })
 runAttacks({
   name: 'kubernetes',
   memoryBytes: 384 << 20,
+  // Each that exhausts a sandbox costs another pod. Where a run has to be short, the limits that the contract tries stand for them.
+  only: ({ kind }) => !process.env['SANDBRIDGE_TEST_CLUSTER'] || kind !== 'exhaustion',
   open: async () => (await whyNot(provider)) ?? provider,
 })

@@ -1,34 +1,14 @@
 // The image of the bridge, built without a network on the Node image of the tests, and run as a cluster runs it: without root, on a read-only system.
-import { spawnSync } from 'node:child_process'
-import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { buildBridgeImage, docker } from '../support/bridge-image.ts'
 import { NODE_IMAGE, providerOrSkip } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
 
-const ROOT = path.join(import.meta.dirname, '../..')
 const IMAGE = `localhost/sandbridge-bridge:test-${process.pid}`
-
-function docker(...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync('docker', args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`docker ${args[0]}: ${stderr}`)
-  return stdout.trim()
-}
 
 it('the image of the bridge serves without root, on a read-only system', { timeout: 180_000 }, async (ctx) => {
   await providerOrSkip('docker', ctx, NODE_IMAGE)
-  const file = path.join(ROOT, 'images/Containerfile.bridge')
-  docker(
-    'build',
-    '--quiet',
-    '--network=none',
-    '--build-arg',
-    `NODE=${NODE_IMAGE}`,
-    '--file',
-    file,
-    '--tag',
-    IMAGE,
-    ROOT,
-  )
+  buildBridgeImage(IMAGE)
   onTestFinished(() => void docker('rmi', '--force', IMAGE))
   const writable = ['--tmpfs', '/tmp:mode=1777', '--tmpfs', '/state:mode=1777']
   const token = ['--env', 'MCP_BRIDGE_HTTP_TOKEN=a-token-of-some-length']

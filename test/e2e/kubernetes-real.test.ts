@@ -3,17 +3,15 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { readPod } from '../../src/sandbox/kubernetes/pod-state.ts'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
 import { until } from '../support/processes.ts'
-import { asAdmin, NO_CLUSTER, REAL_ENV, REAL_KUBECONFIG } from '../support/real-cluster.ts'
+import { asAdmin, REAL_ENV, skipWithoutCluster } from '../support/real-cluster.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
-beforeEach((ctx) => {
-  if (REAL_KUBECONFIG === undefined) ctx.skip(NO_CLUSTER)
-})
+beforeEach(skipWithoutCluster)
 
-/** Pods of bridges that nobody has ended. */
+/** Pods of bridges that nobody has ended, but for those that outlive their bridges. */
 async function livePods(): Promise<string[]> {
-  const pods = await (await asAdmin()).listPods('app.kubernetes.io/managed-by=sandbridge')
+  const pods = await (await asAdmin()).listPods('app.kubernetes.io/managed-by=sandbridge,!sandbridge/durable')
   return pods.flatMap((item) => {
     const pod = readPod(item)
     return pod && !pod.isDeleting && !pod.terminated ? [pod.name] : []

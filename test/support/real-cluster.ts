@@ -1,16 +1,44 @@
 // The real cluster that SANDBRIDGE_TEST_KUBECONFIG names, if it does (`npm run cluster -- up` makes one): its context `bridge`, which is the current
 // one, has the rights of a bridge in a namespace, and `admin` has all. Its nodes have NODE_IMAGE.
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished, type TestContext } from 'vitest'
+import { isRecord } from '../../src/text/json.ts'
 import { ApiClient } from '../../src/sandbox/kubernetes/api-client.ts'
+import { ApiError } from '../../src/sandbox/kubernetes/api-errors.ts'
 import { Cluster } from '../../src/sandbox/kubernetes/cluster.ts'
 import { CredentialSource } from '../../src/sandbox/kubernetes/credentials.ts'
 import { findCluster } from '../../src/sandbox/kubernetes/kubeconfig.ts'
 import { type KubernetesOptions, KubernetesProvider } from '../../src/sandbox/kubernetes/provider.ts'
 import type { Provider } from '../../src/sandbox/provider.ts'
 import { KUBERNETES, NODE_IMAGE } from './engines.ts'
+import { runProgram } from './run-program.ts'
 
-export const REAL_KUBECONFIG = process.env['SANDBRIDGE_TEST_KUBECONFIG']
+const SCRIPT = path.join(import.meta.dirname, '../../scripts/cluster/cluster.sh')
+
+export const REAL_KUBECONFIG = await findKubeconfig()
 export const NO_CLUSTER = 'SANDBRIDGE_TEST_KUBECONFIG names no real cluster'
+
+/** Where there has to be one (SANDBRIDGE_TEST_CLUSTER=1), it is started by the first file of tests that needs it. Whoever wants it there ends it. */
+async function findKubeconfig(): Promise<string | undefined> {
+  if (!process.env['SANDBRIDGE_TEST_CLUSTER']) return process.env['SANDBRIDGE_TEST_KUBECONFIG']
+  const kubeconfig = (await ran(SCRIPT, 'kubeconfig')).trim()
+  if (!existsSync(kubeconfig)) await ran(SCRIPT, 'up')
+  return kubeconfig
+}
+
+async function ran(program: string, ...args: string[]): Promise<string> {
+  const kubeconfig = process.env['SANDBRIDGE_TEST_KUBECONFIG']
+  const folder = kubeconfig === undefined ? {} : { SANDBRIDGE_CLUSTER_DIR: path.join(path.dirname(kubeconfig), '..') }
+  const { code, stdout, stderr } = await runProgram(program, args, {
+    ...(process.env as Record<string, string>),
+    ...folder,
+  })
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`)
+  return stdout
+}
 
 /** Settings of a bridge whose cells are pods of it. Nothing in it enforces network policies. */
 export const REAL_ENV = {
@@ -36,7 +64,87 @@ export function realPods(more: Partial<KubernetesOptions> = {}): Provider {
 }
 
 /** The same namespace, for who may do everything. */
-export async function asAdmin(): Promise<Cluster> {
+export async function asAdmin({ patienceMs }: { patienceMs?: number } = {}): Promise<Cluster> {
   const access = await findCluster({ env: { KUBECONFIG: REAL_KUBECONFIG }, home: homedir(), context: 'admin' })
-  return new Cluster(new ApiClient(access.server, new CredentialSource(access)), 'admin', access.namespace)
+  return new Cluster(new ApiClient(access.server, new CredentialSource(access), patienceMs), 'admin', access.namespace)
+}
+
+export function skipWithoutCluster(ctx: TestContext): void {
+  if (REAL_KUBECONFIG === undefined) ctx.skip(NO_CLUSTER)
+}
+
+/** Bridges may create Secrets, as servers in pods need it; deploy/kubernetes does not grant that. */
+export async function grantSecrets(): Promise<void> {
+  const { client, namespace } = await asAdmin()
+  const group = 'rbac.authorization.k8s.io'
+  const make = (kind: string, more: object) => {
+    const body = { apiVersion: `${group}/v1`, kind, metadata: { name: 'servers-in-pods' }, ...more }
+    const where = `/apis/${group}/v1/namespaces/${namespace}/${kind.toLowerCase()}s`
+    return client.request({ method: 'POST', path: where, body }).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error
+    })
+  }
+  await make('Role', { rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['create'] }] })
+  await make('RoleBinding', {
+    roleRef: { apiGroup: group, kind: 'Role', name: 'servers-in-pods' },
+    subjects: [{ kind: 'ServiceAccount', name: 'sandbridge', namespace }],
+  })
+}
+
+// ---- what only a cluster of scripts/cluster can be made to do
+
+const CONTROL = path.join(path.dirname(REAL_KUBECONFIG ?? '/'), 'control')
+const AWAY = path.join(CONTROL, 'away')
+
+export function skipWithoutOwnCluster(ctx: TestContext): void {
+  skipWithoutCluster(ctx)
+  if (!existsSync(CONTROL)) ctx.skip('only a cluster of `npm run cluster` does what this test needs')
+}
+
+/** Pods of it can have this image, which docker has. */
+export async function loadImage(image: string): Promise<void> {
+  await ran(SCRIPT, 'load', image)
+}
+
+/** Kills it. It stays away until it is started again, or the test has ended. */
+export async function stopApiServer(): Promise<void> {
+  writeFileSync(AWAY, '')
+  onTestFinished(startApiServer)
+  while (await isReady()) await sleep(100)
+}
+
+export async function startApiServer(): Promise<void> {
+  rmSync(AWAY, { force: true })
+  while (!(await isReady())) await sleep(100)
+}
+
+async function isReady(): Promise<boolean> {
+  const { client } = await asAdmin({ patienceMs: 0 })
+  return client.request({ method: 'GET', path: '/api/v1/namespaces' }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The node where a pod is. */
+export async function nodeOf(pod: string): Promise<string> {
+  const cluster = await asAdmin()
+  const object = await cluster.client.request({ method: 'GET', path: cluster.path('pods', pod) })
+  const spec = isRecord(object) && isRecord(object['spec']) ? object['spec'] : {}
+  return String(spec['nodeName'])
+}
+
+/** Nobody reaches the node, and it reaches nobody, until it is connected again or the test has ended. */
+export async function cutOff(node: string): Promise<void> {
+  onTestFinished(() => reconnect(node))
+  await ran('ip', 'link', 'set', linkOf(node), 'down')
+}
+
+export async function reconnect(node: string): Promise<void> {
+  await ran('ip', 'link', 'set', linkOf(node), 'up')
+}
+
+/** Of this machine, as scripts/cluster/up.sh names it. */
+function linkOf(node: string): string {
+  return node.replace('node-', 'sbk8s-')
 }

@@ -1,0 +1,18 @@
+// The image of the bridge, built without a network on the Node image of the tests.
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { ROOT } from './bridge-process.ts'
+import { NODE_IMAGE } from './engines.ts'
+
+export function docker(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync('docker', args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`docker ${args[0]}: ${stderr}`)
+  return stdout.trim()
+}
+
+/** Of what is in dist/ now. Remove it when you are done. */
+export function buildBridgeImage(name: string): void {
+  const file = path.join(ROOT, 'images/Containerfile.bridge')
+  const options = ['--quiet', '--network=none', '--build-arg', `NODE=${NODE_IMAGE}`, '--file', file, '--tag', name]
+  docker('build', ...options, ROOT)
+}
