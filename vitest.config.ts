@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
 /** They break it for others: they end its API server, and let no pod start. */
@@ -18,13 +18,18 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: [REAL_CLUSTER, 'node_modules/**'],
+          exclude: [REAL_CLUSTER, ...configDefaults.exclude],
         },
       },
       // After all others: they take a cluster, which is not there before.
       {
         extends: true,
-        test: { name: 'cluster', include: [REAL_CLUSTER], exclude: ALONE_ON_CLUSTER, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'cluster',
+          include: [REAL_CLUSTER],
+          exclude: [...ALONE_ON_CLUSTER, ...configDefaults.exclude],
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         extends: true,
