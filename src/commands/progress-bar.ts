@@ -2,7 +2,7 @@
 import { describeUpstreamProgress } from '../cell/upstream-progress.ts'
 import { shortNumber } from '../text/short-number.ts'
 import { safeForTerminal } from '../text/terminal-text.ts'
-import type { CellRequest } from '../session/cell-run.ts'
+import type { Heard } from '../session/cell-run.ts'
 
 const BAR_WIDTH = 24
 const CLEAR_LINE = '\r\x1b[K'
@@ -26,7 +26,7 @@ export class ProgressBar {
   }
 
   /** What a cell is to be run with. */
-  readonly listeners: Required<Pick<CellRequest, 'onPreparing' | 'onProgress' | 'onToolCall' | 'onUpstreamProgress'>> =
+  readonly listeners: Heard<'onPreparing' | 'onProgress' | 'onToolCall' | 'onUpstreamProgress'> =
     {
       onPreparing: (message) => {
         this.#show(message)

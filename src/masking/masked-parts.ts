@@ -8,8 +8,8 @@ interface CellProgress {
 }
 
 interface Listeners<P extends CellProgress> {
-  onProgress?: (progress: P) => void
-  onUpstreamProgress?: (progress: UpstreamProgress) => void
+  onProgress?: ((progress: P) => void) | undefined
+  onUpstreamProgress?: ((progress: UpstreamProgress) => void) | undefined
 }
 
 /** Who hears of a running cell. What it prints is not told on: a value may come in two pieces, and the result has it all. */

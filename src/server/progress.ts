@@ -3,7 +3,7 @@
 // give a request up after 60 s without a sign of life. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { describeUpstreamProgress, type UpstreamProgress } from '../cell/upstream-progress.ts'
-import type { CellRequest } from '../session/cell-run.ts'
+import type { CellRequest, Heard } from '../session/cell-run.ts'
 import { shortNumber } from '../text/short-number.ts'
 import { plainText } from '../text/terminal-text.ts'
 
@@ -14,8 +14,8 @@ const MAX_CHARS = 1_000
 /** The value must rise with each notification; this little does not show beside the cell's own numbers. */
 const STEP = 0.001
 
-type Listeners = Required<Pick<CellRequest, 'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'>> &
-  Pick<CellRequest, 'onUpstreamProgress'>
+type CellListeners = Heard<'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'>
+type Listeners = CellListeners & Pick<CellRequest, 'onUpstreamProgress'>
 
 interface Notification {
   progress: number
@@ -42,7 +42,7 @@ export class ProgressReporter {
     return { ...this.#cellListeners, ...(this.#send && { onUpstreamProgress: this.#onUpstreamProgress }) }
   }
 
-  readonly #cellListeners: Required<Omit<Listeners, 'onUpstreamProgress'>> = {
+  readonly #cellListeners: CellListeners = {
     onPreparing: (message) => {
       this.#state = message
       this.#schedule()

@@ -108,11 +108,17 @@ export async function runPython(
     const { listeners } = run.progress
     const inSession = async function runInSession(session: Session, findHandle?: NewHandle): Promise<CallToolResult> {
       const result = await bridge.cells.run(session, {
-        ...request,
+        code: request.code,
         language,
-        ...listeners,
+        servers: request.servers,
+        timeoutMs: request.timeoutMs,
         timeLimit,
         signal: run.signal,
+        onPreparing: listeners.onPreparing,
+        onOutput: listeners.onOutput,
+        onProgress: listeners.onProgress,
+        onToolCall: listeners.onToolCall,
+        onUpstreamProgress: listeners.onUpstreamProgress,
         asker: run,
         run: { ...traced, log: runLog },
       })

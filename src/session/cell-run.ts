@@ -23,34 +23,37 @@ export interface CellRequest {
   /** Missing for Python. */
   language?: OtherLanguage | undefined
   /** It runs outside of the session's count: it has no number, observers do not see it, and notices of the session wait for the next cell. */
-  aside?: true
+  aside?: true | undefined
   /** The user runs it in the session of a conversation, whose next result says so and has what the session has to tell. */
-  guest?: boolean
+  guest?: boolean | undefined
   timeoutMs: number
   /** The same limit, for code that pauses it. */
-  timeLimit?: TimeLimit
+  timeLimit?: TimeLimit | undefined
   servers: VisibleServer[]
   /** Does the client name them? */
-  named?: true
+  named?: true | undefined
   onCall: CallHandler
   /** Hears why a call failed. @returns what its reader is told besides */
   onCallFailed?: (error: unknown) => string | undefined
   /** The revision of the files of `/projects`; missing when there are none to be kept. */
-  projects?: () => string
+  projects?: (() => string) | undefined
   /** Why it has to wait for its sandbox. */
-  onPreparing?: OnPreparing
-  onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
-  onProgress?: (progress: ProgressFrame) => void
-  onToolCall?: (progress: ToolCallProgress) => void
+  onPreparing?: OnPreparing | undefined
+  onOutput?: ((stream: 'stdout' | 'stderr', text: string) => void) | undefined
+  onProgress?: ((progress: ProgressFrame) => void) | undefined
+  onToolCall?: ((progress: ToolCallProgress) => void) | undefined
   /** Servers are asked for progress only where this is there. */
-  onUpstreamProgress?: (progress: UpstreamProgress) => void
+  onUpstreamProgress?: ((progress: UpstreamProgress) => void) | undefined
   /** Aborted when the result is no longer wanted: the cell is interrupted. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Whose cell it is; missing for one that no observer is to see. */
-  origin?: Origin
+  origin?: Origin | undefined
   /** The id of the client's run. */
   run?: string | undefined
 }
+
+/** Those of the functions in a request that are there. */
+export type Heard<K extends keyof CellRequest> = { [P in K]-?: NonNullable<CellRequest[P]> }
 
 /** What a kernel is told besides the cell. */
 export type CellRunOptions = Pick<
@@ -188,15 +191,10 @@ export class CellRun {
 
   #finished(done: DoneFrame, durationMs: number): CellResult {
     // A cell that finishes although it was interrupted has caught the KeyboardInterrupt: its limit was reached all the same.
-    const status = this.#stop ?? done.status
-    return {
-      ...this.#collected(durationMs),
-      status,
-      ...(done.value && status === 'ok' && { value: done.value }),
-      ...(done.error && { error: done.error }),
-      notes: [...(done.notes ?? []), ...this.#ownNotes()],
-      stateLost: false,
-    }
+    const result = this.#result(this.#stop ?? done.status, durationMs, done.notes)
+    if (done.value && result.status === 'ok') result.value = done.value
+    if (done.error) result.error = done.error
+    return result
   }
 
   #died(error: unknown, durationMs: number): CellResult {
@@ -204,20 +202,21 @@ export class CellRun {
     const reason = this.#stop
       ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
       : `${error.message}.`
-    return {
-      ...this.#collected(durationMs),
-      status: this.#stop ?? 'killed',
-      notes: [reason, ...this.#ownNotes()],
-      stateLost: !(isRecord(error.data) && error.data['reason'] === 'left'),
-    }
+    const result = this.#result(this.#stop ?? 'killed', durationMs, [reason])
+    result.stateLost = !(isRecord(error.data) && error.data['reason'] === 'left')
+    return result
   }
 
-  #collected(durationMs: number) {
+  /** What is known of it in any case. */
+  #result(status: CellResult['status'], durationMs: number, notes: readonly string[] = []): CellResult {
     return {
+      status,
       cell: this.#options.cell,
       stdout: this.#stdout.finish(),
       stderr: this.#stderr.finish(),
       displays: this.#displays,
+      notes: [...notes, ...this.#ownNotes()],
+      stateLost: false,
       durationMs,
       timeoutMs: this.#request.timeoutMs,
     }

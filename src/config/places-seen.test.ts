@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { PlacesSeen } from './places-seen.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sb-places-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+})
+
+const at = (...names: string[]) => path.join(folder, ...names)
+
+/** A folder that changed a moment ago is looked into each time; one that did not tells by its time. */
+function settle(...folders: string[]): void {
+  for (const one of folders) utimesSync(one, 1_000, 1_000)
+}
+
+function noted(...places: string[]): PlacesSeen {
+  const seen = new PlacesSeen()
+  for (const place of places) seen.note(place)
+  expect(seen.hasChanged()).toBe(false)
+  return seen
+}
+
+test.each(['settled', 'new'])('a file that comes into being in a %s folder is a change', (kind) => {
+  if (kind === 'settled') settle(folder)
+  const seen = noted(at('a.json'), at('b.json'))
+  writeFileSync(at('b.json'), '{}')
+  expect(seen.hasChanged()).toBe(true)
+})
+
+test.each(['settled', 'new'])('a file is a change also where its folders come into being one by one in a %s one', (kind) => {
+  if (kind === 'settled') settle(folder)
+  const seen = noted(at('x', 'y', 'a.json'))
+  mkdirSync(at('x'))
+  if (kind === 'settled') settle(at('x'))
+  expect(seen.hasChanged()).toBe(false)
+  mkdirSync(at('x', 'y'))
+  if (kind === 'settled') settle(at('x', 'y'))
+  expect(seen.hasChanged()).toBe(false)
+  writeFileSync(at('x', 'y', 'a.json'), '{}')
+  expect(seen.hasChanged()).toBe(true)
+})
+
+test('a file of another name in the folder is no change, however often it is asked', () => {
+  settle(folder)
+  const seen = noted(at('a.json'))
+  writeFileSync(at('other.json'), '{}')
+  expect(seen.hasChanged()).toBe(false)
+  expect(seen.hasChanged()).toBe(false)
+  writeFileSync(at('a.json'), '{}')
+  expect(seen.hasChanged()).toBe(true)
+})
+
+test('a file is a change also where its folder was taken away and comes back with it', () => {
+  mkdirSync(at('x'))
+  settle(at('x'), folder)
+  const seen = noted(at('x', 'a.json'))
+  renameSync(at('x'), at('away'))
+  expect(seen.hasChanged()).toBe(false)
+  writeFileSync(at('away', 'a.json'), '{}')
+  renameSync(at('away'), at('x'))
+  expect(seen.hasChanged()).toBe(true)
+})
+
+test('what a link leads to is a change when it comes into being in another folder', () => {
+  mkdirSync(at('elsewhere'))
+  symlinkSync(at('elsewhere', 'a.json'), at('a.json'))
+  settle(folder)
+  const seen = noted(at('a.json'))
+  writeFileSync(at('elsewhere', 'a.json'), '{}')
+  expect(seen.hasChanged()).toBe(true)
+})
+
+test('a file that was there is a change when it is written or removed', () => {
+  writeFileSync(at('a.json'), '{}')
+  const seen = noted(at('a.json'))
+  writeFileSync(at('a.json'), '{"a": 1}')
+  expect(seen.hasChanged()).toBe(true)
+  const again = noted(at('a.json'))
+  rmSync(at('a.json'))
+  expect(again.hasChanged()).toBe(true)
+})
+
+test('a file is a change when it came into being after it was noted, also where it is noted again', () => {
+  settle(folder)
+  const seen = noted(at('a.json'))
+  writeFileSync(at('a.json'), '{}')
+  seen.note(at('a.json'))
+  expect(seen.hasChanged()).toBe(true)
+})
