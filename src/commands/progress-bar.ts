@@ -26,17 +26,16 @@ export class ProgressBar {
   }
 
   /** What a cell is to be run with. */
-  readonly listeners: Heard<'onPreparing' | 'onProgress' | 'onToolCall' | 'onUpstreamProgress'> =
-    {
-      onPreparing: (message) => {
-        this.#show(message)
-        // It is over when the cell prints: not below that.
-        this.#line = ''
-      },
-      onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
-      onToolCall: ({ name, number, total }) => this.#show(`calling ${name} (${number} of ${total})`),
-      onUpstreamProgress: (progress) => this.#show(describeUpstreamProgress(progress)),
-    }
+  readonly listeners: Heard<'onPreparing' | 'onProgress' | 'onToolCall' | 'onUpstreamProgress'> = {
+    onPreparing: (message) => {
+      this.#show(message)
+      // It is over when the cell prints: not below that.
+      this.#line = ''
+    },
+    onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
+    onToolCall: ({ name, number, total }) => this.#show(`calling ${name} (${number} of ${total})`),
+    onUpstreamProgress: (progress) => this.#show(describeUpstreamProgress(progress)),
+  }
 
   /** Write something else without the bar in its way; the bar comes back below it. */
   around(write: () => void, endsLine: boolean): void {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { PlacesSeen } from './places-seen.ts'
 
 let folder: string
@@ -25,27 +25,30 @@ function noted(...places: string[]): PlacesSeen {
   return seen
 }
 
-test.each(['settled', 'new'])('a file that comes into being in a %s folder is a change', (kind) => {
+it.each(['settled', 'new'])('a file that comes into being in a %s folder is a change', (kind) => {
   if (kind === 'settled') settle(folder)
   const seen = noted(at('a.json'), at('b.json'))
   writeFileSync(at('b.json'), '{}')
   expect(seen.hasChanged()).toBe(true)
 })
 
-test.each(['settled', 'new'])('a file is a change also where its folders come into being one by one in a %s one', (kind) => {
-  if (kind === 'settled') settle(folder)
-  const seen = noted(at('x', 'y', 'a.json'))
-  mkdirSync(at('x'))
-  if (kind === 'settled') settle(at('x'))
-  expect(seen.hasChanged()).toBe(false)
-  mkdirSync(at('x', 'y'))
-  if (kind === 'settled') settle(at('x', 'y'))
-  expect(seen.hasChanged()).toBe(false)
-  writeFileSync(at('x', 'y', 'a.json'), '{}')
-  expect(seen.hasChanged()).toBe(true)
-})
+it.each(['settled', 'new'])(
+  'a file is a change also where its folders come into being one by one in a %s one',
+  (kind) => {
+    if (kind === 'settled') settle(folder)
+    const seen = noted(at('x', 'y', 'a.json'))
+    mkdirSync(at('x'))
+    if (kind === 'settled') settle(at('x'))
+    expect(seen.hasChanged()).toBe(false)
+    mkdirSync(at('x', 'y'))
+    if (kind === 'settled') settle(at('x', 'y'))
+    expect(seen.hasChanged()).toBe(false)
+    writeFileSync(at('x', 'y', 'a.json'), '{}')
+    expect(seen.hasChanged()).toBe(true)
+  },
+)
 
-test('a file of another name in the folder is no change, however often it is asked', () => {
+it('a file of another name in the folder is no change, however often it is asked', () => {
   settle(folder)
   const seen = noted(at('a.json'))
   writeFileSync(at('other.json'), '{}')
@@ -55,7 +58,7 @@ test('a file of another name in the folder is no change, however often it is ask
   expect(seen.hasChanged()).toBe(true)
 })
 
-test('a file is a change also where its folder was taken away and comes back with it', () => {
+it('a file is a change also where its folder was taken away and comes back with it', () => {
   mkdirSync(at('x'))
   settle(at('x'), folder)
   const seen = noted(at('x', 'a.json'))
@@ -66,7 +69,7 @@ test('a file is a change also where its folder was taken away and comes back wit
   expect(seen.hasChanged()).toBe(true)
 })
 
-test('what a link leads to is a change when it comes into being in another folder', () => {
+it('what a link leads to is a change when it comes into being in another folder', () => {
   mkdirSync(at('elsewhere'))
   symlinkSync(at('elsewhere', 'a.json'), at('a.json'))
   settle(folder)
@@ -75,7 +78,7 @@ test('what a link leads to is a change when it comes into being in another folde
   expect(seen.hasChanged()).toBe(true)
 })
 
-test('a file that was there is a change when it is written or removed', () => {
+it('a file that was there is a change when it is written or removed', () => {
   writeFileSync(at('a.json'), '{}')
   const seen = noted(at('a.json'))
   writeFileSync(at('a.json'), '{"a": 1}')
@@ -85,7 +88,7 @@ test('a file that was there is a change when it is written or removed', () => {
   expect(again.hasChanged()).toBe(true)
 })
 
-test('a file is a change when it came into being after it was noted, also where it is noted again', () => {
+it('a file is a change when it came into being after it was noted, also where it is noted again', () => {
   settle(folder)
   const seen = noted(at('a.json'))
   writeFileSync(at('a.json'), '{}')

@@ -45,7 +45,7 @@ export class PlacesSeen {
   /** Whether one of the places is no longer as it was noted. */
   hasChanged(): boolean {
     for (const [place, seen] of this.#seen) if (look(place) !== seen) return true
-    for (const [folder, awaited] of [...this.#awaited]) {
+    for (const [folder, awaited] of Array.from(this.#awaited)) {
       const now = lookSettled(folder)
       if (now !== undefined && now === awaited.seen) continue
       if (awaited.places.some((place) => look(place) !== NOT_THERE)) return true
