@@ -1,5 +1,5 @@
 // Rows of masking: a text of log lines, one in twenty with personal data, and one in which every line has some.
-import { MASK_KINDS } from '../src/config/settings.ts'
+import { MASK_KINDS } from '../src/config/settings/sandbox.ts'
 import { createMaskers } from '../src/masking/create-maskers.ts'
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

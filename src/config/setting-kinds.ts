@@ -26,6 +26,12 @@ export interface Setting<T> {
   secret?: boolean
 }
 
+/** Seconds, for limits. */
+export const DAY_S = 86_400
+
+/** What a bearer token must be, for `pattern`. */
+export const TOKEN = { allowed: 'at least 16 printable characters without spaces', matches: /^[\x21-\x7e]{16,}$/ }
+
 type Words = Pick<Setting<unknown>, 'variable' | 'meaning' | 'secret'>
 
 export function choice<const T extends string>(
@@ -208,4 +214,14 @@ function decimal(text: string): number | undefined {
 
 function within(value: number | undefined, range: { min: number; max: number }): number | undefined {
   return value !== undefined && value >= range.min && value <= range.max ? value : undefined
+}
+
+/** Of whatever can be reached with http or https. */
+export function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
+
+/** The same without a query or a fragment. */
+export function isPlainHttpAddress(text: string): boolean {
+  return isHttpUrl(text) && !/[?#]/.test(text)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../errors.ts'
-import { readSettings, SETTINGS } from './settings.ts'
+import { readSettings, SETTING_GROUPS, SETTINGS } from './settings.ts'
 
 const linux = { home: '/home/ann', platform: 'linux', isRoot: false } as const
 
@@ -270,14 +270,20 @@ describe('readSettings', () => {
 })
 
 describe('docs/configuration.md', () => {
-  it('docs/configuration.md has an entry for every setting, and no other', () => {
+  it('docs/configuration.md has an entry for every setting under its heading, and no other', () => {
     const text = readFileSync(fileURLToPath(new URL('../../docs/configuration.md', import.meta.url)), 'utf8')
-    const entries = Array.from(text.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n)/gm), ([entry]) =>
-      entry.replaceAll(/\s+/g, ' '),
-    )
-    const expected = Object.values(SETTINGS).map(({ variable, meaning, defaultText, allowed }) => {
-      return `- **\`${variable}\`**: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
+    const [, ...sections] = text.slice(text.indexOf('\n## Settings\n')).split(/\n### /)
+    const entries = sections.flatMap((section) => {
+      const [heading] = section.split('\n', 1)
+      const found = section.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n|\n$)/gm)
+      return Array.from(found, ([entry]) => `${heading} ${entry.replaceAll(/\s+/g, ' ')}`)
     })
+    const expected = Object.entries(SETTING_GROUPS).flatMap(([heading, group]) =>
+      Object.values(group).map(({ variable, meaning, defaultText, allowed }) => {
+        return `${heading} - **\`${variable}\`**: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
+      }),
+    )
     expect(entries.toSorted()).toEqual(expected.toSorted())
+    expect(Object.values(SETTINGS)).toHaveLength(expected.length)
   })
 })

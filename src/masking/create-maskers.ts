@@ -1,6 +1,6 @@
 // The maskers of a bridge: one for each session, made at its first cell. Pure.
 import { type CustomPattern, customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
-import type { MaskKind } from '../config/settings.ts'
+import type { MaskKind } from '../config/settings/sandbox.ts'
 import { BridgeError } from '../errors.ts'
 import { Masker, type NameFinder } from './masker.ts'
 import { RECOGNISERS } from './recognisers.ts'

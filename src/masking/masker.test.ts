@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MASK_KINDS } from '../config/settings.ts'
+import { MASK_KINDS } from '../config/settings/sandbox.ts'
 import { createMaskers } from './create-maskers.ts'
 import { customRecogniser } from './custom-pattern.ts'
 import { maskData } from './masker.ts'

@@ -1,7 +1,7 @@
 // What counts as personal data, by kind: where a text may hold some, and whether it really does. Pure.
 // Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a hostile one.
 import { isIPv4, isIPv6 } from 'node:net'
-import type { MaskKind } from '../config/settings.ts'
+import type { MaskKind } from '../config/settings/sandbox.ts'
 
 /** A place in a text, and what is there. */
 export interface Match {

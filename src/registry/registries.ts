@@ -2,7 +2,7 @@
 // A copy is brought up to date when it is old; a registry that fails is left alone for a while, and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
-import { OFFICIAL_REGISTRY } from '../config/settings.ts'
+import { OFFICIAL_REGISTRY } from '../config/settings/servers.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { untilAborted, withTimeout } from '../process/wait.ts'

@@ -1,0 +1,83 @@
+// Settings of cells and sessions.
+import type { OtherLanguage } from '../../protocol/frames.ts'
+import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from '../setting-kinds.ts'
+
+/** What cells can be written in besides Python. */
+const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash', 'javascript']
+
+const languages: Setting<readonly OtherLanguage[]> = {
+  variable: 'MCP_BRIDGE_LANGUAGES',
+  meaning: 'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
+  defaultText: 'python',
+  allowed: 'names separated by commas: python, bash, javascript',
+  whenMissing: () => [],
+  parse: (text) => {
+    const words = text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((word) => word !== '' && word !== 'python')
+    return words.every((word) => OTHER_LANGUAGES.some((one) => one === word))
+      ? OTHER_LANGUAGES.filter((one) => words.includes(one))
+      : undefined
+  },
+}
+
+export const CELL_SETTINGS = {
+  timeoutMs: seconds(
+    { variable: 'MCP_BRIDGE_TIMEOUT', meaning: 'The timeout of a cell whose call sets none.' },
+    { default: 30, min: 1, max: DAY_S },
+  ),
+  maxTimeoutMs: seconds(
+    { variable: 'MCP_BRIDGE_MAX_TIMEOUT', meaning: 'The longest timeout that a call may set.' },
+    { default: 120, min: 1, max: DAY_S },
+  ),
+  runtimeIdleTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
+      meaning: 'The idle timeout of a session; 0 disables it.',
+    },
+    { default: 300, min: 0, max: DAY_S },
+  ),
+  languages,
+  session: choice(
+    {
+      variable: 'MCP_BRIDGE_SESSION',
+      meaning:
+        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `durable`: as `shared`, and the sandbox outlives the bridge (docker, podman and kubernetes).',
+    },
+    ['shared', 'fresh', 'durable'],
+    'shared',
+  ),
+  durableTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_DURABLE_TIMEOUT',
+      meaning: 'How long a durable sandbox waits for the next bridge.',
+    },
+    { default: 3600, min: 10, max: 7 * DAY_S },
+  ),
+  durableCount: wholeNumber(
+    {
+      variable: 'MCP_BRIDGE_DURABLE_SANDBOXES',
+      meaning: 'The most durable sandboxes of docker or podman that are kept; those used longest ago end first.',
+    },
+    { default: 4, min: 1, max: 100 },
+  ),
+  compat: flag(
+    {
+      variable: 'MCP_BRIDGE_COMPAT',
+      meaning: 'Give cells the API of mcp-server-code-execution-mode where it differs: see docs/migration.md.',
+    },
+    false,
+  ),
+  projects: flag(
+    {
+      variable: 'MCP_BRIDGE_PROJECTS',
+      meaning: 'Give cells a folder `/projects` whose files persist.',
+    },
+    true,
+  ),
+  checkpoint: flag(
+    { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Restore variables that can be pickled after a forced restart.' },
+    false,
+  ),
+} as const

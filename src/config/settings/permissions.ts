@@ -1,0 +1,29 @@
+// Settings of what cells may do.
+import { PRESETS } from '../../policy/presets.ts'
+import { choice, flag, seconds } from '../setting-kinds.ts'
+
+export const PERMISSION_SETTINGS = {
+  permissions: choice(
+    {
+      variable: 'MCP_BRIDGE_PERMISSIONS',
+      meaning:
+        'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
+    },
+    PRESETS,
+    'open',
+  ),
+  askTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_ASK_TIMEOUT',
+      meaning: 'How long the user has to answer a question about a call. No answer is a no.',
+    },
+    { default: 300, min: 5, max: 3600 },
+  ),
+  open: flag(
+    {
+      variable: 'MCP_BRIDGE_OPEN',
+      meaning: 'Open the page with questions about calls in your browser when the client cannot ask you.',
+    },
+    false,
+  ),
+} as const

@@ -1,0 +1,199 @@
+// Settings of the sandboxes that cells run in, and of what the model is shown of data.
+import { IMAGE_NAME } from '../server-definition.ts'
+import {
+  absolutePath,
+  choice,
+  list,
+  optionalNumber,
+  optionalWholeNumber,
+  pattern,
+  seconds,
+  size,
+  wholeNumber,
+  wholeNumberAtLeast,
+  type Setting,
+  isHttpUrl,
+} from '../setting-kinds.ts'
+
+/** A host folder given to cells. */
+interface Mount {
+  path: string
+  mode: 'ro' | 'rw'
+}
+
+const mount: Setting<Mount | undefined> = {
+  variable: 'MCP_BRIDGE_MOUNT',
+  meaning: 'A host folder that cells can read. With `:rw` at the end they can write to it.',
+  defaultText: 'none',
+  allowed: 'an absolute path, optionally followed by :ro or :rw',
+  whenMissing: () => undefined,
+  parse: (text, { home }) => {
+    const match = /^(.+?)(?::(ro|rw))?$/.exec(text)
+    if (!match?.[1] || !/^([/~\\]|[A-Za-z]:[/\\])/.test(match[1])) return undefined
+    return { path: absolutePath(match[1], home), mode: match[2] === 'rw' ? 'rw' : 'ro' }
+  },
+}
+
+/** An absolute path is one; whatever else begins like a path cannot be the name of an image. */
+const image: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_IMAGE',
+  meaning:
+    'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
+  defaultText: 'python:3.14-slim for containers',
+  allowed: 'an image name such as python:3.14-slim, or an absolute path',
+  whenMissing: () => undefined,
+  parse: (text, { home }) => {
+    if (/^([/~\\]|[A-Za-z]:[/\\])/.test(text)) return absolutePath(text, home)
+    return IMAGE_NAME.test(text) ? text : undefined
+  },
+}
+
+const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
+const runtimeByName = choice(
+  { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'The sandbox that isolates Python. `auto` uses the first that works.' },
+  RUNTIMES,
+  'auto',
+  { bwrap: 'bubblewrap', k8s: 'kubernetes' },
+)
+
+/** By name, or by the path of the program, whose name says which. */
+const runtime: Setting<(typeof RUNTIMES)[number]> = {
+  ...runtimeByName,
+  parse: (text, context) => runtimeByName.parse(/[/\\]/.test(text) ? programName(text) : text, context),
+  remark: (text) =>
+    /[/\\]/.test(text) ? `MCP_BRIDGE_RUNTIME=${text} selects ${programName(text)}, found through PATH.` : undefined,
+}
+
+function programName(file: string): string {
+  return (file.split(/[/\\]/).at(-1) ?? '').replace(/\.exe$/i, '')
+}
+
+export const MASK_KINDS = ['email', 'phone', 'card', 'iban', 'ip', 'secret'] as const
+export type MaskKind = (typeof MASK_KINDS)[number]
+
+const mask: Setting<readonly MaskKind[]> = {
+  variable: 'MCP_BRIDGE_MASK',
+  meaning: 'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
+  defaultText: 'none',
+  allowed: `all, or names separated by commas: ${MASK_KINDS.join(', ')}`,
+  whenMissing: () => [],
+  parse: (text) => {
+    const words = text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((word) => word !== '')
+    if (words.length === 1 && words[0] === 'all') return MASK_KINDS
+    return words.every((word) => MASK_KINDS.some((kind) => kind === word))
+      ? MASK_KINDS.filter((kind) => words.includes(kind))
+      : undefined
+  },
+}
+
+const maskEndpoint: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_MASK_ENDPOINT',
+  meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
+  defaultText: 'none',
+  allowed: 'an http or https URL',
+  whenMissing: () => undefined,
+  parse: (text) => (isHttpUrl(text) ? text : undefined),
+  secret: true,
+}
+
+export const SANDBOX_SETTINGS = {
+  runtime,
+  memoryBytes: size(
+    {
+      variable: 'MCP_BRIDGE_MEMORY',
+      meaning: 'The memory limit of one sandbox. The embedded sandbox needs 272m.',
+    },
+    { default: '512m', min: '64m' },
+  ),
+  poolCount: wholeNumber(
+    { variable: 'MCP_BRIDGE_POOL', meaning: 'The number of sandboxes started in advance.' },
+    { default: 1, min: 0, max: 16 },
+  ),
+  poolMaxCount: {
+    ...optionalWholeNumber(
+      {
+        variable: 'MCP_BRIDGE_POOL_MAX',
+        meaning:
+          'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
+      },
+      { min: 1, max: 64 },
+    ),
+    defaultText: 'as many as `MCP_BRIDGE_POOL`',
+  },
+  image,
+  forkServer: choice(
+    {
+      variable: 'MCP_BRIDGE_FORK_SERVER',
+      meaning:
+        'Fork the sandboxes of bubblewrap from one process, in milliseconds: `auto` with the Python of this machine, `on` with an image’s, too.',
+    },
+    ['auto', 'on', 'off'],
+    'auto',
+  ),
+  cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'The CPU limit of a container.' }, 1024),
+  containerUser: pattern(
+    { variable: 'MCP_BRIDGE_CONTAINER_USER', meaning: 'The user and group inside a container.' },
+    { allowed: 'user or user:group, such as 65534:65534', matches: /^\w[\w-]*(:\w[\w-]*)?$/, default: '65534:65534' },
+  ),
+  pidsCount: wholeNumberAtLeast(
+    { variable: 'MCP_BRIDGE_PIDS', meaning: 'The limit of processes and threads in a container.' },
+    { default: 128, min: 16, max: 65_536 },
+  ),
+  ociRuntime: pattern(
+    {
+      variable: 'MCP_BRIDGE_OCI_RUNTIME',
+      meaning: 'Another OCI runtime for the container engine, such as `runsc`; in a cluster, a RuntimeClass.',
+    },
+    { allowed: 'the name or path of a runtime', matches: /^[\w/][\w./-]*$/, default: undefined },
+  ),
+  kubernetesContext: pattern(
+    { variable: 'MCP_BRIDGE_KUBERNETES_CONTEXT', meaning: 'The context of your kubeconfig files that pods run in.' },
+    { allowed: 'a name without spaces', matches: /^\S+$/, default: undefined },
+  ),
+  kubernetesNamespace: pattern(
+    { variable: 'MCP_BRIDGE_KUBERNETES_NAMESPACE', meaning: 'The namespace of pods, where it is not the context’s.' },
+    { allowed: 'the name of a namespace', matches: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, default: undefined },
+  ),
+  kubernetesNetwork: choice(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_NETWORK',
+      meaning: '`checked`: refuse a cluster whose pods reach a network. `unchecked`: do not try.',
+    },
+    ['checked', 'unchecked'],
+    'checked',
+  ),
+  kubernetesSeccomp: pattern(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_SECCOMP',
+      meaning:
+        'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
+    },
+    {
+      allowed: 'a path below that folder, such as sandbridge.json',
+      matches: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/,
+      default: undefined,
+    },
+  ),
+  kubernetesStartMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_START',
+      meaning: 'How long a pod may take to run, with pulling its image and waiting for a node.',
+    },
+    { default: 60, min: 5, max: 1800 },
+  ),
+  mask,
+  maskEndpoint,
+  mount,
+  packages: list(
+    { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
+    {
+      allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
+      separator: /\s+/,
+      // Never an option: the words end up on an installer's command line.
+      matches: /^[^-\s]\S*$/,
+    },
+  ),
+} as const

@@ -1,0 +1,158 @@
+// Settings of servers, and of the search for their tools.
+import { SOURCE_NAMES } from '../readers/index.ts'
+import { IMAGE_NAME } from '../server-definition.ts'
+import {
+  absolutePath,
+  choice,
+  flag,
+  list,
+  pattern,
+  seconds,
+  DAY_S,
+  isPlainHttpAddress,
+  type Setting,
+  isHttpUrl,
+} from '../setting-kinds.ts'
+
+const embeddingsUrl: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_EMBEDDINGS_URL',
+  meaning: 'An OpenAI-compatible `/v1/embeddings` endpoint that improves the ranking of tool searches.',
+  defaultText: 'none',
+  allowed: 'an http or https URL',
+  whenMissing: () => undefined,
+  parse: (text) => (isHttpUrl(text) ? text : undefined),
+  secret: true,
+}
+
+const upstreamIdleMs: Setting<number> = {
+  ...seconds(
+    {
+      variable: 'MCP_BRIDGE_UPSTREAM_IDLE',
+      meaning: 'The idle timeout of a server; 0 disables it.',
+    },
+    { default: 0, min: 0, max: DAY_S },
+  ),
+  defaultText: '0; 600 with `MCP_BRIDGE_UPSTREAMS=pods`',
+  whenMissing: ({ env }) => (env['MCP_BRIDGE_UPSTREAMS']?.trim().toLowerCase() === 'pods' ? 600_000 : 0),
+}
+
+const serversConfig: Setting<readonly string[]> = {
+  variable: 'MCP_SERVERS_CONFIG',
+  meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
+  defaultText: 'none',
+  allowed: 'paths',
+  whenMissing: () => [],
+  parse: (text, { home, platform }) =>
+    text
+      .split(platform === 'win32' ? ';' : ':')
+      .filter((file) => file !== '')
+      .map((file) => absolutePath(file, home)),
+}
+
+/** The only registry whose names are known to be their owners'. */
+export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
+
+const registries: Setting<readonly string[]> = {
+  variable: 'MCP_BRIDGE_REGISTRIES',
+  meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
+  defaultText: 'the official registry',
+  allowed: 'off, or http and https addresses separated by spaces',
+  whenMissing: () => [OFFICIAL_REGISTRY],
+  parse: (text) => {
+    if (text.toLowerCase() === 'off') return []
+    const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
+    return addresses.every(isPlainHttpAddress) ? [...new Set(addresses)] : undefined
+  },
+  secret: true,
+}
+
+export const SERVER_SETTINGS = {
+  load: choice(
+    {
+      variable: 'MCP_BRIDGE_LOAD',
+      meaning:
+        '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description.',
+    },
+    ['lazy', 'explicit'],
+    'lazy',
+  ),
+  jail: choice(
+    {
+      variable: 'MCP_BRIDGE_JAIL',
+      meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
+    },
+    ['configured', 'all'],
+    'configured',
+  ),
+  jailImage: pattern(
+    {
+      variable: 'MCP_BRIDGE_JAIL_IMAGE',
+      meaning:
+        'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
+    },
+    { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
+  ),
+  upstreams: choice(
+    {
+      variable: 'MCP_BRIDGE_UPSTREAMS',
+      meaning:
+        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL_IMAGE`.',
+    },
+    ['local', 'pods'],
+    'local',
+  ),
+  allowSelfServer: flag(
+    {
+      variable: 'MCP_BRIDGE_ALLOW_SELF_SERVER',
+      meaning: 'Keep server entries that would start this bridge again.',
+    },
+    false,
+  ),
+  learnTypes: flag(
+    {
+      variable: 'MCP_BRIDGE_LEARN_TYPES',
+      meaning: 'Learn what tools return (types and keys, never values) where their schema does not say.',
+    },
+    true,
+  ),
+  embeddingsUrl,
+  embeddingsModel: pattern(
+    { variable: 'MCP_BRIDGE_EMBEDDINGS_MODEL', meaning: 'The model to request from that endpoint.' },
+    { allowed: 'the name of a model', matches: /^\S+$/, default: undefined },
+  ),
+  embeddingsKey: pattern(
+    {
+      variable: 'MCP_BRIDGE_EMBEDDINGS_KEY',
+      meaning: 'The API key for that endpoint, sent as a bearer token.',
+      secret: true,
+    },
+    { allowed: 'a key without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
+  ),
+  upstreamIdleMs,
+  sources: list(
+    {
+      variable: 'MCP_BRIDGE_SOURCES',
+      meaning: 'The sources of server entries: names, `all`, or `-name` to exclude one.',
+    },
+    {
+      allowed: `all, or names separated by commas, each with a - before it to exclude it: ${SOURCE_NAMES.join(', ')}`,
+      separator: /[\s,]+/,
+      matches: new RegExp(`^(all|-?(${SOURCE_NAMES.join('|')}))$`),
+      defaultText: 'all',
+    },
+  ),
+  profile: pattern(
+    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
+  ),
+  registries,
+  expose: list(
+    { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
+    {
+      allowed: 'names of workflows separated by commas, such as weekly-report',
+      separator: /[\s,]+/,
+      matches: /^[a-z][a-z0-9-]{0,63}$/,
+    },
+  ),
+  serversConfig,
+} as const
