@@ -113,9 +113,10 @@ export class Bridge {
       // The settings have seen to it that it is one that can.
       return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
     }
-    const common = { settings, log, stores, events, questions, page, signInPage, startProgram }
+    const common = { settings, log, stores, events, questions, page, startProgram }
     const shared = new ServerSet({
       ...common,
+      signInPlace: { page: signInPage, loginOptions: '' },
       sharedCatalog: rest.sharedCatalog,
       ask,
       definitions,
@@ -124,7 +125,7 @@ export class Bridge {
       policy,
     })
     this.shared = shared
-    this.#userServers = new UserServers({ ...common, shared, ownPort: rest.ownPort })
+    this.#userServers = new UserServers({ ...common, signInPage, shared, ownPort: rest.ownPort })
     this.servers = shared.connected
     this.rules = shared.rules
     const { upstreams, catalog } = shared.connected

@@ -20,7 +20,7 @@ import type { Questions } from '../proxy/user/questions.ts'
 import type { JailPlace } from '../registry/quarantine.ts'
 import type { Stores } from '../state/open-stores.ts'
 import { usersFolder } from '../state/user-folder.ts'
-import type { SignInPage } from '../upstream/auth/callback.ts'
+import type { SignInPlace } from '../upstream/auth/callback.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
 import { createUpstreams } from '../upstream/create-upstreams.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
@@ -44,10 +44,7 @@ export interface ConnectOptions {
   user?: string
   /** Variables that placeholders stand for, in place of those of the bridge. */
   env?: () => Readonly<Record<string, string>>
-  /** What `sandbridge login SERVER` needs besides, as hints show it. */
-  loginOptions?: string
-  /** Where users sign in with browsers on other machines; missing means that they sign in on this one. */
-  signInPage: SignInPage | undefined
+  signInPlace: SignInPlace
   /** Can a tool be called? */
   standing: (tool: CatalogTool) => Standing
   /** Starts a server in a pod, where they run in pods. */
@@ -103,8 +100,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     resolveTransport,
     tokenStore,
     clientMetadataUrl: settings.clientMetadataUrl,
-    loginOptions: options.loginOptions,
-    signInPage: options.signInPage,
+    signInPlace: options.signInPlace,
     requests: (callers) => questions.requests(callers),
     jail: jailPlace,
     negotiatedTransportsFile: path.join(cacheDir, 'upstreams.json'),

@@ -122,7 +122,7 @@ export class UserServers {
       events,
       questions,
       page,
-      signInPage,
+      signInPlace: { page: signInPage, loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}` },
       startProgram,
       ask: undefined,
       definitions,
@@ -132,7 +132,6 @@ export class UserServers {
       user,
       folders: { stateDir: userFolder(settings.stateDir, user), cacheDir },
       env: () => definitions.env,
-      loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}`,
     })
   }
 }

@@ -18,7 +18,7 @@ import type { UpstreamRequests } from './connection/requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createClientCredentialsAuth } from './auth/client-credentials.ts'
 import { createStoredAuth } from './auth/stored-auth.ts'
-import type { SignInPage } from './auth/callback.ts'
+import type { SignInPlace } from './auth/callback.ts'
 import type { TokenStore } from './auth/token-store.ts'
 import { createNegotiatedTransports } from './lifecycle/negotiated-transports.ts'
 
@@ -48,10 +48,8 @@ export interface UpstreamsOptions {
   requests?: (callers: Callers) => UpstreamRequests
   /** Where `login` keeps the tokens for remote servers. Missing means that there are no logins. */
   tokenStore?: TokenStore
-  /** What `sandbridge login SERVER` needs besides, as hints show it. */
-  loginOptions?: string | undefined
-  /** Where users sign in with browsers on other machines; missing means that they sign in on this one. */
-  signInPage?: SignInPage | undefined
+  /** Missing means on this machine. */
+  signInPlace?: SignInPlace
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string | undefined
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
@@ -119,8 +117,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     new ManagedUpstream(definition, {
       clientInfo: options.clientInfo,
       startTimeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS,
-      loginOptions: options.loginOptions ?? '',
-      signInPage: options.signInPage,
+      signInPlace: options.signInPlace,
       cwd: options.cwd,
       idleMs: options.idleMs ?? 0,
       allowLinkLocal: options.allowLinkLocal ?? false,
@@ -236,7 +233,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         store: options.tokenStore,
         clientMetadataUrl: options.clientMetadataUrl,
         showPage,
-        openCallback: options.signInPage?.openCallback,
+        openCallback: options.signInPlace?.page?.openCallback,
         ...(scope !== undefined && { scope }),
         clientInfo: options.clientInfo,
         signal,

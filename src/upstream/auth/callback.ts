@@ -27,6 +27,14 @@ export interface SignInPage {
   openCallback: OpenCallback
 }
 
+/** Where the user of a set of servers signs in. */
+export interface SignInPlace {
+  /** What `sandbridge login SERVER` needs besides, such as ` --user ann`. */
+  loginOptions: string
+  /** For browsers on other machines; missing means that they sign in on this one. */
+  page: SignInPage | undefined
+}
+
 /** The port that a client is registered with is in use. */
 export class PortTakenError extends Error {}
 

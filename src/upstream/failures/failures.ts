@@ -1,6 +1,6 @@
 // Says in words why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
 // No error made here carries its cause: Node's and the MCP package's own errors quote commands, URLs and what the server wrote.
-import type { SignInPage } from '../auth/callback.ts'
+import type { SignInPlace } from '../auth/callback.ts'
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { BodyRefusedError } from '../remote/bounded-body.ts'
 import { ANSWER_LOST } from '../remote/http-streams.ts'
@@ -20,10 +20,7 @@ const SHOWN_CHARS = 4096
 /** What is known about the process or the connection that failed. */
 export interface Circumstances {
   server: string
-  /** What `sandbridge login SERVER` needs besides, such as ` --user ann`. */
-  loginOptions?: string
-  /** Where users sign in with browsers on other machines. */
-  signInPage?: Pick<SignInPage, 'addressFor'> | undefined
+  signInPlace?: SignInPlace | undefined
   redact: Redactor
   remote: boolean
   /** The first word of its command. */

@@ -1,5 +1,5 @@
 // Failures that a login or other permissions mend: what a server requires, and what the user does about it.
-import type { SignInPage } from '../auth/callback.ts'
+import type { SignInPlace } from '../auth/callback.ts'
 import { BridgeError } from '../../errors.ts'
 import { statusOf } from './remote-failure.ts'
 
@@ -8,8 +8,7 @@ const MAX_SCOPE_WORDS = 3
 /** What is known of the server that requires it. */
 interface Authenticated {
   server: string
-  loginOptions?: string
-  signInPage?: Pick<SignInPage, 'addressFor'> | undefined
+  signInPlace?: SignInPlace | undefined
   usesClientCredentials?: boolean
 }
 
@@ -38,13 +37,13 @@ export function loginNeeded(about: Authenticated, error: unknown): BridgeError {
 
 /** What the user does, for a sentence that asks them and for one that tells them. */
 function signInSteps(about: Authenticated): { asked: string; told: string } {
-  const address = about.signInPage?.addressFor(about.server)
+  const address = about.signInPlace?.page?.addressFor(about.server)
   if (address !== undefined) return { asked: `open ${address} in a browser`, told: `Open ${address} in a browser` }
   return { asked: `run ${loginCommand(about)} in a terminal`, told: `Run ${loginCommand(about)}` }
 }
 
-function loginCommand({ server, loginOptions = '' }: Authenticated, more = ''): string {
-  return `\`sandbridge login ${server}${loginOptions}${more}\``
+function loginCommand({ server, signInPlace }: Authenticated, more = ''): string {
+  return `\`sandbridge login ${server}${signInPlace?.loginOptions ?? ''}${more}\``
 }
 
 /** Names of permissions, and not a sentence: of words without anything that joins them, there are few. */

@@ -1,6 +1,6 @@
 // One configured upstream over its whole life: started on first need, shared, stopped when idle, started again on the next use after it died.
 // How it is reached is openUpstream's business, what is said to it Connection's.
-import type { SignInPage } from '../auth/callback.ts'
+import type { SignInPlace } from '../auth/callback.ts'
 import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
 import { BridgeError, type ErrorCode } from '../../errors.ts'
@@ -37,10 +37,7 @@ const OFFERINGS_DELAY_MS = 200
 export interface ManagedUpstreamOptions {
   clientInfo: Implementation
   startTimeoutMs: number
-  /** What `sandbridge login SERVER` needs besides. */
-  loginOptions: string
-  /** Where users sign in with browsers on other machines. */
-  signInPage: SignInPage | undefined
+  signInPlace: SignInPlace | undefined
   cwd: string | undefined
   /** How long to stay running without being used; 0 means for ever. */
   idleMs: number
@@ -308,8 +305,7 @@ export class ManagedUpstream {
       negotiatedTransports: this.#options.negotiatedTransports,
       jailPlace: this.#options.jailPlace,
       clientInfo: this.#options.clientInfo,
-      loginOptions: this.#options.loginOptions,
-      signInPage: this.#options.signInPage,
+      signInPlace: this.#options.signInPlace,
       requests: this.#options.requests(this.#callers),
       callers: this.#callers,
       allowLinkLocal: this.#options.allowLinkLocal,

@@ -1,5 +1,5 @@
 // Opens a connection to an upstream in the way that works for it: remembered, or found out by trying. It keeps nothing of a failed attempt.
-import type { SignInPage } from '../auth/callback.ts'
+import type { SignInPlace } from '../auth/callback.ts'
 import path from 'node:path'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
@@ -22,10 +22,7 @@ export interface OpenOptions
     Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose' | 'onClosing'>,
     Omit<RemoteOptions, 'sdk'> {
   definition: ServerDefinition
-  /** What `sandbridge login SERVER` needs besides. */
-  loginOptions: string
-  /** Where users sign in with browsers on other machines. */
-  signInPage: SignInPage | undefined
+  signInPlace: SignInPlace | undefined
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
   redact: Redactor
@@ -120,8 +117,7 @@ async function attempt(
   }
   const about = (since?: CallStart): Circumstances => ({
     server: definition.name,
-    loginOptions: options.loginOptions,
-    signInPage: options.signInPage,
+    signInPlace: options.signInPlace,
     redact,
     remote: via !== 'stdio',
     command: commandLine(written),
