@@ -13,9 +13,10 @@ import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './calls/check-arguments.ts'
 import type { Reason } from './search/search-index.ts'
-import { DiskCache, type Failure, type ServerError } from './disk-cache.ts'
+import { DiskCache } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
+import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
@@ -53,37 +54,6 @@ export interface CatalogOptions {
   log?: Log
   /** Milliseconds since 1970. */
   now?: () => number
-}
-
-/** One configured server, without starting it. */
-export interface ServerEntry {
-  name: string
-  alias: string
-  /** One line: the config's words, else the server's own. */
-  description: string
-  state: string
-  /** How many tools it has; missing when it was never asked. */
-  toolCount?: number
-  /** Why it could not be indexed the last time. */
-  problem?: string
-}
-
-/** A server whose tools are not known. */
-export interface Unsearched {
-  name: string
-  reason: string
-  /** It has failed; otherwise it may answer any moment. */
-  isBroken: boolean
-}
-
-export interface ServerDetails extends ServerEntry {
-  tools: CatalogTool[]
-  instructions: string | undefined
-  /** When the tools were read, in milliseconds since 1970. */
-  fetchedAt: number | undefined
-  failure: Failure | undefined
-  /** Why it last ended or could not be started, whether or not it works now. */
-  lastError: ServerError | undefined
 }
 
 export interface SearchOptions {
@@ -147,7 +117,7 @@ export class Catalog {
   }
 
   /** All configured servers, in the order of their configuration. Starts nothing. */
-  servers(): ServerEntry[] {
+  servers(): KnownServer[] {
     return [...this.#records.byName.values()].map((record) => this.#entry(record))
   }
 
@@ -333,7 +303,7 @@ export class Catalog {
    */
   async index(
     servers: readonly string[],
-    { onStart, onEnd }: { onStart?: (server: string) => void; onEnd?: (entry: ServerEntry) => void } = {},
+    { onStart, onEnd }: { onStart?: (server: string) => void; onEnd?: (entry: KnownServer) => void } = {},
   ): Promise<void> {
     await this.#indexing.everyOne(
       servers.map((name) => this.#records.of(name)),
@@ -400,7 +370,7 @@ export class Catalog {
     for (const record of this.#records.byName.values()) record.flush()
   }
 
-  #entry(record: ServerRecord): ServerEntry {
+  #entry(record: ServerRecord): KnownServer {
     const count = record.tools?.length
     const problem = record.failure?.reason
     return {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { homedir, release } from 'node:os'
 import type { Bridge } from '../bridge.ts'
-import type { ServerEntry } from '../catalog/catalog.ts'
+import type { KnownServer } from '../catalog/known-server.ts'
 import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
 import { describeServers } from '../config/describe-servers.ts'
@@ -200,7 +200,7 @@ function jailTexts(jails: readonly ServerJail[]): string[] {
 }
 
 /** How many there are, and what is known of them: none has failed that was never asked. */
-function serversText(servers: readonly ServerEntry[]): string {
+function serversText(servers: readonly KnownServer[]): string {
   const failed = servers.filter(({ problem }) => problem !== undefined).length
   const unasked = servers.filter(({ problem, toolCount }) => problem === undefined && toolCount === undefined).length
   const parts = [`${count(servers.length, 'MCP server')} configured`]

@@ -1,5 +1,5 @@
 // `sandbridge index`: ask every server for its tools now, so that no cell has to wait for it.
-import type { ServerEntry } from '../catalog/catalog.ts'
+import type { KnownServer } from '../catalog/known-server.ts'
 import { count } from '../text/count.ts'
 import { LiveLines } from './live-lines.ts'
 import { namedServer } from './named-server.ts'
@@ -9,7 +9,7 @@ import { NO_SERVERS, shortReason, untrustedNote } from './server-notes.ts'
 
 const REDRAW_MS = 1000
 
-interface Indexed extends ServerEntry {
+interface Indexed extends KnownServer {
   seconds: number
 }
 
@@ -69,7 +69,7 @@ async function indexShown(catalog: { index: Index }, names: readonly string[], i
 
 type Index = (
   servers: readonly string[],
-  watch: { onStart: (server: string) => void; onEnd: (entry: ServerEntry) => void },
+  watch: { onStart: (server: string) => void; onEnd: (entry: KnownServer) => void },
 ) => Promise<void>
 
 function rowOf({ name, toolCount = 0, problem, seconds }: Indexed): Cell[] {

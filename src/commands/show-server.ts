@@ -1,7 +1,7 @@
 // `sandbridge servers NAME`: all that is known of one server. Starts nothing.
 import type { Bridge } from '../bridge.ts'
 import { listingTokens } from '../catalog/calls/listing-tokens.ts'
-import type { ServerDetails } from '../catalog/catalog.ts'
+import type { ServerDetails } from '../catalog/known-server.ts'
 import { firstSentence } from '../text/one-line.ts'
 import { describeJail, describeServers } from '../config/describe-servers.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'

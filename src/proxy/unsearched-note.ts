@@ -1,5 +1,5 @@
 // What a search did not look into, as a note to the reader of its cell: without it, a tool that was not found seems not to exist. Pure.
-import type { Unsearched } from '../catalog/catalog.ts'
+import type { Unsearched } from '../catalog/known-server.ts'
 import { oneLine } from '../text/one-line.ts'
 import { firstOf } from '../text/first-of.ts'
 import { ONLY_NAMED } from './scope.ts'

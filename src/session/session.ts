@@ -15,6 +15,7 @@ import { GuestCells } from './guest-cells.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
+import type { SessionInfo, SessionLimits } from './session-info.ts'
 
 /** Whose a sandbox is that outlives the bridge, by who runs the first cell. */
 export type KeptFor = (origin: Origin | undefined) => KeptSession
@@ -39,26 +40,6 @@ interface SessionOptions {
   compat?: boolean
   /** Limits that are held elsewhere, for `describe`. */
   limits?: SessionLimits
-}
-
-interface SessionLimits {
-  memoryBytes: number
-  maxTimeoutSeconds: number
-  outputTokenCount: number
-}
-
-/** What a cell can learn of its session. */
-export interface SessionInfo extends Partial<SessionLimits> {
-  mode: 'shared' | 'fresh' | 'durable'
-  /** Since the sandbox was given to this session. */
-  ageSeconds: number
-  /** Cells run in this sandbox, this one included. */
-  cellCount: number
-  provider: string
-  python: string
-  /** Of the running cell. */
-  timeoutSeconds: number
-  idleTimeoutSeconds: number
 }
 
 /** Cells that may wait behind the one that runs. */
