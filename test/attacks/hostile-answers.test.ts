@@ -78,7 +78,7 @@ describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubern
 
     it.for([
       ['open_artifact', 60],
-      ['call_tool', Infinity],
+      ['call_tool', 200],
     ] as const)(
       'answers to %s that a cell does not read are requested for %s of 200 calls at most',
       async ([method, most], ctx) => {
