@@ -38,6 +38,8 @@ const RUNTIME_REWRITES: Rewrite[] = [
     put: 'var getHeapMax=()=>globalThis.__sandbridgeHeapMaxBytes??4294901760',
     count: 1,
   },
+  // The snapshot has no long runs of zeros, see snapshot.ts.
+  { find: 'return Module.HEAP8.set(t),l}', put: 'return globalThis.__sandbridgeRestore(Module,t),l}', count: 1 },
 ]
 
 /**

@@ -81,6 +81,21 @@ forget()
 del forget
 `
 
+  // The pieces of the heap, see snapshot.ts, into the memory of an instance that has just been made. Between them, everything is zero: what the instance
+  // has written there itself is overwritten, and what it has not touched stays untouched. Of its stack, nobody reads what is not in a piece.
+  globalThis.__sandbridgeRestore = (wasm, pieces) => {
+    const { HEAP8 } = wasm
+    const [count] = new Uint32Array(pieces.buffer, pieces.byteOffset, 1)
+    const places = new Uint32Array(pieces.buffer, pieces.byteOffset + 4, 2 * count)
+    HEAP8.fill(0, 0, wasm._emscripten_stack_get_end())
+    HEAP8.fill(0, wasm._emscripten_stack_get_base(), wasm._sbrk(0))
+    let from = 4 + 8 * count
+    for (let piece = 0; piece < count; piece += 1) {
+      const [at, bytes] = places.subarray(2 * piece, 2 * piece + 2)
+      HEAP8.set(pieces.subarray(from, (from += bytes)), at)
+    }
+  }
+
   const urls = { '/bundle/pyodide.asm.wasm': input.wasm, '/bundle/python_stdlib.zip': input.stdlib }
   globalThis.readbuffer = (path) => {
     const bytes = urls[path]
@@ -102,6 +117,7 @@ del forget
     _loadSnapshot: input.snapshot,
   })
   delete globalThis.readbuffer
+  delete globalThis.__sandbridgeRestore
   pyodide._api.config._loadSnapshot = undefined
   input.snapshot = input.wasm = input.stdlib = undefined
   for (const name of Object.keys(urls)) delete urls[name]
