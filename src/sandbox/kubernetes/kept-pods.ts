@@ -34,6 +34,8 @@ interface KeptPodsOptions {
 /** A kernel that starts, and one that runs. */
 const FIRST_HELLO_MS = 60_000
 const HELLO_MS = 10_000
+/** How long one that ran already is tried for. */
+const RETURN_MS = 3_000
 /** How long a cell that another bridge runs is waited for. */
 const BUSY_MS = 30_000
 const BUSY_AGAIN_MS = 200
@@ -123,7 +125,12 @@ export class KeptPods {
       const pod = await this.#cluster.getClaim(name)
       if (!pod || !isAlive(pod) || pod.state.uid !== uid)
         return `The kept sandbox ${name} has ended, and its variables are gone.`
-      const connection = await this.#attach(name)
+      const connection = await attachToRelay(this.#cluster, name, {
+        pingMs: this.#options.pingMs,
+        forMs: RETURN_MS,
+      }).catch((error: unknown) => {
+        throw error instanceof ApiError && error.status >= 500 ? notReached(name, error) : error
+      })
       try {
         const hello = await askRelay(connection, HELLO_MS)
         // Whoever has its handle has the session, wherever it was: others get what nobody has.
@@ -240,6 +247,15 @@ function notStarted({ reason, message }: NotStarted): BridgeError {
   if (reason === 'no-room') return new BridgeError('SANDBOX_BUSY', `No sandbox can start now: ${message}`)
   return new BridgeError('SANDBOX_START_FAILED', message)
 }
+
+/** The API server answers, and the node does not. */
+function notReached(name: string, cause: ApiError): BridgeError {
+  const text = `The node of the kept sandbox ${name} does not answer, so its variables cannot be had now: ${cause.message}. No code ran`
+  return new BridgeError('SANDBOX_BUSY', text, { hint: GIVEN_UP, cause })
+}
+
+const GIVEN_UP =
+  'Retry later. A cluster gives a node up after a minute without a word from it; the next cell then starts with no variables.'
 
 function isBusy(): BridgeError {
   const text = `Another bridge is running a cell in this session, and it did not end within ${BUSY_MS / 1000} s. No code ran`
