@@ -59,8 +59,12 @@ class KeptFrames:
         if call in self.calls:
             self.calls_bytes -= len(self.calls.pop(call)[1])
 
+    def answer(self, call: int) -> None:
+        self.drop_call(call)
+        self.begun.discard(call)
+
     def take_on(self, number: int, running: bool) -> None:
-        """A bridge makes the calls up to here."""
+        """A bridge makes the calls up to here, or may have made them."""
         for call, _ in list(takewhile(lambda one: one[1][0] <= number, self.calls.items())):
             self.drop_call(call)
             if running and len(self.begun) < CALLS:

@@ -34,6 +34,13 @@ UNKEPT_S = 60
 AGAIN_S = 0.2
 # How long the result of a cell may be on its way to its client.
 DELIVERY_S = 5
+# A bridge that was heard within this time may make a call at once. Longer would leave more calls of which nobody knows whether a bridge that was
+# killed has made them.
+TRUST_S = 0.5
+# That a line has arrived is said along with the next frame, or after this time, or when so much has come.
+TELL_S = 0.02
+TELL_BYTES = 1 << 18
+CALL = b'{"type":"call"'
 
 
 class Relay:
@@ -51,10 +58,14 @@ class Relay:
         self.attempt = 0
         self.got = 0
         self.told_got = 0
+        self.untold_bytes = 0
+        self.tell_at = 0.0
         self.again_at = 0.0
         self.acknowledged = 0
         # What was sent to it, and of that what it has not acknowledged.
         self.sent = 0
+        # No call after this frame was made by a bridge that has not acknowledged it.
+        self.entrusted = 0
         self.unread = deque()  # type: deque[tuple[int, int]]
         self.unread_bytes = 0
         self.key = b""
@@ -143,7 +154,7 @@ class Relay:
         opened = ",".join(map(str, sorted(self.kept.begun)))
         words = [
             b"hello",
-            b"version=2",
+            b"version=3",
             b"key=" + (self.key or b"-"),
             b"generation=%d" % self.generation,
             b"attempt=%d" % attempt,
@@ -192,6 +203,8 @@ class Relay:
         return fds
 
     def wait_ms(self) -> int:
+        if self.tell_at:
+            return int(TELL_S * 1000)
         if self.bridge or self.door is None:
             return 1000
         return int(CONNECT_AGAIN_S * 1000)
@@ -221,9 +234,10 @@ class Relay:
                     self.lose_pipe()
                 for line in lines or ():
                     self.from_bridge(line)
-                if self.bridge and self.told_got != self.got:
-                    self.told_got = self.got
-                    pipe.put(b"got %d\n" % self.got)
+                if self.told_got != self.got and not self.tell_at:
+                    self.tell_at = time.monotonic() + TELL_S
+                if self.untold_bytes > TELL_BYTES:
+                    self.tell_got()
         if self.pipe and self.pipe.queue and not self.pipe.write():
             return  # its end is told by the next poll
         if self.kernel.queue:
@@ -252,6 +266,8 @@ class Relay:
             return 0  # a cell has closed its channel: no frame can be sent any more
         if self.bridge and self.door is None and now - self.heard_at > SILENT_S:
             self.lose_bridge()
+        if self.tell_at and now >= self.tell_at:
+            self.tell_got()
         if self.bridge:
             return None
         if self.ready and now - self.left_at > (self.keep_s or UNKEPT_S):
@@ -305,10 +321,22 @@ class Relay:
 
     def send(self, number: int, line: bytes) -> None:
         assert self.bridge
-        self.bridge.put(b"%d " % number + line)
+        self.tell_got()
+        if line.startswith(CALL) and time.monotonic() - self.heard_at < TRUST_S:
+            self.entrusted = number
+            self.bridge.put(b"%d! " % number + line)
+        else:
+            self.bridge.put(b"%d " % number + line)
         self.sent = number
         self.unread.append((number, len(line)))
         self.unread_bytes += len(line)
+
+    def tell_got(self) -> None:
+        self.tell_at = 0.0
+        self.untold_bytes = 0
+        if self.bridge and self.told_got != self.got:
+            self.told_got = self.got
+            self.bridge.put(b"got %d\n" % self.got)
 
     def send_kept(self, above: int) -> None:
         for number, line in self.kept.above(above):
@@ -344,6 +372,7 @@ class Relay:
                 self.send_kept(self.sent)
         if number == self.got + 1:
             self.got = number
+            self.untold_bytes += len(rest)
             self.obey(rest)
         elif number > self.got and self.bridge and self.heard_at - self.again_at > AGAIN_S:
             self.again_at = self.heard_at
@@ -367,6 +396,8 @@ class Relay:
             self.got = 0
             self.acknowledged = 0
             self.resumed = False
+            # The earlier one may have made these.
+            self.kept.take_on(self.entrusted, self.running)
         self.attempt = attempt
         self.heard_at = time.monotonic()
         self.bridge = self.pipe
@@ -384,7 +415,7 @@ class Relay:
         if line.startswith(b"{"):
             kind, rest = kind_of(line)
             if kind == b"reply":
-                self.kept.begun.discard(integer(rest, b',"id":')[0])
+                self.kept.answer(integer(rest, b',"id":')[0])
             elif kind == b"run" and self.announced:
                 # Only now, when all of it has come.
                 self.announced = False
@@ -394,6 +425,8 @@ class Relay:
         word, *more = line.split()
         if word == b"ack":
             self.acknowledge(int(more[0]))
+            if len(more) > 1:
+                self.tell_got()
         elif word == b"cell":
             self.cell, self.deadline, self.digest = int(more[0]), int(more[1]) / 1000, more[2]
             self.announced = True
@@ -410,8 +443,7 @@ class Relay:
         elif word == b"keep":
             self.keep_s = float(more[0])
         elif word == b"leave":
-            if self.bridge:
-                self.bridge.put(b"got %d\n" % self.got)
+            self.tell_got()
             self.lose_bridge()
         elif word == b"end":
             os._exit(0)

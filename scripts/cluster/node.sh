@@ -76,8 +76,9 @@ healthzPort: 0
 resolvConf: ""
 podCIDR: $pods.0/24
 CONF
-mkdir -p "$files/kubelet/seccomp"
-cp "$deploy/seccomp.json" "$files/kubelet/seccomp/sandbridge.json"
+# Where this kubelet looks for profiles, wherever its other files are. Only this node sees it.
+mkdir -p /var/lib/kubelet/seccomp
+cp "$deploy/seccomp.json" /var/lib/kubelet/seccomp/sandbridge.json
 "$bin/kubelet" --config "$files/kubelet.yaml" --kubeconfig "$files/kubeconfig" --root-dir "$files/kubelet" \
   --cert-dir "$files/pki" --hostname-override "node-$number" --node-ip "$(node_address "$number")" \
   --container-runtime remote --container-runtime-endpoint "unix://$files/containerd.sock" \

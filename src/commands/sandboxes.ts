@@ -1,38 +1,51 @@
-// `sandbridge sandboxes`: those that outlive their bridge, for the person whose machine they are on. Starts none.
+// `sandbridge sandboxes`: those that outlive their bridge, for the person whose machine or namespace they are in. Starts none.
 import path from 'node:path'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { isRunning, removeKept } from '../sandbox/container/durable-containers.ts'
 import { type KeptRecord, KeptSandboxes } from '../sandbox/durable/kept-sandboxes.ts'
+import type { Cluster } from '../sandbox/kubernetes/cluster.ts'
+import type { KeptPod } from '../sandbox/kubernetes/kept-pod-list.ts'
+import type { ProviderName } from '../sandbox/provider.ts'
 import { count } from '../text/count.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from './print.ts'
 
 const NONE =
   'No sandboxes are kept. With MCP_BRIDGE_SESSION=durable, the sandbox of a conversation outlives its bridge.'
 
+/** Of a cluster that does not answer. */
+const PATIENCE_MS = 3_000
+
 /** What can be told of one: nothing that leads into it. */
-interface Described extends Pick<KeptRecord, 'id' | 'provider' | 'client' | 'folder' | 'createdAt' | 'usedAt'> {
-  /** `in use` by a bridge, `waiting` for one, or `ended`: the next bridge drops it. */
-  state: 'in use' | 'waiting' | 'ended'
-  /** The process of the bridge that has it. */
-  bridge?: number
+interface Described extends Pick<KeptRecord, 'id' | 'client' | 'folder' | 'createdAt'> {
+  provider: ProviderName
+  /** `in use` by a bridge, `waiting` for one, `ended`: the next bridge drops it; of a pod also `no answer`: its node may be gone. */
+  state: KeptPod['state']
+  /** The process of the bridge that has it, or who that is in the words of the cluster. */
+  bridge?: number | string
+  /** Not known of pods. */
+  usedAt?: string
 }
 
 export async function listSandboxes({ json }: { json?: boolean }): Promise<void> {
   const kept = openKept()
-  const all = await Promise.all((await kept.list()).map((record) => describe(kept, record)))
+  const local = await Promise.all((await kept.list()).map((record) => describe(kept, record)))
+  const all = [...local, ...(await describePods())]
   if (json) return printJson(all)
   if (all.length === 0) return printEmpty(NONE)
   printTable(
-    all.map(({ id, provider, state, bridge, client, folder, usedAt }) => [
+    all.map(({ id, provider, state, bridge, client, folder, createdAt, usedAt }) => [
       id,
       provider,
-      bridge === undefined ? state : `${state} (process ${bridge})`,
+      bridge === undefined
+        ? state
+        : `${state} (${typeof bridge === 'number' ? `process ${bridge}` : visibleInline(bridge)})`,
       visibleInline(client ?? '-'),
       visibleInline(folder ?? '-'),
-      usedAt.slice(0, 16).replace('T', ' '),
+      minute(createdAt),
+      usedAt === undefined ? '-' : minute(usedAt),
     ]),
-    { head: ['ID', 'PROVIDER', 'STATE', 'CLIENT', 'FOLDER', 'LAST USED'] },
+    { head: ['ID', 'PROVIDER', 'STATE', 'CLIENT', 'FOLDER', 'CREATED', 'LAST USED'] },
   )
   printSummary(`${count(all.length, 'sandbox', 'sandboxes')}. End one: sandbridge sandboxes remove ${all[0]!.id}`)
 }
@@ -41,18 +54,58 @@ export async function listSandboxes({ json }: { json?: boolean }): Promise<void>
 export async function removeSandbox(id: string): Promise<void> {
   const kept = openKept()
   const record = (await kept.list()).find((one) => one.id === id)
+  if (!record && (await removePod(id))) return print(`Ended '${id}'. Its variables are gone.`)
   if (!record) {
     throw new BridgeError('STATE_NOT_FOUND', `No sandbox '${visibleInline(id)}' is kept`, {
       hint: 'See `sandbridge sandboxes`.',
     })
   }
   if (!(await removeKept(kept, record))) {
-    const holder = await kept.holder(id)
-    throw new BridgeError('STATE_REFUSED', `A bridge (process ${holder}) is using the sandbox '${id}'`, {
-      hint: 'End that bridge first.',
-    })
+    throw inUse(id, `process ${await kept.holder(id)}`)
   }
   print(`Ended '${id}'. Its variables are gone.`)
+}
+
+/** The namespace of the pods, where the settings say that sandboxes are pods. */
+async function openPods(): Promise<Cluster | undefined> {
+  const { runtime, kubernetesContext: context, kubernetesNamespace: namespace } = readSettings(process.env)
+  if (runtime !== 'kubernetes') return undefined
+  const { openCluster } = await import('../sandbox/kubernetes/open-cluster.ts')
+  return (await openCluster({ context, namespace }, PATIENCE_MS)).cluster
+}
+
+async function describePods(): Promise<Described[]> {
+  const cluster = await openPods()
+  if (!cluster) return []
+  const { listKeptPods } = await import('../sandbox/kubernetes/kept-pod-list.ts')
+  return (await listKeptPods(cluster)).map(({ name, state, holder, client, createdAt }) => ({
+    id: name,
+    provider: 'kubernetes',
+    createdAt: new Date(createdAt).toISOString(),
+    ...(client !== undefined && { client }),
+    state,
+    ...(state === 'in use' && { bridge: holder }),
+  }))
+}
+
+/** @returns false when there is no such pod @throws BridgeError STATE_REFUSED */
+async function removePod(name: string): Promise<boolean> {
+  const cluster = await openPods()
+  if (!cluster) return false
+  const { removeKeptPod } = await import('../sandbox/kubernetes/kept-pod-list.ts')
+  const answer = await removeKeptPod(cluster, name)
+  if (typeof answer === 'object') throw inUse(name, visibleInline(answer.holder))
+  return answer === 'removed'
+}
+
+function inUse(id: string, bridge: string): BridgeError {
+  return new BridgeError('STATE_REFUSED', `A bridge (${bridge}) is using the sandbox '${id}'`, {
+    hint: 'End that bridge first.',
+  })
+}
+
+function minute(time: string): string {
+  return time.slice(0, 16).replace('T', ' ')
 }
 
 function openKept(): KeptSandboxes {

@@ -49,7 +49,7 @@ export function runAttacks({ name, open, memoryBytes, only = () => true }: Attac
         const why = whyNoControl(attack)
         if (why !== undefined) ctx.skip(why)
         const guarded = provider as Provider
-        const sandbox = await victim('sandbox', async () => sandboxVictim(await guarded.start({ memoryBytes })))
+        const sandbox = await victim('sandbox', async () => awake(sandboxVictim(await guarded.start({ memoryBytes }))))
         const inside = await sandbox.run(canaries.preamble() + attack.code)
         expect(await canaries.traces(inside), inside).toBeUndefined()
 
@@ -59,6 +59,12 @@ export function runAttacks({ name, open, memoryBytes, only = () => true }: Attac
       })
     }
   })
+}
+
+/** One that does not come up would withstand everything. */
+async function awake(sandbox: Victim): Promise<Victim> {
+  expect(await sandbox.run("print('awake')")).toContain('awake')
+  return sandbox
 }
 
 /** Why the attack cannot be shown to work on this machine. */

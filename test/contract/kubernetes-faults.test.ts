@@ -3,14 +3,11 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished }
 import { describeExit } from '../../src/kernel/channel.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import { removeLeftovers } from '../../src/sandbox/kubernetes/leftovers.ts'
-import { ApiClient } from '../../src/sandbox/kubernetes/api-client.ts'
-import { Cluster } from '../../src/sandbox/kubernetes/cluster.ts'
-import { CredentialSource } from '../../src/sandbox/kubernetes/credentials.ts'
 import { describeCluster, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { openCluster } from '../../src/sandbox/kubernetes/open-cluster.ts'
 import { loadNativeKernel } from '../../src/sandbox/native-kernel.ts'
 import { podManifest } from '../../src/sandbox/kubernetes/pod-manifest.ts'
 import { PodSandbox } from '../../src/sandbox/kubernetes/pod-sandbox.ts'
-import { findCluster } from '../../src/sandbox/kubernetes/kubeconfig.ts'
 import { KubernetesProvider, type KubernetesOptions } from '../../src/sandbox/kubernetes/provider.ts'
 import { KUBERNETES, providerOrSkip } from '../support/engines.ts'
 import { attachCells, MEMORY_BYTES, startCells, type CellRunner } from '../support/cell-runner.ts'
@@ -33,10 +30,7 @@ const provider = (more: Partial<KubernetesOptions> = {}) =>
 const start = async (more: Partial<KubernetesOptions> = {}) =>
   Kernel.attach(await provider(more).start({ memoryBytes: MEMORY_BYTES }))
 
-const ownCluster = async () => {
-  const access = await findCluster({ env: process.env, home: '/nonexistent' })
-  return new Cluster(new ApiClient(access.server, new CredentialSource(access)), 'fake', access.namespace)
-}
+const ownCluster = async () => (await openCluster({})).cluster
 
 const WORDS = { id: 'x', memoryBytes: MEMORY_BYTES, pidsCount: 128, compiled: undefined }
 const POD = {
@@ -121,10 +115,11 @@ describe('what the cluster refuses', () => {
     ['create', 'pods'],
     ['create', 'networkpolicies'],
     ['get', 'pods/attach'],
+    ['create', 'pods/attach'],
   ])('a missing right to %s %s is named', async (verb, resource) => {
     cluster.denied.add(`${verb} ${resource}`)
     const error: unknown = await start().catch((thrown: unknown) => thrown)
-    expect((error as Error).message).toMatch(new RegExp(`cannot ${verb} resource "${resource}"`))
+    expect((error as Error).message).toMatch(new RegExp(`does not let the bridge \\w+ ${resource}`))
   })
 
   it('refused credentials and a missing namespace are reported', async () => {

@@ -6,7 +6,8 @@ import { testProvider } from './provider-contract.ts'
 const differences = {
   isLeft: async (id: string) => {
     const pod = await (await asAdmin()).getPod(id)
-    return pod !== 'gone' && (pod.phase === 'Pending' || pod.phase === 'Running')
+    // Newer clusters say that the container has ended before they say it of the pod.
+    return pod !== 'gone' && !pod.terminated && (pod.phase === 'Pending' || pod.phase === 'Running')
   },
   killFromOutside: async ({ id }: Sandbox) => (await asAdmin()).deletePod(id, 1),
 }

@@ -191,6 +191,30 @@ export function testDurablePods(cluster: DurableCluster): void {
     expect(await (await b.connect('legacy')).run('x')).toBe('5')
   })
 
+  it('sandbridge sandboxes lists the pod of a session, and ends it only when no bridge has it', async () => {
+    const home = makeHome()
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    const sandbridge = (...args: string[]) =>
+      runProgram(process.execPath, [CLI, 'sandboxes', ...args], bridgeEnv(home, env))
+    const list = async () => JSON.parse((await sandbridge('--json')).stdout) as { id: string; state: string }[]
+    const others = new Set((await list()).map(({ id }) => id))
+    const own = async () => (await list()).filter(({ id }) => !others.has(id))
+    const bridge = await startHttpBridge({ env })
+    await (await bridge.connect('modern')).run('x = 1')
+    const listed = await own()
+    expect(listed).toEqual([
+      expect.objectContaining({ provider: 'kubernetes', state: 'in use', bridge: expect.stringContaining('process') }),
+    ])
+    const { id } = listed[0]!
+    const refused = await sandbridge('remove', id)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`is using the sandbox '${id}'`)])
+    bridge.child.kill('SIGTERM')
+    await until(async () => (await own()).every(({ state }) => state === 'waiting'))
+    expect((await sandbridge('remove', id)).stdout).toBe(`Ended '${id}'. Its variables are gone.\n`)
+    expect((await own()).filter(({ state }) => state !== 'ended')).toEqual([])
+    expect((await sandbridge('remove', 'sandbridge-00')).stderr).toContain("No sandbox 'sandbridge-00' is kept")
+  })
+
   it('a bridge over HTTP does not start with durable sessions in Kubernetes and no key of handles', async () => {
     const home = makeHome()
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))

@@ -69,10 +69,14 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_HANDLE_KEY',
       meaning:
-        'The key of session handles, the same for all replicas of `run --http`. Needed where durable sandboxes are pods.',
+        'The key of session handles, the same for all replicas of `run --http`. Needed where durable sandboxes are pods. Of several keys, the first is used for new handles, and handles of the others are still known.',
       secret: true,
     },
-    { allowed: 'at least 32 printable characters without spaces', matches: /^[\x21-\x7e]{32,}$/, default: undefined },
+    {
+      allowed: 'at least 32 printable characters, and more such keys after a space each',
+      matches: /^[\x21-\x7e]{32,}( [\x21-\x7e]{32,})*$/,
+      default: undefined,
+    },
   ),
   httpToken: pattern(
     {

@@ -17,7 +17,7 @@ export interface Hello extends LeftBehind {
   isBusy: boolean
 }
 
-const VERSION = '2'
+const VERSION = '3'
 /** As many as one kernel may have open. */
 const MAX_OPEN_CALLS = 10_000
 const MAX_NUMBER_DIGITS = 15

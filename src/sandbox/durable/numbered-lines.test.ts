@@ -16,7 +16,7 @@ const KEY = 'a'.repeat(64)
 
 function hello(words: Record<string, string> = {}): string {
   const all = {
-    version: '2',
+    version: '3',
     key: KEY,
     generation: '1',
     attempt: '1',
@@ -61,8 +61,8 @@ async function numbered() {
   const lines: NumberedLines = new NumberedLines({
     onHello: ({ attempt }) => attempt === 1,
     onGot: () => {},
-    acknowledge: (frame) => {
-      ours.write(`ack ${frame}\n`)
+    acknowledge: (frame, how) => {
+      ours.write(`ack ${frame}${how === 'confirmed' ? ' confirm' : ''}\n`)
       return (sent += 1)
     },
     onFault: (reason) => {
@@ -85,7 +85,7 @@ describe('the hello of a kept sandbox', () => {
   })
 
   it.each([
-    ['another version', { version: '1' }],
+    ['another version', { version: '2' }],
     ['a number that is none', { cell: '-1' }],
     ['a number that is too long', { deadline: '1'.repeat(16) }],
     ['a key of another form', { key: 'x' }],
@@ -148,12 +148,19 @@ describe('numbered frames', () => {
     theirs.write('1 {"type":"output"}\n')
     await until(() => frames.length === 1)
     theirs.write('2 {"type":"call"}\n')
-    await until(() => received() === 'ack 1\nack 2\n')
+    await until(() => received() === 'ack 1\nack 2 confirm\n')
     theirs.write('3 {"type":"output"}\ngot 1\n')
     await until(() => received().endsWith('ack 3\n'))
     expect(frames).toHaveLength(1)
     theirs.write('got 2\n')
     await until(() => frames.join('') === '{"type":"output"}\n{"type":"call"}\n{"type":"output"}\n')
+  })
+
+  it('a call among numbered frames that the sandbox counts as made is passed on at once', async () => {
+    const { theirs, frames, received, read } = await numbered()
+    read()
+    theirs.write('2! {"type":"call"}\n')
+    await until(() => frames.join('') === '{"type":"call"}\n' && received() === 'ack 2\n')
   })
 
   it('numbered frames are passed on and acknowledged', async () => {
@@ -173,7 +180,7 @@ describe('numbered frames', () => {
     ['a smaller number', '7 {}\n3 {}\n', /frame 3 after frame 7/],
     ['no number', '{"type":"call"}\n', /a line without a number/],
     ['a word that no sandbox says', 'ack 99\n', /a line without a number/],
-    ['a hello that is none', 'hello version=2\n', /a hello that is none/],
+    ['a hello that is none', 'hello version=3\n', /a hello that is none/],
     ['a number that is too large', `${'9'.repeat(17)} {}\n`, /a line without a number/],
   ])('numbered frames end with %s, and nothing of that batch is passed on', async (_what, text, reason) => {
     const { theirs, faults, frames, read } = await numbered()

@@ -1,18 +1,21 @@
-// Frames with numbers, from the first process of a kept sandbox. A call is handed on once it is certain that the sandbox knows it to be acknowledged: from
-// then on it may have been made, and one that was not is sent again to the next bridge. A number that cannot be right ends the sandbox.
+// Frames with numbers, from the first process of a kept sandbox. A call is handed on when the sandbox counts it as one that may have been made, and so
+// never sends it to another bridge: it says so with the call, or it is certain that it knows the call to be acknowledged. A number that cannot be right
+// ends the sandbox.
 import { Readable } from 'node:stream'
 import { createLineSplitter, type LineSplitter } from '../../process/line-splitter.ts'
 import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
 
 /** With its number. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024 + 32
-/** A decimal number below 2^53, and a space. */
-const NUMBERED = /^(0|[1-9]\d{0,14}) /
-const MAX_PREFIX_BYTES = 17
+/** A decimal number below 2^53, a mark where it may be acted on at once, and a space. */
+const NUMBERED = /^(0|[1-9]\d{0,14})(!?) /
+const MAX_PREFIX_BYTES = 18
 /** Of frames that are not with their reader yet: with more, nothing is read. */
 const MAX_WAITING_BYTES = 1 << 20
 /** The sandbox waits for acknowledgements before it sends more than this. */
 const MAX_UNCONFIRMED_BYTES = MAX_LINE_BYTES + 16 * MAX_WAITING_BYTES
+/** Of frames that are acknowledged with the next line that is sent: more of them are at once. */
+const MAX_UNACKNOWLEDGED_BYTES = 1 << 18
 const LF = Buffer.from('\n')
 /** As kernels write them. */
 const CALL = Buffer.from('{"type":"call"')
@@ -22,8 +25,8 @@ export interface NumberedLinesOptions {
   onHello: (hello: Hello) => boolean
   /** The sandbox has all lines up to this one. @param isMissing it asks for those behind it */
   onGot: (number: number, isMissing: boolean) => void
-  /** Tell the sandbox that all frames up to this one are here. @returns the number of the line that says so */
-  acknowledge: (frame: number) => number
+  /** Tell the sandbox that all frames up to this one are here: soon, now, or so that it confirms that at once. @returns the number of a line that it confirms */
+  acknowledge: (frame: number, how: 'soon' | 'now' | 'confirmed') => number
   onFault: (reason: string) => void
 }
 
@@ -44,9 +47,11 @@ export class NumberedLines {
   /** Until then, lines are for another bridge, or the rest of one. */
   #hasMet = false
   #arrived: Buffer[] = []
-  #hasCall = false
+  /** A call among them that may not be made yet. */
+  #hasHeldCall = false
   #last = 0
   #acknowledged = 0
+  #unacknowledgedBytes = 0
   #confirmed = 0
   #hasFaulted = false
   #hasEnded = false
@@ -100,15 +105,22 @@ export class NumberedLines {
     const frames = this.#arrived
     this.#arrived = []
     if (frames.length === 0) return
-    const isNew = this.#last !== this.#acknowledged
-    this.#acknowledged = this.#last
-    const line = isNew ? this.#options.acknowledge(this.#last) : 0
     const data = Buffer.concat(frames)
-    this.#waiting.push({ data, confirmedBy: this.#hasCall ? line : 0 })
-    this.#hasCall = false
+    const line = this.#acknowledge(data.length)
+    this.#waiting.push({ data, confirmedBy: this.#hasHeldCall ? line : 0 })
+    this.#hasHeldCall = false
     this.#waitingBytes += data.length
     if (this.#waitingBytes > MAX_UNCONFIRMED_BYTES) return this.#fault('frames without taking acknowledgements')
     this.#deliver()
+  }
+
+  #acknowledge(bytes: number): number {
+    if (this.#last === this.#acknowledged) return 0
+    this.#acknowledged = this.#last
+    this.#unacknowledgedBytes += bytes
+    const isMuch = this.#unacknowledgedBytes > MAX_UNACKNOWLEDGED_BYTES
+    if (isMuch || this.#hasHeldCall) this.#unacknowledgedBytes = 0
+    return this.#options.acknowledge(this.#last, this.#hasHeldCall ? 'confirmed' : isMuch ? 'now' : 'soon')
   }
 
   #deliver(): void {
@@ -142,14 +154,14 @@ export class NumberedLines {
     const start = line.toString('latin1', 0, MAX_PREFIX_BYTES)
     if (start.startsWith('hello ')) return this.#takeHello(line)
     if (!this.#hasMet) return
-    const [prefix, digits] = NUMBERED.exec(start) ?? []
+    const [prefix, digits, mark] = NUMBERED.exec(start) ?? []
     if (prefix === undefined || digits === undefined) return this.#takeWord(line)
     const number = Number(digits)
     // 0 is the `ready` frame, which every bridge gets.
     if (number !== 0 && number <= this.#last) return this.#fault(`frame ${number} after frame ${this.#last}`)
     if (number !== 0) this.#last = number
     const frame = line.subarray(prefix.length)
-    this.#hasCall ||= frame.subarray(0, CALL.length).equals(CALL)
+    this.#hasHeldCall ||= mark === '' && frame.subarray(0, CALL.length).equals(CALL)
     this.#arrived.push(frame, LF)
   }
 

@@ -70,6 +70,7 @@ it('a sandbox that bridges attach to loses nothing when lines are mixed, repeate
   const text = textOf(link)
   link.send('keep 60')
   link.send('resume')
+  await link.flushed()
   // Half a line of somebody else, and lines that were there before.
   raw('7 7 7 half of')
   raw(`\n${encodeLine(1, 1, 'end').toString()}`)
@@ -124,4 +125,35 @@ it('a sandbox that bridges attach to is not taken from one that runs a cell, and
   await until(() => others().includes('still 1'))
   await expect(RelayLink.open({ connection: attach(), generation: 1, helloMs: 5_000 })).rejects.toThrow(NotAdmitted)
   taken.link.close()
+})
+
+it('a call that a bridge may have made at once is not sent to the next bridge, and one that it had to acknowledge first is', async () => {
+  const { preamble, attach, raw } = await startSandbox()
+  let heard = ''
+  attach().stdout.on('data', (chunk: Buffer) => (heard += chunk.toString()))
+  raw(Buffer.concat([preamble, Buffer.from('\n')]))
+  raw(encodeLine(1, 0, 'attach 1 0'))
+  const code = `
+import asyncio
+from mcp import runtime
+calls = [asyncio.ensure_future(runtime.call_tool('host', 'sooner', {}))]
+await asyncio.sleep(1)
+calls.append(asyncio.ensure_future(runtime.call_tool('host', 'later', {})))
+answers = await asyncio.gather(*calls, return_exceptions=True)`
+  for (const [index, line] of ['keep 60', 'resume', ...cell(1, code)].entries()) raw(encodeLine(1, index + 1, line))
+  const sooner = /^\d+! .*"type":"call","id":(\d+).*"sooner"/gm
+  await until(() => sooner.test(heard))
+  // The same bridge, which has nothing yet, gets it again.
+  raw(encodeLine(1, 0, 'attach 2 0'))
+  await until(() => heard.match(sooner)?.length === 2)
+  await until(() => /^\d+ .*"type":"call".*"later"/m.test(heard))
+  raw(encodeLine(1, 5, 'leave'))
+  const { link, hello } = await RelayLink.open({ connection: attach(), generation: 2, helloMs: 5_000 })
+  const text = textOf(link)
+  sooner.lastIndex = 0
+  expect(hello.openCalls).toEqual([Number(sooner.exec(heard)?.[1])])
+  link.send('resume')
+  await until(() => text().includes('"later"'))
+  expect(text()).not.toContain('"sooner"')
+  link.close()
 })

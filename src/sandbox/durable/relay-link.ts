@@ -60,6 +60,8 @@ const SILENT_MS = 15_000
 const RECONNECT_MS = 90_000
 const RECONNECT_AGAIN_MS = { first: 200, most: 2_000 }
 const RE_HELLO_MS = 3_000
+/** How long an acknowledgement waits for a line that it can go along with. */
+const ACKNOWLEDGE_MS = 20
 
 export class RelayLink {
   /** Never rejects. */
@@ -80,6 +82,9 @@ export class RelayLink {
   #heardAt = performance.now()
   #beating: NodeJS.Timeout | undefined
   #whenRoom: (() => void)[] = []
+  /** The last frame that came, where that is not said yet. */
+  #unsaid: number | undefined
+  #saying: NodeJS.Timeout | undefined
 
   private constructor(options: LinkOptions) {
     this.#options = options
@@ -87,13 +92,14 @@ export class RelayLink {
     this.#lines = new NumberedLines({
       onHello: (hello) => this.#meet(hello),
       onGot: (number, isMissing) => this.#heardOf(number, isMissing),
-      acknowledge: (frame) => this.send(`ack ${frame}`),
+      acknowledge: (frame, how) => this.#acknowledge(frame, how),
       onFault: (reason) => this.#finish({ how: 'faulty', detail: `sent ${reason}` }),
     })
     this.ended = new Promise((resolve) => {
       this.#end = (end) => {
         this.#hasEnded = true
         clearInterval(this.#beating)
+        clearTimeout(this.#saying)
         this.#lines.end()
         for (const go of this.#whenRoom) go()
         resolve(end)
@@ -132,9 +138,33 @@ export class RelayLink {
 
   /** Send a line, now or once there is a connection again. @returns its number */
   send(text: string | Buffer): number {
-    const bytes = this.#sent.add(text)
-    this.#connection?.stdin.write(bytes)
+    if (this.#unsaid !== undefined) this.#write(`ack ${this.#unsaid}`)
+    this.#unsaid = undefined
+    this.#write(text)
     return this.#sent.last
+  }
+
+  /** What is sent in one turn goes together. */
+  #write(text: string | Buffer): void {
+    const bytes = this.#sent.add(text)
+    const stdin = this.#connection?.stdin
+    if (!stdin) return
+    stdin.cork()
+    stdin.write(bytes)
+    process.nextTick(() => stdin.uncork())
+  }
+
+  #acknowledge(frame: number, how: 'soon' | 'now' | 'confirmed'): number {
+    if (how === 'soon') {
+      this.#unsaid = frame
+      this.#saying ??= setTimeout(() => {
+        this.#saying = undefined
+        if (this.#unsaid !== undefined) this.#acknowledge(this.#unsaid, 'now')
+      }, ACKNOWLEDGE_MS).unref()
+      return 0
+    }
+    this.#unsaid = undefined
+    return this.send(how === 'now' ? `ack ${frame}` : `ack ${frame} confirm`)
   }
 
   /** Send whole lines. @param done more can be sent */

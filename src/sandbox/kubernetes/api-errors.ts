@@ -87,9 +87,9 @@ function explain(error: unknown, cluster: string, { verb, resource, namespace }:
 
 const SEE_DOCS = 'docs/kubernetes.md describes the pods that the bridge makes.'
 
-/** Pod Security and webhooks refuse with the same status. */
+/** Pod Security and webhooks refuse with the same status. Of the right to create that attaching needs, newer clusters say nothing but that. */
 function isMissingRight({ status, message }: ApiError): boolean {
-  return status === 403 && /User ".*" cannot \w+ resource/.test(message)
+  return status === 403 && /User ".*" cannot \w+ resource|is forbidden: *$/.test(message)
 }
 
 function isQuota({ status, message }: ApiError): boolean {

@@ -66,6 +66,7 @@ export class AttachChannel {
     })
     this.stdin = new Writable({
       write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
+      writev: (chunks, done) => this.#writeAll(chunks, done),
       final: (done) => this.#closeStdin(done),
       destroy: (error, done) => {
         this.#whenOpen = undefined
@@ -158,6 +159,22 @@ export class AttachChannel {
       })
     }
     send(0)
+  }
+
+  /** What is small goes as one message. */
+  #writeAll([first, ...rest]: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    if (!first) return done()
+    const chunks = [first.chunk]
+    let bytes = first.chunk.byteLength
+    while (rest[0] && bytes + rest[0].chunk.byteLength <= MESSAGE_BYTES) {
+      const { chunk } = rest.shift()!
+      chunks.push(chunk)
+      bytes += chunk.byteLength
+    }
+    this.#write(chunks.length === 1 ? first.chunk : Buffer.concat(chunks), (error) => {
+      if (error) done(error)
+      else this.#writeAll(rest, done)
+    })
   }
 
   #closeStdin(done: () => void): void {

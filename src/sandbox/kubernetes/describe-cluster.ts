@@ -1,12 +1,10 @@
 // Whether a cluster can be used, in one sentence: asks the cluster, and creates nothing.
-import { homedir } from 'node:os'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
-import { ApiClient } from './api-client.ts'
 import type { Asked } from './api-errors.ts'
-import { Cluster } from './cluster.ts'
-import { CredentialSource } from './credentials.ts'
-import { type ClusterAccess, findCluster } from './kubeconfig.ts'
+import type { Cluster } from './cluster.ts'
+import type { ClusterAccess } from './kubeconfig.ts'
+import { openCluster } from './open-cluster.ts'
 
 /** Every permission that the bridge needs in its namespace, and no other. docs/kubernetes.md and the role in deploy/ grant exactly these. */
 export const USED_VERBS: readonly { group: string; resource: string; verbs: Asked['verb'][] }[] = [
@@ -36,12 +34,7 @@ export async function describeCluster({
 }): Promise<{ usable: boolean; verdict: string }> {
   try {
     const { hasServers, ...choice } = chosen
-    const access = await findCluster({ env: process.env, home: homedir(), ...choice })
-    const cluster = new Cluster(
-      new ApiClient(access.server, new CredentialSource(access), PATIENCE_MS),
-      access.name,
-      access.namespace,
-    )
+    const { access, cluster } = await openCluster(choice, PATIENCE_MS)
     const version = await askVersion(cluster)
     const used = hasServers ? [...USED_VERBS, ...USED_FOR_SERVERS] : USED_VERBS
     const missing = await missingVerbs(cluster, used, isDurable)

@@ -8,12 +8,12 @@ import { askRelay, type Connection, NotAdmitted, RelayLink, SandboxGone } from '
 import type { Hello } from '../durable/hello.ts'
 import type { KeptPlace, KeptSession, LeftBehind, Resumed, Sandbox, SandboxExit } from '../provider.ts'
 import { ApiError } from './api-errors.ts'
-import { AttachChannel } from './attach-channel.ts'
+import { attachToRelay } from './attach-to-relay.ts'
 import type { Cluster } from './cluster.ts'
 import { FollowedPod } from './followed-pod.ts'
-import { type ClaimedPod, claimPatch, keepPatch, ownerSelector, renewPatch } from './pod-claim.ts'
+import { type ClaimedPod, claimPatch, isAlive, keepPatch, ownerSelector, renewPatch } from './pod-claim.ts'
+import { endPod } from './kept-pod-list.ts'
 import { explainPodEnd } from './pod-end.ts'
-import { CONTAINER } from './pod-manifest.ts'
 import { NotStarted, untilRunning } from './pod-start.ts'
 
 export interface NewPod {
@@ -34,15 +34,13 @@ interface KeptPodsOptions {
 /** A kernel that starts, and one that runs. */
 const FIRST_HELLO_MS = 60_000
 const HELLO_MS = 10_000
-/** A pod that runs may not be ready to be attached to. */
-const ATTACH_FOR_MS = 8_000
-const ATTACH_AGAIN_MS = 300
+/** How long one that ran already is tried for. */
+const RETURN_MS = 3_000
 /** How long a cell that another bridge runs is waited for. */
 const BUSY_MS = 30_000
 const BUSY_AGAIN_MS = 200
 /** A node says a moment later how a container has ended. */
 const CAUSE_MS = 5_000
-const GONE_MS = 8_000
 const ASK_AGAIN_MS = 250
 /** Clocks of bridges differ, and one that starts again needs a while. */
 const CLEANED_AFTER_MS = 10 * 60_000
@@ -127,7 +125,12 @@ export class KeptPods {
       const pod = await this.#cluster.getClaim(name)
       if (!pod || !isAlive(pod) || pod.state.uid !== uid)
         return `The kept sandbox ${name} has ended, and its variables are gone.`
-      const connection = await this.#attach(name)
+      const connection = await attachToRelay(this.#cluster, name, {
+        pingMs: this.#options.pingMs,
+        forMs: RETURN_MS,
+      }).catch((error: unknown) => {
+        throw error instanceof ApiError && error.status >= 500 ? notReached(name, error) : error
+      })
       try {
         const hello = await askRelay(connection, HELLO_MS)
         // Whoever has its handle has the session, wherever it was: others get what nobody has.
@@ -193,7 +196,7 @@ export class KeptPods {
         renewFromNow()
       },
       touch: () => {},
-      remove: () => this.#remove(name),
+      remove: () => endPod(this.#cluster, name),
       explain: (code) => (code === null ? this.#explain(name) : Promise.resolve(undefined)),
       onEnd: async (isLeft) => {
         clearInterval(renewing)
@@ -207,26 +210,8 @@ export class KeptPods {
     return Date.now() + this.#options.keepSeconds * 1000 + CLEANED_AFTER_MS
   }
 
-  /** @throws ApiError, ApiUnreachable, BridgeError */
-  async #attach(name: string, forMs = ATTACH_FOR_MS): Promise<Connection> {
-    for (const startedAt = performance.now(); ;) {
-      const channel = new AttachChannel(this.#options.pingMs)
-      try {
-        await channel.connect(this.#cluster.client, `${this.#cluster.path('pods', name)}/attach`, CONTAINER)
-        return {
-          stdin: channel.stdin,
-          stdout: channel.stdout,
-          ended: channel.ended.then(({ detail }) => detail || channel.stderr),
-          close: () => channel.close(),
-        }
-      } catch (error) {
-        channel.close()
-        if (error instanceof ApiError && error.status === 403)
-          throw this.#cluster.explain(error, { verb: 'create', resource: 'pods/attach' })
-        if (performance.now() - startedAt > forMs) throw error
-        await sleep(ATTACH_AGAIN_MS)
-      }
-    }
+  #attach(name: string): Promise<Connection> {
+    return attachToRelay(this.#cluster, name, { pingMs: this.#options.pingMs })
   }
 
   /** @throws SandboxGone, and what the cluster says while it may still be there */
@@ -234,7 +219,7 @@ export class KeptPods {
     const pod = await this.#cluster.getPod(name)
     if (pod === 'gone' || pod.uid !== uid || pod.terminated || pod.phase === 'Failed')
       throw new SandboxGone('the pod has ended')
-    return this.#attach(name, 0)
+    return attachToRelay(this.#cluster, name, { pingMs: this.#options.pingMs, forMs: 0 })
   }
 
   async #explain(name: string): Promise<SandboxExit | undefined> {
@@ -256,27 +241,21 @@ export class KeptPods {
     const text = `The sandbox ended before it was ready: ${explained?.detail ?? messageOf(error)}`
     return new BridgeError('SANDBOX_START_FAILED', text, { cause: error })
   }
-
-  async #remove(name: string): Promise<void> {
-    await this.#cluster.deletePod(name, 1)
-    for (const startedAt = performance.now(); performance.now() - startedAt < GONE_MS;) {
-      const pod = await this.#cluster.getPod(name)
-      if (pod === 'gone' || pod.terminated) return
-      await sleep(ASK_AGAIN_MS)
-    }
-    // A node that is not heard from never confirms it.
-    await this.#cluster.deletePod(name, 0)
-  }
-}
-
-function isAlive({ state }: ClaimedPod): boolean {
-  return state.isRunning && !state.isDeleting && !state.terminated
 }
 
 function notStarted({ reason, message }: NotStarted): BridgeError {
   if (reason === 'no-room') return new BridgeError('SANDBOX_BUSY', `No sandbox can start now: ${message}`)
   return new BridgeError('SANDBOX_START_FAILED', message)
 }
+
+/** The API server answers, and the node does not. */
+function notReached(name: string, cause: ApiError): BridgeError {
+  const text = `The node of the kept sandbox ${name} does not answer, so its variables cannot be had now: ${cause.message}. No code ran`
+  return new BridgeError('SANDBOX_BUSY', text, { hint: GIVEN_UP, cause })
+}
+
+const GIVEN_UP =
+  'Retry later. A cluster gives a node up after a minute without a word from it; the next cell then starts with no variables.'
 
 function isBusy(): BridgeError {
   const text = `Another bridge is running a cell in this session, and it did not end within ${BUSY_MS / 1000} s. No code ran`

@@ -21,6 +21,8 @@ export interface ClaimedPod {
   holder: string
   /** A hash; missing while no session has had it. */
   owner: string | undefined
+  /** The client of that session. */
+  client: string | undefined
   /** Nobody comes for it any more. NaN where nothing was said. */
   keptUntil: number
 }
@@ -37,8 +39,11 @@ export function firstClaim(holder: string): { labels: Record<string, string>; an
   return { labels: { [DURABLE_LABEL]: 'true' }, annotations: { [GENERATION]: '1', [HOLDER]: holder } }
 }
 
+/** Of all pods that outlive bridges. */
+export const DURABLE_SELECTOR = `${DURABLE_LABEL}=true`
+
 export function ownerSelector(owner: string): string {
-  return `${DURABLE_LABEL}=true,${OWNER_LABEL}=${owner.slice(0, OWNER_CHARS)}`
+  return `${DURABLE_SELECTOR},${OWNER_LABEL}=${owner.slice(0, OWNER_CHARS)}`
 }
 
 /** Undefined for what is no pod that outlives bridges. */
@@ -57,8 +62,14 @@ export function readClaim(item: unknown): ClaimedPod | undefined {
     generation: Number(generation),
     holder: text(HOLDER) ?? '',
     owner: text(OWNER),
+    client: text(CLIENT),
     keptUntil: Date.parse(text(KEPT_UNTIL) ?? ''),
   }
+}
+
+/** Whether its first process runs, as far as the cluster knows. */
+export function isAlive({ state }: ClaimedPod): boolean {
+  return state.isRunning && !state.isDeleting && !state.terminated
 }
 
 /** Have it, unless another bridge was faster. */

@@ -15,6 +15,9 @@ const START_FAILURES = new Map([
   ['RunContainerError', 'the node cannot start its container'],
 ])
 
+/** By SIGKILL. */
+const KILLED = 137
+
 /** The kubelet says it of a container whose Secret is not there yet, too. */
 const WITHOUT_SECRET = 'CreateContainerConfigError'
 
@@ -63,6 +66,8 @@ export function explainPodEnd({
   if (reason === 'DeadlineExceeded') return { reason: 'expired', detail, code }
   if (terminated?.reason === 'OOMKilled') return { reason: 'out-of-memory', detail, code }
   if (pod.isDeleting) return { reason: 'killed', detail, code }
+  // Newer clusters say first that the container has ended, and a moment later why the pod was ended.
+  if (terminated?.code === KILLED && pod.phase === 'Running') return undefined
   if (!terminated) return pod.phase === 'Failed' ? { reason: 'killed', detail, code } : undefined
   const explained = explainEnd({ code: terminated.code, signal: null, stderr: detail, spoke })
   if (spoke || explained.reason === 'out-of-memory' || explained.reason === 'failed-to-start')

@@ -1,20 +1,18 @@
 // Sandboxes as pods of a Kubernetes cluster, through its core API alone: pods, `pods/attach` and one NetworkPolicy. Scheduling, images and quotas
 // are the cluster's business.
 import { randomBytes } from 'node:crypto'
-import { homedir, hostname } from 'node:os'
+import { hostname } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { isImagePath } from '../image-name.ts'
 import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { KeptSession, Program, Provider, Resumed, Sandbox, SandboxLimits, StartedProgram } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
-import { ApiClient } from './api-client.ts'
-import { Cluster } from './cluster.ts'
-import { CredentialSource } from './credentials.ts'
+import type { Cluster } from './cluster.ts'
 import { KeptPods } from './kept-pods.ts'
-import { findCluster } from './kubeconfig.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { CHECK_PROGRAM, checkNetwork, networkTargets, type Target } from './network-check.ts'
 import { ensureNetworkPolicy } from './network-policy.ts'
+import { openCluster } from './open-cluster.ts'
 import { firstClaim } from './pod-claim.ts'
 import { FILE_BYTES, podManifest, type PodOptions } from './pod-manifest.ts'
 import { PodSandbox } from './pod-sandbox.ts'
@@ -177,9 +175,7 @@ export class KubernetesProvider implements Provider {
 
   async #openCluster(onProgress: (message: string) => void): Promise<Cluster> {
     const { context, namespace, checksNetwork, startTimeoutMs, targets } = this.#options
-    const access = await findCluster({ env: process.env, home: homedir(), context, namespace })
-    const client = new ApiClient(access.server, new CredentialSource(access))
-    const cluster = new Cluster(client, access.name, access.namespace)
+    const { access, cluster } = await openCluster({ context, namespace })
     await ensureNetworkPolicy(cluster)
     // Runs in the background, and a failure is ignored: it only cleans up.
     void removeLeftovers(cluster).catch(() => {})

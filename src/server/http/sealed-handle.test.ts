@@ -29,6 +29,16 @@ it('a sealed handle is unknown to another user, to the owner of the bridge, with
   expect(seal.open(owned, 'null', NOW)).toBeUndefined()
 })
 
+it('a sealed handle of an older key is known while that key is among those of the replica, and new handles are of the first', () => {
+  const next = 'n'.repeat(32)
+  const both = new HandleSeal(`${next} ${KEY}`, 'sandboxes')
+  expect(both.open(handle, 'ann', NOW)).toEqual(CONTENT)
+  const renewed = both.seal(CONTENT, 'ann')
+  expect(new HandleSeal(next, 'sandboxes').open(renewed, 'ann', NOW)).toEqual(CONTENT)
+  expect(seal.open(renewed, 'ann', NOW)).toBeUndefined()
+  expect(new HandleSeal(next, 'sandboxes').open(handle, 'ann', NOW)).toBeUndefined()
+})
+
 it('a sealed handle is unknown once it has expired', () => {
   expect(seal.open(handle, 'ann', CONTENT.expiresAt)).toBeUndefined()
 })

@@ -25,12 +25,15 @@ const SEALED_BYTES = NONCE_BYTES + CONTENT_BYTES + TAG_BYTES
 const NAME_PREFIX = 'sandbridge-'
 
 export class HandleSeal {
-  readonly #key: Buffer
+  /** The first seals, all open. */
+  readonly #keys: readonly Buffer[]
   readonly #namespace: string
 
-  /** @param secret a long random text that all replicas have @param namespace of the pods */
-  constructor(secret: string, namespace: string) {
-    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'sandbridge session handle 1', 32))
+  /** @param secrets long random texts that all replicas have, with a space between each two @param namespace of the pods */
+  constructor(secrets: string, namespace: string) {
+    this.#keys = secrets
+      .split(' ')
+      .map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'sandbridge session handle 1', 32)))
     this.#namespace = namespace
   }
 
@@ -45,7 +48,7 @@ export class HandleSeal {
     at += content.write(place.uid.replaceAll('-', ''), at, UID_BYTES, 'hex')
     content.writeUIntBE(Math.floor(expiresAt), at, EXPIRY_BYTES)
     const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv(ALGORITHM, this.#key, nonce).setAAD(this.#about(user))
+    const cipher = createCipheriv(ALGORITHM, this.#keys[0]!, nonce).setAAD(this.#about(user))
     return Buffer.concat([nonce, cipher.update(content), cipher.final(), cipher.getAuthTag()]).toString('base64url')
   }
 
@@ -54,17 +57,8 @@ export class HandleSeal {
     const bytes = Buffer.from(handle, 'base64url')
     // There is one way to write each handle.
     if (bytes.length !== SEALED_BYTES || bytes.toString('base64url') !== handle) return undefined
-    const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
-      authTagLength: TAG_BYTES,
-    })
-      .setAAD(this.#about(user))
-      .setAuthTag(bytes.subarray(-TAG_BYTES))
-    let content: Buffer
-    try {
-      content = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
-    } catch {
-      return undefined
-    }
+    const content = this.#decipher(bytes, user)
+    if (!content) return undefined
     const expiresAt = content.readUIntBE(CONTENT_BYTES - EXPIRY_BYTES, EXPIRY_BYTES)
     if (expiresAt <= now) return undefined
     const hex = content.toString('hex')
@@ -78,6 +72,20 @@ export class HandleSeal {
       },
       expiresAt,
     }
+  }
+
+  #decipher(bytes: Buffer, user: string | undefined): Buffer | undefined {
+    for (const key of this.#keys) {
+      const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+        .setAAD(this.#about(user))
+        .setAuthTag(bytes.subarray(-TAG_BYTES))
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+      } catch {
+        // It may be of another key.
+      }
+    }
+    return undefined
   }
 
   #about(user: string | undefined): Buffer {

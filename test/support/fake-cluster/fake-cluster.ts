@@ -304,7 +304,12 @@ export class FakeCluster {
     const verbs = subresource === '/attach' ? [verb, 'create'] : [verb]
     for (const one of verbs) this.verbs.add(`${one} ${/^apis\/([^/]+)/.exec(group)?.[1] ?? ''}/${what}`)
     if (verbs.some((one) => this.denied.has(`${one} ${what}`))) {
-      const message = `${resource} is forbidden: User "tester" cannot ${verb} resource "${what}" in API group "" in the namespace "${namespace}"`
+      const why = `User "tester" cannot ${verb} resource "${what}" in API group "" in the namespace "${namespace}"`
+      const name = url.pathname.split('/').at(-2)
+      // Real ones give no reason for the second right that attaching needs.
+      const message = this.denied.has(`${verb} ${what}`)
+        ? `${resource} is forbidden: ${why}`
+        : `pods "${name}" is forbidden: `
       return { status: 403, body: status(403, 'Forbidden', message) }
     }
     if (namespace !== this.namespace)
@@ -377,11 +382,14 @@ export class FakeCluster {
     const ending = this.#endings.get(name)
     const reason = ending?.reason ?? (exitCode === 0 ? 'Completed' : 'Error')
     const terminated = { exitCode, reason, finishedAt: new Date().toISOString() }
+    const containerStatuses = [{ name: container.name, state: { terminated } }]
+    // Since Kubernetes 1.27, a node may say so a moment before the pod has ended.
+    this.#setStatus(name, { phase: 'Running', conditions, containerStatuses })
     this.#setStatus(name, {
       phase: exitCode === 0 ? 'Succeeded' : 'Failed',
       ...(ending?.podReason !== undefined && { reason: ending.podReason, message: ending.message ?? '' }),
       conditions,
-      containerStatuses: [{ name: container.name, state: { terminated } }],
+      containerStatuses,
     })
   }
 

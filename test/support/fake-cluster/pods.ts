@@ -19,5 +19,13 @@ export async function openPods(
     if (!found) throw new Error(`the fake cluster runs pods in bubblewrap: ${verdict}`)
     await pods.prepare()
   }
-  return { cluster, provider: { name: 'kubernetes', prepare, start: (limits) => pods.start(limits) } }
+  return {
+    cluster,
+    provider: {
+      name: 'kubernetes',
+      prepare,
+      start: (limits) => pods.start(limits),
+      resume: (session) => pods.resume(session),
+    },
+  }
 }
