@@ -302,13 +302,12 @@ def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None"
     signal.signal(signal.SIGCHLD, lambda *_: None)
 
     usage = MemoryUse(memory, memory_enforced)
-    code = None
+    code = reap(kernel)
     while code is None:
-        code = reap(kernel)
-        if code is None and relay:
+        if relay:
             code = relay.tick()
-        if code is None:
-            wait(woken, kernel, usage, relay)
+        if code is None and wait(woken, kernel, usage, relay):
+            code = reap(kernel)
         if code is None and usage.is_due() and usage.is_too_much():
             say("out of memory: more than %d MiB in use" % (memory >> 20))
             code = EXIT_OUT_OF_MEMORY
@@ -317,7 +316,8 @@ def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None"
     os._exit(code)
 
 
-def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> None:
+def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> bool:
+    """Returns whether a process may have ended."""
     poll = select.poll()
     poll.register(woken, select.POLLIN)
     if relay:
@@ -326,13 +326,17 @@ def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> 
     else:
         # Only the hang-up: the bridge is gone. A kernel that is busy in C code cannot see that, so it is not left to the kernel.
         poll.register(0, select.POLLRDHUP)
-    for fd, events in poll.poll(min(usage.wait_ms(), relay.wait_ms()) if relay else usage.wait_ms()):
+    ready = poll.poll(min(usage.wait_ms(), relay.wait_ms()) if relay else usage.wait_ms())
+    may_have_ended = not ready
+    for fd, events in ready:
         if fd == woken:
             os.read(woken, 4096)
+            may_have_ended = True
         elif relay:
             relay.handle(fd, events)
         else:
             end_without_bridge(kernel)
+    return may_have_ended
 
 
 def end_without_bridge(kernel: int) -> None:

@@ -7,7 +7,8 @@ from itertools import islice
 TYPE_CHECKING = False
 
 FRAME_BYTES = 64 << 20
-CHUNK = 1 << 18
+# More would be memory of its own for every read, which costs more than the read.
+CHUNK = 1 << 16
 # Of what is written at once: pieces.
 VECTOR = 256
 
