@@ -32,7 +32,10 @@ const { metafile } = await build({
   drop: ['console'],
   external: ['pyodide'],
   // Its CommonJS form looks for its own files at run time, which a bundle does not have.
-  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  alias: {
+    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+    '@modelcontextprotocol/server/_shims': './src/server/sdk-parts.ts',
+  },
   // The package sixel makes this variable without declaring it, which a module may not.
   define: { UPNG: 'globalThis.UPNG' },
   // Bundled CommonJS modules ask for Node's own modules with require().
