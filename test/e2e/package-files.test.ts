@@ -1,6 +1,6 @@
-// This file verifies that the links of the README lead to files that the package holds.
+// This file verifies what the package holds: the files that the README links to, and what a client waits for when it starts the bridge.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '../support/bridge-process.ts'
@@ -13,4 +13,29 @@ it('every file that README.md links to is in the package', () => {
   const linked = Array.from(links, ([, link]) => link!)
   expect(linked).toContain('ARCHITECTURE.md')
   expect(linked.filter((link) => !files.some((file) => file.path === link))).toEqual([])
+})
+
+/** A file of dist/ and all that it imports at once. */
+function loadedWith(first: string): Map<string, string> {
+  const loaded = new Map<string, string>()
+  const waiting = [first]
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (loaded.has(name)) continue
+    const text = readFileSync(path.join(ROOT, 'dist', name), 'utf8')
+    loaded.set(name, text)
+    waiting.push(...Array.from(text.matchAll(/(?:from|import)"\.\/([^"]+\.js)"/g), ([, other]) => other!))
+  }
+  return loaded
+}
+
+it('the code that a client waits for has one validator of JSON Schemas, and that is not Ajv', () => {
+  const run = readdirSync(path.join(ROOT, 'dist')).filter((name) => /^run-[A-Z0-9]+\.js$/.test(name))
+  expect(run).toHaveLength(1)
+  const texts = [...loadedWith(run[0]!).values()]
+  const ajv = 'ajv/dist/runtime'
+  expect(texts.filter((text) => text.includes('CfWorkerJsonSchemaValidator'))).toHaveLength(1)
+  expect(texts.some((text) => text.includes(ajv))).toBe(false)
+  // The control: the client's part of the package has it, and loads with the first server that needs it.
+  const all = readdirSync(path.join(ROOT, 'dist')).filter((name) => name.endsWith('.js'))
+  expect(all.some((name) => readFileSync(path.join(ROOT, 'dist', name), 'utf8').includes(ajv))).toBe(true)
 })

@@ -28,7 +28,16 @@ import { makePrivateFolder } from '../../storage/private-folder.ts'
 /** The JavaScript that runs in the sandbox process, as it is: nothing compiles it. */
 export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
 
-const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js', 'javascript.js']
+const OUR_FILES = [
+  'child.mjs',
+  'pump.mjs',
+  'prelude.js',
+  'boot.js',
+  'restore-heap.js',
+  'devices.js',
+  'files.js',
+  'javascript.js',
+]
 const MANIFEST = 'manifest.json'
 const KEPT_UNUSED_MS = 14 * 86_400_000
 

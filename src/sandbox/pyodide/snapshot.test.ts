@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import vm from 'node:vm'
 import { expect, it } from 'vitest'
+import { INSIDE_FOLDER } from './bundle.ts'
 import { withoutZeros } from './snapshot.ts'
 
 const BLOCK = 64 * 1024
 const OWN = 48
+const STACK = { end: BLOCK * 4, base: BLOCK * 6 }
+const BREAK = BLOCK * 8
 
 /** As Pyodide makes one: its own part, whose second word is how long that is, and the heap. */
 function snapshotOf(heap: Uint8Array): Uint8Array {
@@ -11,22 +17,25 @@ function snapshotOf(heap: Uint8Array): Uint8Array {
   return Buffer.concat([own, heap])
 }
 
-/** What boot.js does with it. */
-function heapOf(packed: Uint8Array, bytes: number): Uint8Array {
-  const view = new DataView(packed.buffer, packed.byteOffset)
-  const count = view.getUint32(OWN, true)
-  const heap = new Uint8Array(bytes)
-  let from = OWN + 4 + 8 * count
-  for (let piece = 0; piece < count; piece += 1) {
-    const at = view.getUint32(OWN + 4 + 8 * piece, true)
-    const length = view.getUint32(OWN + 8 + 8 * piece, true)
-    heap.set(packed.subarray(from, (from += length)), at)
-  }
-  expect(from).toBe(packed.length)
-  return heap
+type Restore = (wasm: object, pieces: Uint8Array) => void
+const restoreHeap = vm.runInThisContext(readFileSync(path.join(INSIDE_FOLDER, 'restore-heap.js'), 'utf8')) as Restore
+
+/** The memory of an instance that has written everywhere below its break. */
+function restoredIn(bytes: number, packed: Uint8Array): Buffer {
+  const HEAP8 = new Int8Array(bytes).fill(-1, 0, BREAK)
+  restoreHeap(
+    {
+      HEAP8,
+      _emscripten_stack_get_end: () => STACK.end,
+      _emscripten_stack_get_base: () => STACK.base,
+      _sbrk: () => BREAK,
+    },
+    Uint8Array.from(packed.subarray(OWN)),
+  )
+  return Buffer.from(HEAP8.buffer)
 }
 
-it.each([
+const HEAPS: [string, [at: number, length: number][], number][] = [
   ['zeros at its end', [[0, 100]], BLOCK * 9],
   ['zeros at its beginning and its last byte set', [[BLOCK * 9 - 1, 1]], BLOCK * 9],
   [
@@ -38,22 +47,21 @@ it.each([
     BLOCK * 9,
   ],
   ['nothing but zeros', [], BLOCK * 9],
-  [
-    'an odd length',
-    [
-      [BLOCK, 8],
-      [BLOCK * 3, 4096],
-    ],
-    BLOCK * 3 + 4096,
-  ],
-] as [string, [number, number][], number][])(
-  'a heap with %s is whole again without its long runs of zeros',
-  (_, filled, bytes) => {
-    const heap = new Uint8Array(bytes)
-    for (const [at, length] of filled) heap.fill(1, at, at + length)
-    const packed = withoutZeros(snapshotOf(heap))
-    expect(Buffer.from(heapOf(packed, bytes)).equals(heap)).toBe(true)
-    expect(packed.subarray(0, OWN)).toEqual(snapshotOf(heap).subarray(0, OWN))
-    expect(packed.length).toBeLessThan(bytes * 0.7)
-  },
-)
+  ['an odd length', [[BLOCK, 8]], BLOCK * 8 + 4096],
+]
+
+it.each(HEAPS)('a heap with %s is whole again in memory that was written to, but for the stack', (_, filled, bytes) => {
+  const heap = Buffer.alloc(bytes)
+  for (const [at, length] of filled) heap.fill(1, at, at + length)
+  const packed = withoutZeros(snapshotOf(heap))
+  const restored = restoredIn(bytes, packed)
+  expect(restored.subarray(0, STACK.end).equals(heap.subarray(0, STACK.end))).toBe(true)
+  expect(restored.subarray(STACK.base).equals(heap.subarray(STACK.base))).toBe(true)
+  expect(packed.subarray(0, OWN)).toEqual(snapshotOf(heap).subarray(0, OWN))
+  expect(packed.length).toBeLessThan(bytes * 0.7)
+})
+
+it('a heap is refused by memory of another size', () => {
+  const packed = withoutZeros(snapshotOf(Buffer.alloc(BLOCK * 9)))
+  expect(() => restoredIn(BLOCK * 10, packed)).toThrow('the memory has')
+})

@@ -33,15 +33,15 @@ export async function readSnapshot(process: Sandbox): Promise<{ snapshot: Uint8A
 }
 
 /**
- * A snapshot of Pyodide without long runs of zeros: its own part as it is; then, in words of 32 bits, the number of pieces of the heap, and of each
- * where it begins and how many bytes it has; then the pieces. boot.js puts them in their places.
+ * A snapshot of Pyodide without long runs of zeros: its own part as it is; then, in words of 32 bits, the length of the heap, the number of its pieces,
+ * and of each where it begins and how many bytes it has; then the pieces. boot.js puts them in their places.
  */
 export function withoutZeros(snapshot: Uint8Array): Uint8Array {
   const ownBytes = new DataView(snapshot.buffer, snapshot.byteOffset).getUint32(OWN_BYTES_AT * 4, true)
-  const pieces = piecesOf(snapshot.subarray(ownBytes))
-  const index = new Uint8Array(
-    Uint32Array.from([pieces.length, ...pieces.flatMap(({ at, bytes }) => [at, bytes.length])]).buffer,
-  )
+  const heap = snapshot.subarray(ownBytes)
+  const pieces = piecesOf(heap)
+  const words = [heap.length, pieces.length, ...pieces.flatMap(({ at, bytes }) => [at, bytes.length])]
+  const index = new Uint8Array(Uint32Array.from(words).buffer)
   return Buffer.concat([snapshot.subarray(0, ownBytes), index, ...pieces.map(({ bytes }) => bytes)])
 }
 

@@ -1,5 +1,6 @@
 // Runs in the empty context, after the glue: starts Pyodide, gives Python its two devices, and enters the kernel.
-// `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of devices.js, files.js and javascript.js.
+// `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of
+// restore-heap.js, devices.js, files.js and javascript.js.
 // Its value is a function; what that resolves to is called from outside, and hands back numbers and bytes only.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
@@ -81,21 +82,7 @@ forget()
 del forget
 `
 
-  // The pieces of the heap, see snapshot.ts, into the memory of an instance that has just been made. Between them, everything is zero: what the instance
-  // has written there itself is overwritten, and what it has not touched stays untouched. Of its stack, nobody reads what is not in a piece.
-  globalThis.__sandbridgeRestore = (wasm, pieces) => {
-    const { HEAP8 } = wasm
-    const [count] = new Uint32Array(pieces.buffer, pieces.byteOffset, 1)
-    const places = new Uint32Array(pieces.buffer, pieces.byteOffset + 4, 2 * count)
-    HEAP8.fill(0, 0, wasm._emscripten_stack_get_end())
-    HEAP8.fill(0, wasm._emscripten_stack_get_base(), wasm._sbrk(0))
-    let from = 4 + 8 * count
-    for (let piece = 0; piece < count; piece += 1) {
-      const [at, bytes] = places.subarray(2 * piece, 2 * piece + 2)
-      HEAP8.set(pieces.subarray(from, (from += bytes)), at)
-    }
-  }
-
+  globalThis.__sandbridgeRestore = input.restoreHeap
   const urls = { '/bundle/pyodide.asm.wasm': input.wasm, '/bundle/python_stdlib.zip': input.stdlib }
   globalThis.readbuffer = (path) => {
     const bytes = urls[path]
