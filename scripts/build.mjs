@@ -1,9 +1,10 @@
-// Bundles src/ with what it imports into dist/. One folder of a few files loads in half the time of two hundred modules, which is
-// what a client waits for when it starts us, and whoever installs the package gets Pyodide and nothing else beside it.
+// Bundles src/ with what it imports into dist/. Some files load in half the time of two hundred modules, which is what a client
+// waits for when it starts us, and whoever installs the package gets Pyodide and nothing else beside it. The bundle is CommonJS, because
+// only of that Node 20 keeps the compiled code: src/code-cache.ts.
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build } from 'rolldown'
 import { buildPage } from './build-page.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,80 +15,80 @@ const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
 const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
 
 rmSync(dist, { recursive: true, force: true })
-const { metafile } = await build({
-  absWorkingDir: root,
-  entryPoints: ['src/cli.ts'],
-  outdir: 'dist',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
+const bridgeInputs = await bundle({
+  input: { cli: 'src/cli.ts' },
   platform: 'node',
-  target: 'node20.19',
-  // Not the identifiers: names of classes and functions show in error messages and logs.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  // Escapes would make it larger, and slower to load.
-  charset: 'utf8',
-  // What a library prints, such as the words of an authorization server, would stand beside our log, unredacted.
-  drop: ['console'],
   external: ['pyodide'],
-  // Its CommonJS form looks for its own files at run time, which a bundle does not have.
-  alias: {
-    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
-    '@modelcontextprotocol/server/_shims': './src/server/sdk-parts.ts',
+  resolve: {
+    alias: {
+      // Its CommonJS form looks for its own files at run time, which a bundle does not have.
+      'jsonc-parser': path.join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
+      '@modelcontextprotocol/server/_shims': path.join(root, 'src/server/sdk-parts.ts'),
+    },
   },
-  // The package sixel makes this variable without declaring it, which a module may not.
-  define: { UPNG: 'globalThis.UPNG' },
-  // Bundled CommonJS modules ask for Node's own modules with require().
-  banner: {
-    js: "import { createRequire as $createRequire } from 'node:module'\nconst require = $createRequire(import.meta.url)",
+  transform: {
+    target: 'node20.19',
+    // The package sixel makes this variable without declaring it, which strict code may not.
+    define: { UPNG: 'globalThis.UPNG' },
   },
-  metafile: true,
-  legalComments: 'none',
-  logLevel: 'warning',
+  output: {
+    dir: 'dist',
+    chunkFileNames: '[name]-[hash].js',
+    // Not the identifiers: names of classes and functions show in error messages and logs. What a library prints, such as the words of
+    // an authorization server, would stand beside our log, unredacted.
+    minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
+  },
 })
+// The package as a whole is made of modules.
+writeFileSync(path.join(dist, 'package.json'), '{ "type": "commonjs" }\n')
 chmodSync(path.join(dist, 'cli.js'), 0o755)
 const pageInputs = await buildPage(root)
 const languageInputs = await buildLanguages()
 writeFileSync(
   path.join(dist, 'THIRD-PARTY-LICENSES.txt'),
-  licences([...Object.keys(metafile.inputs), ...pageInputs, ...languageInputs, TOKENS_FROM]),
+  licences([...bridgeInputs, ...pageInputs, ...languageInputs, TOKENS_FROM]),
 )
+
+/** @returns {Promise<string[]>} the files that are in it, relative to the root */
+async function bundle({ output, ...options }) {
+  const { output: files } = await build({
+    ...options,
+    cwd: root,
+    logLevel: 'warn',
+    // A package asks in a direct eval() whether it runs in Node.
+    checks: { eval: false },
+    output: { ...output, format: 'cjs' },
+  })
+  return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))
+}
 
 /** What runs cells of other languages, in the sandbox. */
 async function buildLanguages() {
-  const shared = {
-    absWorkingDir: root,
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    format: 'cjs',
+  const source = 'src/languages/javascript'
+  const output = {
+    dir: 'dist/languages/javascript',
+    entryFileNames: '[name].cjs',
+    codeSplitting: false,
     minify: true,
     keepNames: true,
-    charset: 'utf8',
-    metafile: true,
-    legalComments: 'none',
-    logLevel: 'warning',
   }
-  const source = 'src/languages/javascript'
-  const outdir = 'dist/languages/javascript'
-  const node = await build({
-    ...shared,
-    entryPoints: [`${source}/runner.ts`, `${source}/types.ts`],
-    outdir,
-    platform: 'node',
-    target: 'node20.12',
-  })
-  const embedded = await build({
-    ...shared,
-    entryPoints: { quickjs: `${source}/embedded/runner.ts` },
-    outdir,
-    platform: 'neutral',
-    target: 'es2023',
-    mainFields: ['module', 'main'],
-    alias: { 'node:util': `./${source}/embedded/inspect.ts` },
-  })
-  copyFileSync(path.join(root, QUICKJS_WASM), path.join(root, outdir, 'quickjs.wasm'))
-  return [...Object.keys(node.metafile.inputs), ...Object.keys(embedded.metafile.inputs), QUICKJS_WASM]
+  const node = { platform: 'node', transform: { target: 'node20.12' }, output }
+  const inputs = [
+    await bundle({ ...node, input: { runner: `${source}/runner.ts` } }),
+    await bundle({ ...node, input: { types: `${source}/types.ts` } }),
+    await bundle({
+      input: { quickjs: `${source}/embedded/runner.ts` },
+      platform: 'neutral',
+      resolve: {
+        mainFields: ['module', 'main'],
+        alias: { 'node:util': path.join(root, `${source}/embedded/inspect.ts`) },
+      },
+      transform: { target: 'es2023' },
+      output,
+    }),
+  ]
+  copyFileSync(path.join(root, QUICKJS_WASM), path.join(root, output.dir, 'quickjs.wasm'))
+  return [...inputs.flat(), QUICKJS_WASM]
 }
 
 /** The licence of every package that was bundled, as each asks for. */

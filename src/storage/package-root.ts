@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 function findRoot(folder: string): string {
-  if (existsSync(path.join(folder, 'package.json'))) return folder
+  if (existsSync(path.join(folder, 'NOTICE'))) return folder
   return findRoot(path.dirname(folder))
 }
 

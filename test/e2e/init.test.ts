@@ -26,7 +26,7 @@ async function documentsIn(home: string): Promise<Record<string, unknown>> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
   const documents = files
-    .filter((file) => !file.includes('MCPs'))
+    .filter((file) => !file.includes('MCPs') && !file.includes(path.join(home, 'cache')))
     .map(async (file) => {
       const parsed = await parseDocument(await readFile(file, 'utf8'), FORMATS[path.extname(file)] ?? 'jsonc')
       return [path.relative(home, file), 'document' in parsed ? parsed.document : parsed.reason] as const

@@ -36,7 +36,7 @@ class QuickJS:
         self._timer: asyncio.TimerHandle | None = None
         self._ended: str | None = None
         self._write(b"W", a2b_base64(files["quickjs.wasm"]))
-        self._write(b"T", _function("module", files["types.cjs"], "; return module.exports"))
+        self._write(b"T", _function("exports", files["types.cjs"], "; return exports"))
         self._write(b"P", _function("host", files["quickjs.cjs"]))
 
     async def receive(self) -> dict[str, Any]:

@@ -176,10 +176,9 @@
       types: () => {
         const made = evaluate(types, encoder.encode('types'))
         if (made === 0) return 0
-        const empty = e.qjs_new_object()
-        withCopy(encoder.encode('exports'), (at) => e.qjs_set_prop_string(empty, at, e.qjs_new_object()))
-        const result = call(made, empty)
-        for (const value of [made, empty]) e.qjs_free_value(value)
+        const exports = e.qjs_new_object()
+        const result = call(made, exports)
+        for (const value of [made, exports]) e.qjs_free_value(value)
         return result
       },
       turn() {
