@@ -33,6 +33,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   languages: async () => (await import('./languages.ts')).languageRows(),
   see: async () => (await import('./see.ts')).seeRows(),
   bundle: async () => (await import('./bundle.ts')).bundleRows(),
+  peers: async () => (await import('./peers.ts')).peerRows(),
   page: async () => (await import('./page.ts')).pageRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
