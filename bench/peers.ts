@@ -70,7 +70,7 @@ function openUtcp(server: readonly string[]): { run(code: string): Promise<Answe
       child.stdin.write(`${code}\n`)
       const { value, done } = await answers.next()
       if (done) throw new Error(`bench/peers/utcp.mjs has ended: run it alone, with ${node}`)
-      return JSON.parse(String(value)) as Answer
+      return JSON.parse(value) as Answer
     },
     close: () => child.stdin.end(),
   }
