@@ -3,6 +3,7 @@ import { BridgeError } from '../errors.ts'
 import { checkFrame } from './check-frame.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES } from './frames.ts'
 import { lineCost, MAX_NESTING } from '../text/line-cost.ts'
+import { sourceOf } from '../text/source-json.ts'
 
 const LF = 0x0a
 
@@ -16,18 +17,27 @@ const BYTES_PER_CHARACTER = 3
  * @throws BridgeError FRAME_TOO_LARGE for what is too long, or has more structure than the sandbox's Python should make objects of.
  */
 export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): string | Buffer {
+  if (frame.type === 'reply' && 'value' in frame) {
+    const source = sourceOf(frame.value)
+    const head = `{"type":"reply","id":${frame.id},"value":`
+    // Its structure was counted when it was read.
+    if (source) return withinLength(Buffer.concat([Buffer.from(head), source, Buffer.from('}\n')]), maxBytes)
+  }
   const text = `${JSON.stringify(frame)}\n`
   // So short a text can have no more structure than is allowed.
   if (text.length <= Math.min(MAX_NESTING, maxBytes / BYTES_PER_CHARACTER)) return text
-  const bytes = Buffer.from(text)
-  if (bytes.length > maxBytes) {
-    throw new BridgeError('FRAME_TOO_LARGE', `The data is ${bytes.length} bytes long as JSON; the limit is ${maxBytes}`)
-  }
+  const bytes = withinLength(Buffer.from(text), maxBytes)
   const { tooCostly } = frame.type === 'reply' ? lineCost(bytes) : {}
   if (tooCostly !== undefined) {
     throw new BridgeError('FRAME_TOO_LARGE', `The data cannot be sent to the sandbox: it has ${tooCostly}`)
   }
   return bytes
+}
+
+/** @throws BridgeError FRAME_TOO_LARGE */
+function withinLength(bytes: Buffer, maxBytes: number): Buffer {
+  if (bytes.length <= maxBytes) return bytes
+  throw new BridgeError('FRAME_TOO_LARGE', `The data is ${bytes.length} bytes long as JSON; the limit is ${maxBytes}`)
 }
 
 interface FrameDecoderOptions {

@@ -21,6 +21,8 @@ export function resultForSandbox(server: string, tool: string, result: ToolResul
       data: { server, tool, content, ...(structuredContent !== undefined && { structuredContent }) },
     })
   }
+  // As it is, so that a large one keeps the JSON that it came as.
+  if (content === result.content && Object.keys(result).length === 1) return result
   return structuredContent === undefined
     ? { content }
     : { content: content.filter((block) => !isText(block)), structuredContent }

@@ -40,7 +40,20 @@ export function lineCost(line: Buffer): LineCost {
   return { structure: cost.structure, ...(tooCostly !== undefined && { tooCostly }) }
 }
 
-/** The same for what comes in pieces: they may be cut anywhere, also in the middle of a string. */
+/** Whether a part of JSON that begins with a bracket ends with the one that closes it: then it is one value. */
+export function isOneBracket(part: Buffer): boolean {
+  let nesting = 0
+  for (let at = 0; at < part.length; at += 1) {
+    const kind = KINDS[part[at]!]!
+    if (kind === BEGINS_STRING) at = endOfString(part, at + 1, part.length)
+    else if (kind === OPENS) nesting += 1
+    else if (kind === CLOSES) nesting -= 1
+    if (nesting === 0) return at === part.length - 1
+  }
+  return false
+}
+
+/** What `lineCost` finds out, of what comes in pieces: they may be cut anywhere, also in the middle of a string. */
 export class JsonCost {
   /** Structural characters, as far as they were counted. */
   structure = 0

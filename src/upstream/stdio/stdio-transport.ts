@@ -2,6 +2,7 @@
 // It knows nothing of MCP's methods. What a server writes beside the protocol is kept for a diagnosis and never leaves here unredacted.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { writeBatched } from '../../process/write-batched.ts'
+import { keepResultSource } from '../../text/source-json.ts'
 import { lineCost } from '../../text/line-cost.ts'
 import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../process/byte-tail.ts'
@@ -135,6 +136,7 @@ export class StdioTransport implements Transport {
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)
     const line = bytes.toString()
     const value = parseJson(line)
+    if (isMessage(value)) keepResultSource(value, bytes)
     // Protocol revision 2025-03-26 allowed batches.
     for (const message of Array.isArray(value) ? value : [value]) {
       if (isMessage(message)) this.onmessage?.(message)
