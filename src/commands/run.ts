@@ -1,4 +1,5 @@
 // `sandbridge run`: serves one client over stdio until it goes away, then ends everything that was started for it. With --http, many.
+import { setImmediate } from 'node:timers/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { PermissionFiles } from '../config/permission-files.ts'
 import { readSettings } from '../config/settings.ts'
@@ -32,8 +33,11 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   const open = async (): Promise<Conversation> => {
     const { chooseProvider, prepareAhead } = await import('../sandbox/choose-provider.ts')
     const findProvider = chooseProvider(settings, log)
-    // Other processes do that, while this one loads its code.
-    if (settings.poolCount > 0) prepareAhead(findProvider)
+    // Other processes do that, while this one loads its code. They are started first, since loading lets nothing else run.
+    if (settings.poolCount > 0) {
+      prepareAhead(findProvider)
+      await setImmediate()
+    }
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const [{ Bridge }, { keptForClient }] = await Promise.all([
       import('../bridge.ts'),
