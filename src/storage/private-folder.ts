@@ -28,20 +28,45 @@ function isOwn(found: Stats): boolean {
   return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
-/** With the folders above it. Node's own `recursive` reports ENOENT on a read-only disk, which says nothing. @throws what node:fs throws */
+/**
+ * With the folders above it. Node's own `recursive` reports ENOENT on a read-only disk, which says nothing, and tries for ever in /proc,
+ * where a folder cannot be made though its parent is there.
+ *
+ * @throws what node:fs throws
+ */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
-  const failure = await mkdir(folder, { mode }).then(
-    () => undefined,
-    (error: NodeJS.ErrnoException) => error,
-  )
+  const make = () =>
+    mkdir(folder, { mode }).then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error,
+    )
+  let failure = await make()
   if (failure?.code === 'ENOENT' && path.dirname(folder) !== folder) {
     await makeFolder(path.dirname(folder), mode)
-    await mkdir(folder, { recursive: true, mode })
-  } else if (failure && failure.code !== 'EEXIST') throw failure
+    failure = await make()
+  }
+  if (failure && failure.code !== 'EEXIST') throw failure
 }
 
-/** The same, at once. @throws what node:fs throws */
+/** The same as makePrivateFolder, at once. @throws what node:fs throws */
 export function makePrivateFolderSync(folder: string): void {
-  mkdirSync(path.dirname(folder), { recursive: true, mode: 0o755 })
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolderSync(path.dirname(folder), 0o755)
+  makeFolderSync(folder, 0o700)
+}
+
+function makeFolderSync(folder: string, mode: number): void {
+  const make = (): NodeJS.ErrnoException | undefined => {
+    try {
+      mkdirSync(folder, { mode })
+      return undefined
+    } catch (error) {
+      return error as NodeJS.ErrnoException
+    }
+  }
+  let failure = make()
+  if (failure?.code === 'ENOENT' && path.dirname(folder) !== folder) {
+    makeFolderSync(path.dirname(folder), mode)
+    failure = make()
+  }
+  if (failure && failure.code !== 'EEXIST') throw failure
 }
