@@ -1,5 +1,5 @@
 // Starts the built bridge as a process of its own, with a throwaway home, and speaks MCP to it with a real client. Nothing of ours is mocked.
-import { mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,6 +12,9 @@ export const CLI = path.join(ROOT, 'dist/cli.js')
 
 /** Shared by all tests, since the embedded sandbox's snapshot takes seconds to make. Catalogs are not shared. */
 export const SANDBOX_CACHE = path.join(ROOT, '.cache/test/pyodide')
+
+/** What bridges keep between starts on one machine, for each home of a test; made by warm-caches.ts. */
+export const WARM_CACHES = path.join(ROOT, '.cache/test/warm')
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox is everywhere; bubblewrap starts with a third of the processor time,
@@ -56,13 +59,15 @@ export interface BridgeOptions {
   command?: { node: string; cli: string }
 }
 
-/** A short throwaway home folder, with `servers` in ~/MCPs/servers.json and the shared sandbox in its cache. */
+/** A short throwaway home folder, with `servers` in ~/MCPs/servers.json; its cache is that of a machine where a bridge has run before. */
 export function makeHome(servers: Record<string, ServerEntry | RemoteEntry> = {}): string {
   const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
   mkdirSync(path.join(home, 'MCPs'))
   mkdirSync(path.join(home, 'cache'))
   mkdirSync(SANDBOX_CACHE, { recursive: true })
   symlinkSync(SANDBOX_CACHE, path.join(home, 'cache/pyodide'), 'junction')
+  if (process.env['VITEST'] && existsSync(WARM_CACHES))
+    cpSync(WARM_CACHES, path.join(home, 'cache'), { recursive: true })
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
   return home
 }

@@ -1,0 +1,42 @@
+// Before all tests: what a bridge keeps for its next start on this machine is made once, and every throwaway home begins with it, as the second start of
+// a user does. Otherwise each of some thousand bridges compiles all of its code, and asks this machine's Pythons the same questions.
+import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  ANY_RUNTIME,
+  bridgeEnv,
+  CLI,
+  closeTestBridge,
+  makeHome,
+  openTestBridge,
+  WARM_CACHES,
+} from './bridge-process.ts'
+import { runProgram } from './run-program.ts'
+
+const KEPT = ['code', 'kernels', 'programs']
+
+export default async function makeWarmCaches(): Promise<void> {
+  // Tests of single files may run without a build.
+  if (!existsSync(CLI)) return
+  const isNewer = existsSync(WARM_CACHES) && statSync(WARM_CACHES).mtimeMs > statSync(CLI).mtimeMs
+  if (isNewer) return
+  rmSync(WARM_CACHES, { recursive: true, force: true })
+  const home = makeHome()
+  await runProgram(process.execPath, [CLI, 'exec', '-c', 'pass'], bridgeEnv(home))
+  const bridge = await openTestBridge({ home })
+  await bridge.client.listTools()
+  await bridge.run('pass')
+  // The kernel is compiled a while after the first cell.
+  if (ANY_RUNTIME === 'bubblewrap') await untilThere(path.join(home, 'cache/kernels'))
+  await bridge.client.close()
+  for (const name of KEPT) {
+    const made = path.join(home, 'cache', name)
+    if (existsSync(made)) cpSync(made, path.join(WARM_CACHES, name), { recursive: true })
+  }
+  await closeTestBridge(bridge)
+}
+
+async function untilThere(file: string): Promise<void> {
+  for (const end = Date.now() + 20_000; !existsSync(file) && Date.now() < end;) await sleep(50)
+}
