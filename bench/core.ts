@@ -1,7 +1,5 @@
 // Rows of the embedded sandbox: starts, cells and large results, measured on the built bridge.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { Kernel } from '../src/kernel/kernel.ts'
@@ -105,31 +103,35 @@ async function cellRows(): Promise<BenchRow[]> {
   const live = await samples(200, () => timed(() => bridge.run('pass')))
   await closeTestBridge(bridge)
   return [
-    goal('first cell of a fresh session, sandbox waiting', median(first), 10, ms),
-    goal('cell in a live session', median(live), 3, ms),
+    goal('first cell of a fresh session, sandbox waiting', median(first), 3, ms),
+    goal('cell in a live session', median(live), 0.8, ms),
   ]
 }
 
+/** A result of so many megabytes, which the server has ready, so that its own time is no part of it. */
+const SIZES = [
+  { megabytes: 1, rounds: 9 },
+  { megabytes: 10, rounds: 7 },
+  { megabytes: 50, rounds: 5, goal: 100 },
+]
+
 async function sizeRows(): Promise<BenchRow[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-bench-'))
   const bridge = await openTestBridge({ servers: { big: fixtureServer('raw.mjs', 'big') } })
   const rows: BenchRow[] = []
-  await bridge.run('await mcp_big.big(bytes=1_000_000)')
-  for (const megabytes of [1, 10, 50]) {
-    const name = `a tool result of ${megabytes} MB into Python and its length back out`
-    let text = ''
-    const time = await timed(async () => {
-      text = await bridge.run(`len(await mcp_big.big(bytes=${megabytes}_000_000))`, { timeout: 100 })
-    })
-    const works = Number(text) === megabytes * 1_000_000
+  for (const { megabytes, rounds, goal: least } of SIZES) {
+    const fetchIt = async () => {
+      const text = await bridge.run(`len(await mcp_big.big(bytes=${megabytes}_000_000))`, { timeout: 100 })
+      if (Number(text) !== megabytes * 1_000_000) throw new Error(`${megabytes} MB came as: ${text}`)
+    }
+    await fetchIt()
+    const rate = (megabytes * 1000) / median(await samples(rounds, () => timed(fetchIt)))
     rows.push({
-      name,
-      value: works ? `${((megabytes * 1000) / time).toFixed(0)} MB/s` : text,
-      goal: 'works',
-      ok: works,
+      name: `a tool result of ${megabytes} MB into Python and its length back out`,
+      value: `${rate.toFixed(0)} MB/s`,
+      goal: least ? `≥ ${least} MB/s` : '',
+      ok: least ? rate >= least : null,
     })
   }
   await closeTestBridge(bridge)
-  rmSync(folder, { recursive: true, force: true })
   return rows
 }

@@ -44,9 +44,11 @@ class Channel:
         self._called = False  # was a call sent in this turn of the session's loop?
         self._reading = Gate(interrupts)
         self._wanted = False  # something came while the reading gate was held
-        self._parts: list[bytes] = []
-        self._parts_bytes = 0  # of the line that is still incomplete
-        self._lines: deque[bytes | None] = deque()  # complete lines; None stands for an interrupt between them
+        self._incomplete = bytearray()  # the line whose end has not come
+        self._lost = False  # what comes of that line is not kept any more
+        self._lines: deque[bytes | bytearray | None] = (
+            deque()
+        )  # complete lines; None stands for an interrupt between them
         self._runs: deque[RunFrame] = deque()
         self._waiters: dict[int, _Waiter] = {}  # by call id
         self._elsewhere: set[int] = (
@@ -241,7 +243,7 @@ class Channel:
         return bool(self._lines)
 
     def _feed(self, data: bytes) -> None:
-        """Cut bytes into lines. Linear: a long line is joined once, when its end has come."""
+        """Cut bytes into lines. Linear: a bytearray grows by an eighth of its length, mostly without being copied."""
         if _INTERRUPT in data:
             first, *rest = data.split(_INTERRUPT)
             self._feed(first)
@@ -249,18 +251,26 @@ class Channel:
                 self._lines.append(None)
                 self._feed(piece)
             return
-        head, *lines = data.split(b"\n")
-        self._parts.append(head)
-        self._parts_bytes += len(head)
-        if self._parts_bytes >= frames.MAX_FRAME_BYTES:
-            self._parts.clear()  # too long to be a frame; only the length is kept, so that its end is dropped as well
-        for line in lines:
-            if self._parts_bytes < frames.MAX_FRAME_BYTES:
-                try:
-                    self._lines.append(b"".join(self._parts))
-                except MemoryError:
-                    self._lines.append(_no_memory(self._parts[0]))
-            self._parts, self._parts_bytes = [line], len(line)
+        *ends, start = data.split(b"\n")
+        for end in ends:
+            if self._incomplete or self._lost:
+                self._keep(end)
+                self._lines.append(self._incomplete)
+                self._incomplete, self._lost = bytearray(), False
+            else:
+                self._lines.append(end)
+        if start:
+            self._keep(start)
+
+    def _keep(self, piece: bytes) -> None:
+        if self._lost:
+            return
+        try:
+            self._incomplete += piece
+        except MemoryError:
+            self._incomplete, self._lost = bytearray(_no_memory(self._incomplete)), True
+        if len(self._incomplete) >= frames.MAX_FRAME_BYTES:
+            self._incomplete, self._lost = bytearray(), True  # too long to be a frame
 
     def _route(self, in_handler: bool) -> bool:
         """Hand out the complete lines, in order. True when one of them was an interrupt for the running cell."""
@@ -321,14 +331,14 @@ def _settle(batch: list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]) -> None:
             future.set_result(reply)
 
 
-def _no_memory(line: bytes) -> bytes:
+def _no_memory(line: bytes | bytearray) -> bytes:
     """The line that ends a call whose reply does not fit into what memory is left. A reply has its id near its beginning."""
     found = _ID.search(line, 0, 200)
     error = b'{"code":"FRAME_TOO_LARGE","message":"The sandbox has not enough memory for the answer","hint":"Ask for less at a time."}'
     return b'{"type":"reply","id":%s,"error":%s}' % (found[1] if found else b"0", error)
 
 
-def _too_deep(line: bytes) -> ReplyFrame:
+def _too_deep(line: bytes | bytearray) -> ReplyFrame:
     """A reply nested beyond what Python parses still has to end its call."""
     found = _ID.search(line, 0, 200) or _ID.search(line, max(0, len(line) - 200))
     error: ReplyError = {

@@ -87,7 +87,7 @@ def _check_structure(text: str) -> None:
         raise FrameError(f"lists and objects {depth:,} deep in each other are over the limit of {MAX_NESTING:,}")
 
 
-def decode(line: bytes) -> RunFrame | ReplyFrame:
+def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
     """The frame on a line from the bridge: a `run` or a `reply`.
 
     Raises FrameError for everything else, RecursionError for one nested too deeply.

@@ -120,7 +120,20 @@ class Reading(unittest.TestCase):
         self.port.incoming = [b'{"type":"run","cell":1,"code":"'] + [chunk] * (MAX_FRAME_BYTES >> 20) + [b'"}\n']
         self.port.incoming.append(line(type="run", cell=2, code=""))
         self.assertEqual(self.runs(), [2])
-        self.assertEqual(self.channel._parts, [b""])
+        self.assertEqual(self.channel._incomplete, b"")
+
+    def test_a_line_that_memory_does_not_suffice_for_ends_its_call(self):
+        class Full(bytearray):
+            def __iadd__(self, piece):
+                raise MemoryError
+
+        slot = []
+        self.channel._waiters[7] = (None, slot.append)
+        self.channel._incomplete = Full(b'{"type":"reply","id":7,"value":"')
+        self.port.incoming = [b"x", b"x", b'"}\n' + line(type="run", cell=2, code="")]
+        self.assertEqual(self.runs(), [2])
+        self.assertEqual(slot[0]["error"]["code"], "FRAME_TOO_LARGE")
+        self.assertEqual(self.channel._incomplete, b"")
 
     def test_reading_is_linear(self):
         def seconds(count, bytes_each):
