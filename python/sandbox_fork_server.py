@@ -5,13 +5,12 @@ the read-only system that sandboxes see, no network and no file of the host. Eac
 gets its own /proc and its own writable folders, and loses every capability before its kernel reads a byte. This process has one
 thread, holds no secret, and reads nothing from a sandbox.
 
-Argument: words such as kernelBytes=128, namely
+Argument: words such as slots=16, namely
   id            for people who look at a list of processes
-  kernelBytes, codeBytes  as sandbox_init.py has them
-  filterBytes   length of the system call filter
   slots         how many sandboxes it can make: so many groups of descriptors are open, from FIRST_FD on
 
-It reads kernel, bytecode and filter from its input, then lines:
+It reads from its input three lengths of ten digits each, then the kernel, its bytecode (as sandbox_init.py has them) and the
+system call filter, which are of these lengths, and then lines:
   start SLOT WORDS   make a sandbox on that slot's descriptors; the words of sandbox_init.py, and
                        folders=/tmp:64,/workspace:128  its writable folders, and the size of each in MiB
                        hold=1  let it wait for one byte on its input before it starts its kernel
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         close_inherited,
         libc,
         load_kernel,
+        load_library,
         parse_words,
         read_exactly,
         read_text,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 # stdin, stdout, stderr and bell of each slot. Partner of fork-server.ts.
 FIRST_FD = 3
 FDS_EACH = 4
+SIZE_DIGITS = 10  # partner of native-kernel.ts
 BELL = 3
 REPORT = 4
 
@@ -67,16 +68,23 @@ PR_CAP_AMBIENT_CLEAR_ALL = 4
 
 
 def serve() -> None:
+    import gc
+
     config = parse_words(sys.argv[1])
-    run = load_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
-    walls = Walls(read_exactly(0, int(config["filterBytes"])))
+    # A collection would write to each object, and each sandbox would get its own copy of their pages.
+    gc.disable()
+    load_library()
+    kernel_bytes, code_bytes, filter_bytes = [int(read_exactly(0, SIZE_DIGITS)) for _ in range(3)]
+    run = load_kernel(read_exactly(0, kernel_bytes), read_exactly(0, code_bytes))
+    walls = Walls(read_exactly(0, filter_bytes))
     load_ahead()
+    gc.freeze()
+    gc.enable()
     Server(int(config["slots"]), walls, run).serve()
 
 
 def load_ahead() -> None:
     """Import what every kernel needs, and nothing that few do."""
-    import gc
     from importlib import import_module
 
     for name in WARM:
@@ -85,9 +93,6 @@ def load_ahead() -> None:
     libc()
     for name in [name for name in sys.modules if name.partition(".")[0] == "ctypes"]:
         del sys.modules[name]
-    gc.collect()
-    # A collection would write to each of these objects, and each sandbox would get its own copy of their pages.
-    gc.freeze()
 
 
 class Walls:

@@ -58,6 +58,7 @@ def main() -> None:
         run_kept_sandbox(config)
 
     def become_kernel() -> None:
+        load_library()
         signal.alarm(int(config.get("inputSeconds", 0)))
         run = load_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
         signal.alarm(0)
@@ -72,6 +73,7 @@ def run_kept_sandbox(config: "dict[str, str]") -> None:
     relay = Relay(None if door == "stdio" else door, float(config["inputSeconds"]))
 
     def become_kernel() -> None:
+        load_library()
         signal.alarm(int(config["inputSeconds"]))
         code = relay.read_exactly(int(config["kernelBytes"])), relay.read_exactly(int(config["codeBytes"]))
         signal.alarm(0)
@@ -215,6 +217,17 @@ def libc() -> "ctypes.CDLL":
 # --- the kernel's process -----------------------------------------------------------------------------------------------
 
 
+def load_library() -> None:
+    """Import what takes half the time of a kernel's start. Before its sources are read: the bridge, which sends them, is often busy
+    with a start of its own."""
+    # asyncio loads ssl where it can, for sockets that reach nothing here: megabytes that every waiting sandbox would hold.
+    sys.modules["ssl"] = None  # type: ignore[assignment]
+    import asyncio  # noqa: F401
+    import json  # noqa: F401
+
+    del sys.modules["ssl"]
+
+
 def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, object]], None]":
     """Let the kernel's modules be imported from memory, and the rest from the image. Returns what runs a file of the kernel."""
     import json
@@ -223,17 +236,25 @@ def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, ob
     from importlib._bootstrap_external import MAGIC_NUMBER
     from importlib.machinery import ModuleSpec
 
-    files = json.loads(sources)  # type: dict[str, str]
     size = len(MAGIC_NUMBER)
     # The Python of a host may have been replaced since.
     code = marshal.loads(compiled[size:]) if compiled[:size] == MAGIC_NUMBER else {}
-    del sources, compiled
+    del compiled
+    texts = {}  # type: dict[str, str]
+
+    def text_of(file: str) -> str:
+        # With bytecode, only the lines of a traceback need them, which few cells have.
+        if not texts:
+            texts.update(json.loads(sources))
+        return texts[file]
+
+    names = frozenset(code or json.loads(sources))
 
     class KernelFinder:
         def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
             stem = name.replace(".", "/")
             for file, is_package in ((stem + "/__init__.py", True), (stem + ".py", False)):
-                if file in files:
+                if file in names:
                     spec = ModuleSpec(name, self, origin=ROOT + "/" + file, is_package=is_package)  # type: ignore[arg-type]
                     spec.has_location = True
                     if is_package:
@@ -249,22 +270,17 @@ def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, ob
 
         def get_source(self, name: str) -> "str | None":
             spec = self.find_spec(name)
-            return files[spec.origin[len(ROOT) + 1 :]] if spec and spec.origin else None
+            return text_of(spec.origin[len(ROOT) + 1 :]) if spec and spec.origin else None
 
     def run(path: str, namespace: "dict[str, object]") -> None:
         file = path[len(ROOT) + 1 :]
         if file in code:
             module = marshal.loads(code.pop(file))
         else:
-            module = compile(files[file], path, "exec", dont_inherit=True)
+            module = compile(text_of(file), path, "exec", dont_inherit=True)
         exec(module, namespace)
 
     sys.meta_path.insert(0, KernelFinder())
-    # asyncio loads ssl where it can, for sockets that reach nothing here: megabytes that every waiting sandbox would hold.
-    sys.modules["ssl"] = None  # type: ignore[assignment]
-    import asyncio  # noqa: F401
-
-    del sys.modules["ssl"]
     if os.path.isdir(PACKAGES):
         # Before what is installed there already, after the standard library.
         installed = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]

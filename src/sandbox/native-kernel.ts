@@ -15,6 +15,8 @@ const RELAY_FILES = ['sandbox_pipe.py', 'sandbox_kept.py', 'sandbox_relay.py']
 /** Behind them, it is the program of a process that forks sandboxes. */
 const FORK_SERVER_FILE = 'sandbox_fork_server.py'
 const COMPILE_FILE = 'compile_kernel.py'
+/** Of each length in front of what a fork server reads. Partner of sandbox_fork_server.py. */
+const SIZE_DIGITS = 10
 
 // Partners of the codes in python/sandbox_init.py.
 const EXIT_OUT_OF_MEMORY = 86
@@ -46,15 +48,8 @@ export interface NativeKernel {
   compileArgs: readonly string[]
   /** Arguments of python3, and what it reads before the frames begin. */
   start(sandbox: SandboxWords): { args: string[]; preamble: Buffer }
-  /** The same for a process that forks so many sandboxes, each behind this system call filter. */
-  startForkServer(server: ForkServerWords): { args: string[]; preamble: Buffer }
-}
-
-interface ForkServerWords {
-  id: string
-  slotCount: number
-  compiled: Buffer | undefined
-  filter: Buffer
+  /** What a process that forks sandboxes reads first; each gets this system call filter. */
+  forkServerPreamble(parts: { compiled: Buffer | undefined; filter: Buffer }): Buffer
 }
 
 let loaded: NativeKernel | undefined
@@ -78,7 +73,6 @@ function load(): NativeKernel {
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
   const init = firstProcess()
   const kept = programOf([...RELAY_FILES, ...INIT_FILES], 'main()')
-  const server = programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()')
   const compile = programOf([COMPILE_FILE])
   const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0), ...optional }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
@@ -90,12 +84,18 @@ function load(): NativeKernel {
     const program = optional.door === undefined ? init : kept
     return { args: ['-I', '-B', '-c', program, words], preamble: Buffer.concat([sources, compiled]) }
   }
-  const startForkServer = ({ id, slotCount, compiled = Buffer.alloc(0), filter }: ForkServerWords) => {
-    const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} filterBytes=${filter.byteLength}`
-    const words = `id=${id} ${sizes} slots=${slotCount}`
-    return { args: ['-I', '-B', '-c', server, words], preamble: Buffer.concat([sources, compiled, filter]) }
+  const forkServerPreamble: NativeKernel['forkServerPreamble'] = ({ compiled = Buffer.alloc(0), filter }) => {
+    const parts = [sources, compiled, filter]
+    const sizes = parts.map(({ byteLength }) => String(byteLength).padStart(SIZE_DIGITS)).join('')
+    return Buffer.concat([Buffer.from(sizes), ...parts])
   }
-  return { sources, compileArgs: ['-I', '-B', '-c', compile], start, startForkServer }
+  return { sources, compileArgs: ['-I', '-B', '-c', compile], start, forkServerPreamble }
+}
+
+/** Arguments of python3 for a process that forks so many sandboxes. They need no kernel, which is read while that Python starts. */
+export function forkServerArguments({ id, slotCount }: { id: string; slotCount: number }): string[] {
+  const program = programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()')
+  return ['-I', '-B', '-c', program, `id=${id} slots=${slotCount}`]
 }
 
 /** The program of a sandbox's first process. */

@@ -8,7 +8,7 @@ import { BubblewrapProvider, type BubblewrapOptions } from '../../src/sandbox/bu
 import { bubblewrapArguments, systemCallFilter } from '../../src/sandbox/bubblewrap/bubblewrap.ts'
 import { findHostSystem } from '../../src/sandbox/bubblewrap/find-system.ts'
 import { ForkServer } from '../../src/sandbox/bubblewrap/fork-server.ts'
-import { loadNativeKernel } from '../../src/sandbox/native-kernel.ts'
+import { forkServerArguments, loadNativeKernel } from '../../src/sandbox/native-kernel.ts'
 import { attachCells, type CellRunner, startCells } from '../support/cell-runner.ts'
 import { providerOrSkip, type TestedProvider } from '../support/engines.ts'
 import { refusingBubblewrap } from '../support/refusing-bwrap.ts'
@@ -33,7 +33,7 @@ async function forkingProvider(
 
 /** The processes of this test that fork sandboxes: the children of bubblewrap. */
 function forkServers() {
-  const own = descendants(process.pid).filter(({ command }) => command.includes('-forks kernelBytes='))
+  const own = descendants(process.pid).filter(({ command }) => command.includes('-forks slots='))
   return own.filter(({ parent }) => own.some(({ pid }) => pid === parent))
 }
 
@@ -125,13 +125,12 @@ it('a forked sandbox waits for its first process to be in place before it has a 
   const { found } = await findHostSystem()
   const { bubblewrap, system } = found!
   const kernel = loadNativeKernel()
-  const begin = { id: 'test-forks', slotCount: 1, compiled: undefined, filter: systemCallFilter() }
-  const { args, preamble } = kernel.startForkServer(begin)
+  const args = forkServerArguments({ id: 'test-forks', slotCount: 1 })
   const walls = bubblewrapArguments(system, { environment: system.environment, forks: true })
   const server = new ForkServer({
     command: bubblewrap.command,
     args: [...bubblewrap.before, ...walls, '--', system.python, ...args],
-    preamble,
+    preamble: () => kernel.forkServerPreamble({ compiled: undefined, filter: systemCallFilter() }),
     slotCount: 1,
   })
   const id = `test-${process.pid}-enter`

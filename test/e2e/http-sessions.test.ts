@@ -82,7 +82,7 @@ describe('sessions of older clients', () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
     const [one, other] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
     // What sandboxes are forked from is of both.
-    const own = () => descendants(bridge.child.pid!).filter(({ command }) => !command.includes('-forks kernelBytes='))
+    const own = () => descendants(bridge.child.pid!).filter(({ command }) => !command.includes('-forks slots='))
     const sandboxes = () => own().map(({ pid }) => pid)
     await one.run('x = 1')
     const ofOne = sandboxes()

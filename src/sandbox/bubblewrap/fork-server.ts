@@ -24,8 +24,8 @@ const NO_ANSWER = `no answer within ${ANSWER_MS / 1000} s`
 export interface ForkServerOptions {
   command: string
   args: readonly string[]
-  /** Written to its stdin before anything else. */
-  preamble: Buffer
+  /** Makes what is written to its stdin before anything else, while it starts. */
+  preamble: () => Buffer
   /** How many sandboxes it can make. Each has descriptors of its own, which are open from the beginning. */
   slotCount: number
 }
@@ -79,7 +79,12 @@ export class ForkServer {
     // It keeps no program alive that has nothing else to do: only a sandbox does.
     child.unref()
     for (const stream of streams) stream.on('error', () => {}).unref()
-    child.stdin.write(preamble)
+    try {
+      child.stdin.write(preamble())
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw error
+    }
     child.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     const isUp = new Promise<void>((resolve, reject) => {
       createInterface({ input: child.stdout }).on('line', (line) => (line === 'up' ? resolve() : this.#hear(line)))

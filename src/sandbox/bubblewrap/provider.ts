@@ -8,6 +8,7 @@ import { CompiledKernels } from '../compiled-kernel.ts'
 import {
   checkMemoryLimit,
   explainEnd,
+  forkServerArguments,
   kernelEnvironment,
   loadNativeKernel,
   type NativeKernel,
@@ -70,8 +71,6 @@ interface Command {
 interface Start {
   id: string
   found: Found
-  kernel: NativeKernel
-  compiled: Buffer | undefined
   cgroup: Cgroup | undefined
   memoryBytes: number
 }
@@ -100,8 +99,7 @@ export class BubblewrapProvider implements Provider {
   }
 
   #beginForks(found: Found): void {
-    const [kernel, compiled] = this.#kernel(found)
-    this.#forkServers.begin(() => this.#forkServer(found, kernel, compiled))
+    this.#forkServers.begin(() => this.#forkServer(found))
   }
 
   /** How sandboxes are started, in words. */
@@ -116,14 +114,13 @@ export class BubblewrapProvider implements Provider {
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const found = await this.#system.get()
-    const [kernel, compiled] = this.#kernel(found)
     const cgroupParent = await found.cgroupParent
     const id = newId()
     const { memoryBytes } = limits
     const { pidsCount } = this.#options
     const cgroup =
       cgroupParent === undefined ? undefined : await Cgroup.make(cgroupParent, id, { memoryBytes, pidsCount })
-    const start: Start = { id, found, kernel, compiled, cgroup, memoryBytes }
+    const start: Start = { id, found, cgroup, memoryBytes }
     const forked = this.#options.forks ? await this.#fork(start) : undefined
     const sandbox = forked ?? this.#spawn(start)
     if (cgroup) void sandbox.exited.then(() => cgroup.remove())
@@ -131,11 +128,10 @@ export class BubblewrapProvider implements Provider {
   }
 
   /** Undefined where that does not work. */
-  #fork({ id, found, kernel, compiled, cgroup, memoryBytes }: Start): Promise<Sandbox | undefined> {
+  #fork({ id, found, cgroup, memoryBytes }: Start): Promise<Sandbox | undefined> {
     const { projects = false, pidsCount } = this.#options
-    const begin = () => this.#forkServer(found, kernel, compiled)
     const folders = writableFolders(projects).map(([folder, mebibytes]) => `${folder}:${mebibytes}`)
-    return this.#forkServers.fork(begin, {
+    return this.#forkServers.fork(() => this.#forkServer(found), {
       id,
       words: `memoryBytes=${memoryBytes} pids=${pidsCount} folders=${folders.join(',')}`,
       explain: explainer(cgroup),
@@ -143,10 +139,13 @@ export class BubblewrapProvider implements Provider {
     })
   }
 
-  #forkServer(found: Found, kernel: NativeKernel, compiled: Buffer | undefined): ForkServerOptions {
+  #forkServer(found: Found): ForkServerOptions {
     const { forksEach: slotCount = FORKS_EACH } = this.#options
-    const words = { id: `${newId()}-forks`, slotCount, compiled, filter: systemCallFilter() }
-    const { args, preamble } = kernel.startForkServer(words)
+    const preamble = (): Buffer => {
+      const [kernel, compiled] = this.#kernel(found)
+      return kernel.forkServerPreamble({ compiled, filter: systemCallFilter() })
+    }
+    const args = forkServerArguments({ id: `${newId()}-forks`, slotCount })
     return { ...this.#command(found, args, true), preamble, slotCount }
   }
 
@@ -159,8 +158,9 @@ export class BubblewrapProvider implements Provider {
     return [kernel, compiled]
   }
 
-  #spawn({ id, found, kernel, compiled, cgroup, memoryBytes }: Start): Sandbox {
+  #spawn({ id, found, cgroup, memoryBytes }: Start): Sandbox {
     const { pidsCount } = this.#options
+    const [kernel, compiled] = this.#kernel(found)
     const { args, preamble } = kernel.start({ id, memoryBytes, pidsCount, compiled, bell: BELL })
     const command = this.#command(found, args, false)
     return new StdioProcess({
