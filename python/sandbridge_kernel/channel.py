@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     _Arrived = dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]]
 
 _INTERRUPT = b"\x03"
-_JOINED_BYTES = 1 << 16  # of lines that become one write
+_JOINED_BYTES = 1 << 14  # of lines that become one write: the bridge works on them while the next ones are made
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
 
 
@@ -41,7 +41,7 @@ class Channel:
         self._sending = Gate(interrupts)
         self._outbox: deque[bytes] = deque()
         self._sent = 0  # bytes of the first line in it
-        self._called = False  # was a call sent in this turn of the session's loop?
+        self._room = 0  # bytes of calls that this turn of the session's loop may leave in the outbox
         self._reading = Gate(interrupts)
         self._wanted = False  # something came while the reading gate was held
         self._incomplete = bytearray()  # the line whose end has not come
@@ -96,7 +96,7 @@ class Channel:
 
     def send_rest(self) -> None:
         """At the end of a turn of the session's loop: send what it has left for now."""
-        self._called = False
+        self._room = 0
         if self._outbox:
             need_room()
             with self._sending:
@@ -178,11 +178,12 @@ class Channel:
                 self._elsewhere.add(number)
                 self._port.announce(True)
         else:
-            # The first of a turn goes at once, and all the others in one write: for five hundred calls, that is what costs most.
-            if self._called:
+            # The first of a turn goes at once, and the others in few writes: for five hundred calls, that is what costs most.
+            self._room -= len(line)
+            if self._room > 0:
                 self._outbox.append(line)
                 return
-            self._called = True
+            self._room = _JOINED_BYTES
         self.send_line(line)
 
     def _close_call(self, number: int) -> None:

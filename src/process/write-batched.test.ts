@@ -22,6 +22,18 @@ it('writes of one turn become one write, in order, and long pieces are written b
   expect(done).toEqual(['a', 'b'])
 })
 
+it('much that is written in one turn goes before it ends, so that whoever reads it can begin', () => {
+  const writes: number[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      writes.push(chunk.length)
+      done()
+    },
+  })
+  for (let count = 0; count < 10; count += 1) writeBatched(stream, 'x'.repeat(6_000))
+  expect(writes).toEqual([18_000, 18_000, 18_000])
+})
+
 it('every writer learns that the stream is closed', async () => {
   const stream = new PassThrough()
   stream.on('error', () => {})

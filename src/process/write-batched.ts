@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream'
 type Done = (error?: Error | null) => void
 
 interface Batch {
+  length: number
   chunks: (string | Buffer)[]
   waiting: Done[]
 }
@@ -22,12 +23,15 @@ export function writeBatched(stream: Writable, data: string | Buffer, done?: Don
   }
   let batch = batches.get(stream)
   if (!batch) {
-    batch = { chunks: [], waiting: [] }
+    batch = { length: 0, chunks: [], waiting: [] }
     batches.set(stream, batch)
     process.nextTick(flush, stream)
   }
   batch.chunks.push(data)
   if (done) batch.waiting.push(done)
+  batch.length += data.length
+  // The process at the other end works on it meanwhile.
+  if (batch.length > COPIED_LENGTH) flush(stream)
 }
 
 function flush(stream: Writable): void {
