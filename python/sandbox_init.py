@@ -242,13 +242,13 @@ def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, ob
     del compiled
     texts = {}  # type: dict[str, str]
 
-    def text_of(file: str) -> str:
+    def read_texts() -> "dict[str, str]":
         # With bytecode, only the lines of a traceback need them, which few cells have.
         if not texts:
             texts.update(json.loads(sources))
-        return texts[file]
+        return texts
 
-    names = frozenset(code or json.loads(sources))
+    names = frozenset(code or read_texts())
 
     class KernelFinder:
         def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
@@ -270,14 +270,14 @@ def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, ob
 
         def get_source(self, name: str) -> "str | None":
             spec = self.find_spec(name)
-            return text_of(spec.origin[len(ROOT) + 1 :]) if spec and spec.origin else None
+            return read_texts()[spec.origin[len(ROOT) + 1 :]] if spec and spec.origin else None
 
     def run(path: str, namespace: "dict[str, object]") -> None:
         file = path[len(ROOT) + 1 :]
         if file in code:
             module = marshal.loads(code.pop(file))
         else:
-            module = compile(text_of(file), path, "exec", dont_inherit=True)
+            module = compile(read_texts()[file], path, "exec", dont_inherit=True)
         exec(module, namespace)
 
     sys.meta_path.insert(0, KernelFinder())
