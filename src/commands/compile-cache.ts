@@ -18,18 +18,11 @@ const SAVE_AFTER_MS = 3_000
 const KEPT_UNUSED_MS = 60 * 86_400_000
 const DIGEST_BYTES = 32
 
-/** Of code that was kept before it had run for long: the functions of a first cell may be missing. Else LATE. */
-const EARLY = 0
-const LATE = 1
-/** How much longer code is when it is worth keeping again. */
-const GROWTH = 1.05
-
+/** A file whose compiled code is not kept yet. */
 interface Compiled {
   file: string
   source: Buffer
   script: vm.Script
-  /** Bytes of its code that are kept, where that is early code. */
-  keptBytes: number
 }
 
 /** For the files of the bundle that are loaded from here on; does nothing when run from the sources. Never throws: without it, a start takes longer. */
@@ -40,17 +33,22 @@ export function keepCompiledCode(): void {
   const place = cacheFolder({ env: process.env, home: homedir(), platform: process.platform, isRoot: user === 0 })
   const folder = path.join(place, 'code')
   const isUsable = isOwnFolderSync(folder)
-  const compiled: Compiled[] = []
-  const timer = setTimeout(() => saveCompiled(folder, compiled, EARLY), SAVE_AFTER_MS).unref()
-  process.once('exit', () => saveCompiled(folder, compiled, LATE))
+  let unsaved: Compiled[] = []
+  const save = (): void => {
+    saveCompiled(folder, unsaved)
+    unsaved = []
+  }
+  const timer = setTimeout(save, SAVE_AFTER_MS).unref()
+  process.once('exit', save)
 
   const load = (module: NodeModule, file: string): void => {
     const source = readFileSync(file)
-    const { code: cachedData, isLate } = (isUsable && readCompiled(folder, file, source)) || {}
+    const cachedData = isUsable ? readCompiled(folder, file, source) : undefined
     const script = new vm.Script(wrap(source.toString()), { filename: file, ...(cachedData && { cachedData }) })
-    const isMissing = cachedData === undefined || script.cachedDataRejected
-    if (isMissing) timer.refresh()
-    if (isMissing || !isLate) compiled.push({ file, source, script, keptBytes: isMissing ? 0 : cachedData.length })
+    if (cachedData === undefined || script.cachedDataRejected) {
+      unsaved.push({ file, source, script })
+      timer.refresh()
+    }
     const run = script.runInThisContext() as (...names: unknown[]) => void
     run.call(module.exports, module.exports, module.require.bind(module), module, file, bundle)
   }
@@ -62,30 +60,24 @@ export function keepCompiledCode(): void {
   }
 }
 
-function readCompiled(folder: string, file: string, source: Buffer): { code: Buffer; isLate: boolean } | undefined {
+function readCompiled(folder: string, file: string, source: Buffer): Buffer | undefined {
   try {
     const kept = readFileSync(keptFile(folder, file))
-    const content = kept.subarray(DIGEST_BYTES)
-    if (!digestOf(source, content).equals(kept.subarray(0, DIGEST_BYTES))) return undefined
-    return { code: content.subarray(0, -1), isLate: content.at(-1) === LATE }
+    const code = kept.subarray(DIGEST_BYTES)
+    return digestOf(source, code).equals(kept.subarray(0, DIGEST_BYTES)) ? code : undefined
   } catch {
     return undefined
   }
 }
 
-/** Keep what is not kept yet; when the process ends, also what has become longer since. */
-function saveCompiled(folder: string, compiled: readonly Compiled[], time: typeof EARLY | typeof LATE): void {
-  const wanted = compiled.filter(({ keptBytes }) => keptBytes === 0 || time === LATE)
-  if (wanted.length === 0) return
+function saveCompiled(folder: string, compiled: readonly Compiled[]): void {
+  if (compiled.length === 0) return
   try {
     makePrivateFolderSync(folder)
     if (!isOwnFolderSync(folder)) return
-    for (const one of wanted) {
-      const code = one.script.createCachedData()
-      if (code.length < one.keptBytes * GROWTH) continue
-      const content = Buffer.concat([code, Buffer.of(time)])
-      replaceFileSync(keptFile(folder, one.file), Buffer.concat([digestOf(one.source, content), content]))
-      one.keptBytes = code.length
+    for (const { file, source, script } of compiled) {
+      const code = script.createCachedData()
+      replaceFileSync(keptFile(folder, file), Buffer.concat([digestOf(source, code), code]))
     }
     for (const name of readdirSync(folder)) {
       const kept = path.join(folder, name)
