@@ -46,9 +46,8 @@ class Channel:
         self._wanted = False  # something came while the reading gate was held
         self._incomplete = bytearray()  # the line whose end has not come
         self._lost = False  # what comes of that line is not kept any more
-        self._lines: deque[bytes | bytearray | None] = (
-            deque()
-        )  # complete lines; None stands for an interrupt between them
+        # Complete lines; None stands for an interrupt between them.
+        self._lines: deque[bytes | bytearray | None] = deque()
         self._runs: deque[RunFrame] = deque()
         self._waiters: dict[int, _Waiter] = {}  # by call id
         self._elsewhere: set[int] = (
@@ -264,6 +263,7 @@ class Channel:
             self._keep(start)
 
     def _keep(self, piece: bytes) -> None:
+        """As a part of the incomplete line, unless that can be no frame any more."""
         if self._lost:
             return
         try:

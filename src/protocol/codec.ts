@@ -19,9 +19,11 @@ const BYTES_PER_CHARACTER = 3
 export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): string | Buffer {
   if (frame.type === 'reply' && 'value' in frame) {
     const source = sourceOf(frame.value)
-    const head = `{"type":"reply","id":${frame.id},"value":`
-    // Its structure was counted when it was read.
-    if (source) return withinLength(Buffer.concat([Buffer.from(head), source, Buffer.from('}\n')]), maxBytes)
+    if (source) {
+      const head = Buffer.from(`{"type":"reply","id":${frame.id},"value":`)
+      // Its structure was counted when it was read.
+      return withinLength(Buffer.concat([head, source, Buffer.from('}\n')]), maxBytes)
+    }
   }
   const text = `${JSON.stringify(frame)}\n`
   // So short a text can have no more structure than is allowed.

@@ -92,10 +92,16 @@ function load(): NativeKernel {
   return { sources, compileArgs: ['-I', '-B', '-c', compile], start, forkServerPreamble }
 }
 
-/** Arguments of python3 for a process that forks so many sandboxes. They need no kernel, which is read while that Python starts. */
+let forkServer: string | undefined
+
+/**
+ * Arguments of python3 for a process that forks so many sandboxes. They need no kernel, which is read while that Python starts.
+ * Read once, as the kernel is: another version may be installed meanwhile.
+ * @throws what node:fs throws
+ */
 export function forkServerArguments({ id, slotCount }: { id: string; slotCount: number }): string[] {
-  const program = programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()')
-  return ['-I', '-B', '-c', program, `id=${id} slots=${slotCount}`]
+  forkServer ??= programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()')
+  return ['-I', '-B', '-c', forkServer, `id=${id} slots=${slotCount}`]
 }
 
 /** The program of a sandbox's first process. */
