@@ -96,6 +96,10 @@ export function readSettings(
       `MCP_BRIDGE_SESSION=durable needs docker, podman or kubernetes: ${other} cannot keep a sandbox. ${INSTEAD}`,
     )
   }
+  if (values.session === 'durable' && values.kubernetesWarmPool !== undefined) {
+    const why = 'the pods of a warm pool end with their bridge'
+    problems.push(`MCP_BRIDGE_SESSION=durable does not go with MCP_BRIDGE_KUBERNETES_WARM_POOL: ${why}. Unset one.`)
+  }
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }

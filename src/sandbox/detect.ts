@@ -102,9 +102,9 @@ export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Ca
 /** Asks without creating anything. */
 async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
   const { describeCluster } = await import('./kubernetes/describe-cluster.ts')
-  const { kubernetesContext: context, kubernetesNamespace: namespace, upstreams, session } = settings
-  const needs = { hasServers: upstreams === 'pods', isDurable: session === 'durable' }
-  return { name: 'kubernetes', ...(await describeCluster({ context, namespace, ...needs })) }
+  const { kubernetesContext: context, kubernetesNamespace: namespace, kubernetesWarmPool: warmPool } = settings
+  const needs = { hasServers: settings.upstreams === 'pods', isDurable: settings.session === 'durable' }
+  return { name: 'kubernetes', ...(await describeCluster({ context, namespace, warmPool, ...needs })) }
 }
 
 /**
@@ -244,6 +244,7 @@ async function createKubernetes(settings: Settings, mount: MountedFolder | undef
     projects,
     context: settings.kubernetesContext,
     namespace: settings.kubernetesNamespace,
+    warmPool: settings.kubernetesWarmPool,
     seccompProfile: settings.kubernetesSeccomp,
     checksNetwork: settings.kubernetesNetwork === 'checked',
     startTimeoutMs: settings.kubernetesStartMs,

@@ -184,6 +184,14 @@ export const SANDBOX_SETTINGS = {
     },
     { default: 60, min: 5, max: 1800 },
   ),
+  kubernetesWarmPool: pattern(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_WARM_POOL',
+      meaning:
+        'A SandboxWarmPool of agent-sandbox that pods are taken from. Their image and limits are those of its template.',
+    },
+    { allowed: 'the name of a SandboxWarmPool', matches: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, default: undefined },
+  ),
   mask,
   maskEndpoint,
   mount,

@@ -5,16 +5,18 @@ import { isRecord } from '../../text/json.ts'
 import type { ApiClient } from './api-client.ts'
 import { ApiError, type Asked, clusterError } from './api-errors.ts'
 import { type ClaimedPod, type PatchStep, readClaim } from './pod-claim.ts'
-import { BRIDGE_LABEL } from './pod-manifest.ts'
+import { BRIDGE_LABEL, MANAGED_SELECTOR } from './pod-manifest.ts'
 import { type PodState, readPod } from './pod-state.ts'
 import { PodWatcher } from './pod-watcher.ts'
+import { CLAIM_API } from './sandbox-claim.ts'
 
-type Resource = 'pods' | 'secrets' | 'networkpolicies'
+type Resource = 'pods' | 'secrets' | 'networkpolicies' | 'sandboxclaims'
 
 const GROUPS: Record<Resource, string> = {
   pods: '/api/v1',
   secrets: '/api/v1',
   networkpolicies: '/apis/networking.k8s.io/v1',
+  sandboxclaims: `/apis/${CLAIM_API}`,
 }
 
 export class Cluster {
@@ -25,12 +27,16 @@ export class Cluster {
   readonly namespace: string
   readonly #name: string
 
-  /** @param name how messages name it */
-  constructor(client: ApiClient, name: string, namespace: string) {
+  /**
+   * @param name how messages name it
+   * @param hasWarmPool its pods are made by somebody else, and have no label of one bridge
+   */
+  constructor(client: ApiClient, name: string, namespace: string, hasWarmPool = false) {
     this.client = client
     this.namespace = namespace
     this.#name = name
-    this.watcher = new PodWatcher(client, this.path('pods'), `${BRIDGE_LABEL}=${this.bridge}`)
+    const watched = hasWarmPool ? MANAGED_SELECTOR : `${BRIDGE_LABEL}=${this.bridge}`
+    this.watcher = new PodWatcher(client, this.path('pods'), watched)
   }
 
   path(resource: Resource, name?: string): string {
@@ -51,7 +57,7 @@ export class Cluster {
 
   /** `gone` when there is none. @throws ApiError, ApiUnreachable */
   async getPod(name: string): Promise<PodState | 'gone'> {
-    return readPod(await this.#podObject(name)) ?? 'gone'
+    return readPod(await this.get('pods', name)) ?? 'gone'
   }
 
   async listPods(labelSelector: string): Promise<unknown[]> {
@@ -61,17 +67,12 @@ export class Cluster {
 
   /** A pod that outlives bridges, and whose it is. @throws ApiError, ApiUnreachable */
   async getClaim(name: string): Promise<ClaimedPod | undefined> {
-    return readClaim(await this.#podObject(name))
+    return readClaim(await this.get('pods', name))
   }
 
-  /** Undefined when it is gone. */
-  async #podObject(name: string): Promise<unknown> {
-    try {
-      return await this.client.request({ method: 'GET', path: this.path('pods', name) })
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined
-      throw error
-    }
+  /** An object as the cluster has it; undefined when it is gone. @throws ApiError, ApiUnreachable */
+  async get(resource: Resource, name: string): Promise<unknown> {
+    return unlessGone(this.client.request({ method: 'GET', path: this.path(resource, name) }))
   }
 
   async listClaims(labelSelector: string): Promise<ClaimedPod[]> {
@@ -91,15 +92,26 @@ export class Cluster {
 
   /** @param graceSeconds 0 does not wait for the node to confirm that it has ended */
   async deletePod(name: string, graceSeconds: 0 | 1): Promise<void> {
-    try {
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: graceSeconds }
-      await this.client.request({ method: 'DELETE', path: this.path('pods', name), body })
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error
-    }
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: graceSeconds }
+    await unlessGone(this.client.request({ method: 'DELETE', path: this.path('pods', name), body }))
+  }
+
+  /** Let go of a pod of a warm pool: whoever made it deletes it. @throws ApiError, ApiUnreachable */
+  async deleteSandboxClaim(name: string): Promise<void> {
+    await unlessGone(this.client.request({ method: 'DELETE', path: this.path('sandboxclaims', name) }))
   }
 
   explain(error: unknown, asked: Omit<Asked, 'namespace'>): BridgeError {
     return clusterError(error, this.#name, { ...asked, namespace: this.namespace })
+  }
+}
+
+/** Undefined where the object does not exist. */
+async function unlessGone(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
   }
 }

@@ -5,6 +5,7 @@ import type { Asked } from './api-errors.ts'
 import type { Cluster } from './cluster.ts'
 import type { ClusterAccess } from './kubeconfig.ts'
 import { openCluster } from './open-cluster.ts'
+import { CLAIM_GROUP } from './sandbox-claim.ts'
 
 /** Every permission that the bridge needs in its namespace, and no other. docs/kubernetes.md and the role in deploy/ grant exactly these. */
 export const USED_VERBS: readonly { group: string; resource: string; verbs: Asked['verb'][] }[] = [
@@ -17,6 +18,11 @@ export const USED_VERBS: readonly { group: string; resource: string; verbs: Aske
 /** What it needs besides where servers run in pods. It reads no Secret. */
 export const USED_FOR_SERVERS: typeof USED_VERBS = [{ group: '', resource: 'secrets', verbs: ['create'] }]
 
+/** What it needs besides where pods are taken from a warm pool. deploy/agent-sandbox grants it. */
+export const USED_FOR_WARM_POOL: typeof USED_VERBS = [
+  { group: CLAIM_GROUP, resource: 'sandboxclaims', verbs: ['create', 'get', 'delete'] },
+]
+
 /** Somebody waits in a terminal. */
 const PATIENCE_MS = 3_000
 
@@ -27,6 +33,7 @@ export async function describeCluster({
 }: {
   context: string | undefined
   namespace: string | undefined
+  warmPool?: string | undefined
   /** Servers run in pods, too. */
   hasServers: boolean
   /** Pods outlive the bridge. */
@@ -36,9 +43,15 @@ export async function describeCluster({
     const { hasServers, ...choice } = chosen
     const { access, cluster } = await openCluster(choice, PATIENCE_MS)
     const version = await askVersion(cluster)
-    const used = hasServers ? [...USED_VERBS, ...USED_FOR_SERVERS] : USED_VERBS
+    const { warmPool } = choice
+    const used = [
+      ...USED_VERBS,
+      ...(hasServers ? USED_FOR_SERVERS : []),
+      ...(warmPool === undefined ? [] : USED_FOR_WARM_POOL),
+    ]
     const missing = await missingVerbs(cluster, used, isDurable)
-    const where = `${access.name}, ${nameOf(access)}, Kubernetes ${version}, namespace ${access.namespace}`
+    const pool = warmPool === undefined ? '' : `, pods of the warm pool ${warmPool}`
+    const where = `${access.name}, ${nameOf(access)}, Kubernetes ${version}, namespace ${access.namespace}${pool}`
     if (missing.length === 0) return { usable: true, verdict: where }
     return { usable: false, verdict: `${where}; this user may not ${missing.join(', ')}: see docs/kubernetes.md` }
   } catch (error) {

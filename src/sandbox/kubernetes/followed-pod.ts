@@ -18,8 +18,9 @@ export class FollowedPod {
     this.#follow = cluster.watcher.follow(name, (pod) => this.#see(pod ?? 'gone'))
   }
 
-  /** From now on, that it is not there means that it is gone. */
-  created(): void {
+  /** From now on, that it is not there means that it is gone. @param state where it is known */
+  created(state?: PodState): void {
+    this.state ??= state
     this.#follow.created()
   }
 

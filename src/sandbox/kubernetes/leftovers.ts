@@ -1,7 +1,7 @@
 // Removes the pods that dead bridges have left in the namespace. A pod ends by itself when it has lost its bridge, or never had one: what is left of
 // it is an object that has finished. A pod that never ran waits for a node for ever.
 import type { Cluster } from './cluster.ts'
-import { BRIDGE_LABEL, MANAGED_BY } from './pod-manifest.ts'
+import { BRIDGE_LABEL, MANAGED_SELECTOR } from './pod-manifest.ts'
 import { readClaim } from './pod-claim.ts'
 import { readPod } from './pod-state.ts'
 import { isRecord } from '../../text/json.ts'
@@ -13,8 +13,9 @@ const PENDING_FOR_MS = 60 * 60_000
 
 /** Returns the names of what it removed. @throws ApiError, ApiUnreachable */
 export async function removeLeftovers(cluster: Cluster, now = Date.now()): Promise<string[]> {
-  const selector = Object.entries(MANAGED_BY).map(([key, value]) => `${key}=${value}`)
-  const items = await cluster.listPods([...selector, `${BRIDGE_LABEL}!=${cluster.bridge}`].join(','))
+  // Those of a warm pool are no bridge's, and whoever made them removes them.
+  const ofOthers = `${MANAGED_SELECTOR},${BRIDGE_LABEL},${BRIDGE_LABEL}!=${cluster.bridge}`
+  const items = await cluster.listPods(ofOthers)
   const removed: string[] = []
   for (const item of items) {
     if (!isLeftover(item, now)) continue

@@ -3,6 +3,9 @@
 
 /** Labels by which the bridge finds its pods, and the policy all of them. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'sandbridge' }
+export const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
+  .map(([key, value]) => `${key}=${value}`)
+  .join(',')
 export const BRIDGE_LABEL = 'sandbridge/bridge'
 export const CONTAINER = 'kernel'
 export const POLICY_NAME = 'sandbridge-no-network'

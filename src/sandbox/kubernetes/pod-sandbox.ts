@@ -13,6 +13,7 @@ import { FollowedPod } from './followed-pod.ts'
 import { explainPodEnd } from './pod-end.ts'
 import { CONTAINER } from './pod-manifest.ts'
 import { NotStarted, untilRunning } from './pod-start.ts'
+import type { PodState } from './pod-state.ts'
 
 /** A pod that runs may not be ready to be attached to. */
 const ATTACH_FOR_MS = 8_000
@@ -30,7 +31,6 @@ export interface PodSandboxOptions {
   cluster: Cluster
   name: string
   image: string
-  manifest: object
   /** Written to stdin before anything else. */
   preamble: Buffer
   startTimeoutMs: number
@@ -43,6 +43,9 @@ export interface PodSandboxOptions {
   onStderr?: ((chunk: Buffer) => void) | undefined
 }
 
+/** How a pod is ended by whoever has it. @param graceSeconds 0 does not wait for the node to confirm that it has ended */
+type EndPod = (graceSeconds: 0 | 1) => Promise<void>
+
 export class PodSandbox implements Sandbox {
   readonly id: string
   readonly provider = 'kubernetes'
@@ -53,12 +56,14 @@ export class PodSandbox implements Sandbox {
   /** Resolves once: true when the channel is connected, false when the pod has ended before. */
   readonly attached: Promise<boolean>
   readonly #options: PodSandboxOptions
+  readonly #endPod: EndPod
   readonly #channel: AttachChannel
   readonly #pod: FollowedPod
   #disposing: Promise<void> | undefined
 
-  private constructor(options: PodSandboxOptions) {
+  private constructor(options: PodSandboxOptions, endPod: EndPod) {
     this.#options = options
+    this.#endPod = endPod
     this.id = options.name
     // The wait for the pod, and for the kernel in it.
     this.startTimeoutMs = options.startTimeoutMs + 30_000
@@ -75,19 +80,31 @@ export class PodSandbox implements Sandbox {
   #resolveAttached!: (isAttached: boolean) => void
 
   /** @throws ApiError, ApiUnreachable, BridgeError when the cluster does not take the pod */
-  static async create(options: PodSandboxOptions): Promise<PodSandbox> {
-    const sandbox = new PodSandbox(options)
+  static async create({ manifest, ...options }: PodSandboxOptions & { manifest: object }): Promise<PodSandbox> {
+    const { cluster, name } = options
+    const sandbox = new PodSandbox(options, (graceSeconds) => cluster.deletePod(name, graceSeconds))
     try {
-      await options.cluster.create('pods', options.manifest)
+      await cluster.create('pods', manifest)
       sandbox.#pod.created()
     } catch (error) {
       sandbox.#pod.stop()
       // It may have been created all the same.
-      if (error instanceof ApiUnreachable) void options.cluster.deletePod(sandbox.id, 0).catch(() => {})
+      if (error instanceof ApiUnreachable) void cluster.deletePod(name, 0).catch(() => {})
       throw error
     }
-    void sandbox.#live().then((exit) => sandbox.#finish(exit))
-    return sandbox
+    return sandbox.#begin()
+  }
+
+  /** One whose pod somebody else has made. @param state of that pod @param endPod has them delete it */
+  static adopt({ state, endPod, ...options }: PodSandboxOptions & { state: PodState; endPod: EndPod }): PodSandbox {
+    const sandbox = new PodSandbox(options, endPod)
+    sandbox.#pod.created(state)
+    return sandbox.#begin()
+  }
+
+  #begin(): this {
+    void this.#live().then((exit) => this.#finish(exit))
+    return this
   }
 
   interrupt(): void {
@@ -198,13 +215,12 @@ export class PodSandbox implements Sandbox {
   }
 
   async #remove(): Promise<void> {
-    const { cluster } = this.#options
     try {
-      await cluster.deletePod(this.id, 1)
+      await this.#endPod(1)
       const startedAt = performance.now()
       while (!this.#hasEnded() && performance.now() - startedAt < GONE_MS) await this.#pod.changedOrAsked(GONE_AGAIN_MS)
       // A node that is not heard from never confirms it.
-      if (!this.#hasEnded()) await cluster.deletePod(this.id, 0)
+      if (!this.#hasEnded()) await this.#endPod(0)
     } catch {
       // It ends itself without a connection, and the next bridge removes what is left of it.
     }

@@ -17,7 +17,9 @@ import { firstClaim } from './pod-claim.ts'
 import { FILE_BYTES, podManifest, type PodOptions } from './pod-manifest.ts'
 import { PodSandbox } from './pod-sandbox.ts'
 import { podUser } from './pod-user.ts'
+import { poolProgram } from './pool-pod.ts'
 import { startProgram } from './start-program.ts'
+import { takePod } from './warm-pool.ts'
 
 /** Settings of all pods of a bridge; what they mean is in docs/configuration.md. */
 export interface KubernetesOptions {
@@ -31,6 +33,8 @@ export interface KubernetesOptions {
   projects?: boolean
   context?: string | undefined
   namespace?: string | undefined
+  /** A SandboxWarmPool that pods are taken from; what they are is up to its template. Missing: the bridge creates them. */
+  warmPool?: string | undefined
   /** Refuse a cluster whose pods have a network. */
   checksNetwork: boolean
   startTimeoutMs: number
@@ -46,6 +50,8 @@ export interface KubernetesOptions {
 const CHECK_MEMORY_BYTES = 128 << 20
 /** A pod that waits for a node does not delay others. The limit leaves room for other users of the API server. */
 const STARTS_AT_ONCE = 16
+/** All pods of a warm pool have one user, and nodes count processes by user: the kubelet's own limit holds there. */
+const NO_PIDS_LIMIT = 1 << 30
 /** A pod whose bridge never connects ends itself. The bridge connects as soon as it runs. */
 const INPUT_S = 120
 const CLEAN_MS = 15 * 60_000
@@ -77,8 +83,8 @@ export class KubernetesProvider implements Provider {
     const kernel = loadNativeKernel()
     const name = newPodName()
     const { memoryBytes } = limits
-    const { pidsCount } = this.#options
-    const { keepSeconds } = this.#options
+    const { keepSeconds, warmPool } = this.#options
+    const pidsCount = warmPool === undefined ? this.#options.pidsCount : NO_PIDS_LIMIT
     const words = {
       id: name,
       ...(keepSeconds !== undefined && { door: 'stdio' }),
@@ -134,8 +140,9 @@ export class KubernetesProvider implements Provider {
   }
 
   #create(cluster: Cluster, { preamble, isDurable = false, ...parts }: PodParts): Promise<Sandbox> {
-    const { image, startTimeoutMs, pingMs } = this.#options
+    const { image, warmPool, startTimeoutMs, pingMs } = this.#options
     const { name } = parts
+    if (warmPool !== undefined) return this.#explained(cluster, () => this.#take(cluster, { ...parts, preamble }))
     const kept = this.#kept(cluster)
     const manifest = this.#manifest(cluster, { ...parts, ...(isDurable && { durable: firstClaim(kept.holder) }) })
     return this.#explained(cluster, (): Promise<Sandbox> =>
@@ -143,6 +150,26 @@ export class KubernetesProvider implements Provider {
         ? kept.start({ name, image, manifest, preamble, startTimeoutMs })
         : PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pingMs }),
     )
+  }
+
+  async #take(cluster: Cluster, { name, pythonArgs, preamble }: PodParts): Promise<Sandbox> {
+    const { warmPool = '', startTimeoutMs, pingMs } = this.#options
+    const { state, image } = await takePod(cluster, { name, pool: warmPool, timeoutMs: startTimeoutMs })
+    const program = poolProgram(pythonArgs, this.#environment)
+    return PodSandbox.adopt({
+      cluster,
+      name: state.name,
+      image,
+      state,
+      preamble: Buffer.concat([program, preamble]),
+      startTimeoutMs,
+      pingMs,
+      endPod: () => cluster.deleteSandboxClaim(name),
+    })
+  }
+
+  get #environment(): Record<string, string> {
+    return kernelEnvironment(Math.max(1, Math.ceil(this.#options.cpus ?? 1)))
   }
 
   #manifest(cluster: Cluster, parts: Pick<PodOptions, 'name' | 'memoryBytes'> & Partial<PodOptions>) {
@@ -156,7 +183,7 @@ export class KubernetesProvider implements Provider {
       projects,
       runtimeClass,
       seccompProfile,
-      environment: kernelEnvironment(Math.max(1, Math.ceil(cpus ?? 1))),
+      environment: this.#environment,
       pythonArgs: [],
       ...parts,
     })
@@ -174,8 +201,8 @@ export class KubernetesProvider implements Provider {
   }
 
   async #openCluster(onProgress: (message: string) => void): Promise<Cluster> {
-    const { context, namespace, checksNetwork, startTimeoutMs, targets } = this.#options
-    const { access, cluster } = await openCluster({ context, namespace })
+    const { context, namespace, warmPool, checksNetwork, startTimeoutMs, targets } = this.#options
+    const { access, cluster } = await openCluster({ context, namespace, warmPool })
     await ensureNetworkPolicy(cluster)
     // Runs in the background, and a failure is ignored: it only cleans up.
     void removeLeftovers(cluster).catch(() => {})

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { makeCertificate, type Pair } from '../make-certificate.ts'
 import { answerPolicies, applyPatch, readJson, refuseUpgrade, send, status, verbOf } from './answers.ts'
+import { ClaimStore } from './claims.ts'
 import { type Manifest, type PodStatus, restrictedViolations } from './manifest.ts'
 import { type RunningContainer, runContainer } from './node.ts'
 import { type Secret, SecretStore } from './secrets.ts'
@@ -20,6 +21,8 @@ import { PodStore } from './store.ts'
 const TOKEN = 'fake-cluster-token'
 const PODS = /^\/api\/v1\/namespaces\/([^/]+)\/pods(?:\/([^/]+))?(\/attach)?$/
 const SECRETS = /^\/api\/v1\/namespaces\/[^/]+\/secrets$/
+const CLAIMS =
+  /^\/apis\/extensions\.agents\.x-k8s\.io\/v1beta1\/namespaces\/[^/]+\/sandboxclaims(?:\/([^/]+))?(?:\/status)?$/
 const POLICIES = /^\/apis\/networking\.k8s\.io\/v1\/namespaces\/([^/]+)\/networkpolicies(?:\/([^/]+))?$/
 /** A real kubelet reports the end of a container a moment after its output has ended. */
 const STATUS_AFTER_MS = 150
@@ -46,6 +49,8 @@ export class FakeCluster {
   readonly pods = new PodStore()
   readonly secrets = new SecretStore(this.pods)
   readonly policies = new Map<string, { spec?: unknown }>()
+  /** Missing: agent-sandbox is not installed. */
+  claims: ClaimStore | undefined
   /** Every request, as `GET /path`. */
   readonly requests: string[] = []
   /** What RBAC was asked for, as `verb group/resource`. */
@@ -250,6 +255,8 @@ export class FakeCluster {
     if (url.pathname === '/version') return send(response, 200, { gitVersion: 'v1.99.0-fake' })
     if (url.pathname.endsWith('/selfsubjectaccessreviews')) return this.#review(response, body)
     if (method === 'POST' && SECRETS.test(url.pathname)) return this.secrets.create(response, body as Secret)
+    const claim = this.claims && CLAIMS.exec(url.pathname)
+    if (claim) return this.claims!.answer(response, { method, name: claim[1], body })
     const [, policyNamespace, policy] = POLICIES.exec(url.pathname) ?? []
     if (policyNamespace !== undefined) return answerPolicies(this.policies, response, method, policy, body)
     const [, namespace, name] = PODS.exec(url.pathname) ?? []
@@ -297,7 +304,7 @@ export class FakeCluster {
     if (request.headers.authorization !== `Bearer ${this.token}`)
       return { status: 401, body: status(401, 'Unauthorized', 'Unauthorized') }
     const [, group, namespace, resource, subresource] =
-      /^\/(api\/v1|apis\/[^/]+\/v1)\/namespaces\/([^/]+)\/([^/]+)(?:\/[^/]+(\/[^/]+)?)?$/.exec(url.pathname) ?? []
+      /^\/(api\/v1|apis\/[^/]+\/v1\w*)\/namespaces\/([^/]+)\/([^/]+)(?:\/[^/]+(\/[^/]+)?)?$/.exec(url.pathname) ?? []
     if (group === undefined) return undefined
     const what = `${resource}${subresource ?? ''}`
     const verb = verbOf(request.method ?? 'GET', url)

@@ -71,13 +71,14 @@ export class PodStore {
   }
 }
 
-/** `a=b` and `a!=b`, separated by commas. */
+/** `a=b`, `a!=b` and `a` (it exists), separated by commas. */
 function matches({ metadata: { labels = {} } }: Manifest, selector: string): boolean {
   return selector
     .split(',')
     .filter((part) => part !== '')
     .every((part) => {
-      const [, key = '', operator, value] = /^([^!=]+)(!?=)(.*)$/.exec(part) ?? []
+      const [, key = '', operator, value] = /^([^!=]+)(?:(!?=)(.*))?$/.exec(part) ?? []
+      if (operator === undefined) return key in labels
       return operator === '=' ? labels[key] === value : labels[key] !== value
     })
 }

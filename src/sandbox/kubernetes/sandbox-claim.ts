@@ -1,0 +1,52 @@
+// SandboxClaims of kubernetes-sigs/agent-sandbox: its controller binds each to a pod of a warm pool. Pure.
+// Source: extensions/api/v1beta1 of that project, as of its release 1.0.
+import { isRecord } from '../../text/json.ts'
+import { oneLine } from '../../text/one-line.ts'
+import { MANAGED_BY } from './pod-manifest.ts'
+
+export const CLAIM_GROUP = 'extensions.agents.x-k8s.io'
+export const CLAIM_API = `${CLAIM_GROUP}/v1beta1`
+
+/** When nobody has let go of a sandbox: as old as a pod of the bridge's own may become, and long after it has ended. */
+const EXPIRES_MS = 24 * 60 * 60_000
+const FINISHED_FOR_S = 15 * 60
+const MAX_MESSAGE_CHARS = 400
+
+export function claimManifest(name: string, pool: string, now = Date.now()) {
+  return {
+    apiVersion: CLAIM_API,
+    kind: 'SandboxClaim',
+    metadata: { name, labels: MANAGED_BY },
+    spec: {
+      warmPoolRef: { name: pool },
+      lifecycle: {
+        // Without milliseconds, as the API has times.
+        shutdownTime: new Date(now + EXPIRES_MS).toISOString().replace(/\.\d+/, ''),
+        ttlSecondsAfterFinished: FINISHED_FOR_S,
+        // The default is to keep the claim.
+        shutdownPolicy: 'Delete',
+      },
+    },
+  }
+}
+
+export interface ClaimStatus {
+  /** The name of the sandbox, which is that of its pod; empty while there is none. */
+  pod: string
+  /** Why it is not ready, in a word such as `WarmPoolNotFound`, and for a person. */
+  reason: string
+  message: string
+}
+
+export function readClaimStatus(claim: unknown): ClaimStatus {
+  const { sandbox, conditions } = isRecord(claim) && isRecord(claim['status']) ? claim['status'] : {}
+  const ready = Array.isArray(conditions)
+    ? conditions.find((one) => isRecord(one) && one['type'] === 'Ready')
+    : undefined
+  const { reason, message } = isRecord(ready) && ready['status'] !== 'True' ? ready : {}
+  return {
+    pod: isRecord(sandbox) && typeof sandbox['name'] === 'string' ? sandbox['name'] : '',
+    reason: oneLine(reason, MAX_MESSAGE_CHARS),
+    message: oneLine(message, MAX_MESSAGE_CHARS),
+  }
+}

@@ -1,0 +1,85 @@
+// Taking a pod out of a warm pool of the cluster (kubernetes-sigs/agent-sandbox) in place of creating one: a SandboxClaim is made, and its controller
+// says which pod is for it. What comes after that is the same for both.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BridgeError } from '../../errors.ts'
+import { ApiError } from './api-errors.ts'
+import type { Cluster } from './cluster.ts'
+import { imageOf, poolPodProblems } from './pool-pod.ts'
+import { type PodState, readPod } from './pod-state.ts'
+import { claimManifest, type ClaimStatus, readClaimStatus } from './sandbox-claim.ts'
+
+export interface TakenPod {
+  state: PodState
+  image: string
+}
+
+interface TakeOptions {
+  /** Of the claim, which does not exist yet. */
+  name: string
+  pool: string
+  timeoutMs: number
+}
+
+/** A claim on a pod that waits is answered within 100 ms, one on an empty pool in seconds. */
+const FIRST_PAUSE_MS = 30
+const MAX_PAUSE_MS = 500
+/** Neither goes away by waiting. */
+const NOT_THERE = ['WarmPoolNotFound', 'TemplateNotFound']
+const SEE_DOCS = 'docs/kubernetes.md, "A warm pool of the cluster", has what is needed.'
+
+/** @throws BridgeError CONFIG_INVALID for a pool that is not there or has other pods, SANDBOX_BUSY when it gives none in time, and of the cluster's errors */
+export async function takePod(cluster: Cluster, { name, pool, timeoutMs }: TakeOptions): Promise<TakenPod> {
+  try {
+    await cluster.create('sandboxclaims', claimManifest(name, pool))
+    const object = await boundPod(cluster, { name, pool, timeoutMs })
+    const problems = poolPodProblems(object)
+    if (problems.length > 0) {
+      throw new BridgeError('CONFIG_INVALID', `The pods of the warm pool '${pool}' need ${problems.join('; ')}.`, {
+        hint: `Use the template of deploy/agent-sandbox. ${SEE_DOCS}`,
+      })
+    }
+    return { state: readPod(object)!, image: imageOf(object) }
+  } catch (error) {
+    void cluster.deleteSandboxClaim(name).catch(() => {})
+    if (error instanceof ApiError && error.status === 404 && !/namespaces? /.test(error.message))
+      throw noClaims(cluster, error)
+    throw cluster.explain(error, { verb: 'create', resource: 'sandboxclaims' })
+  }
+}
+
+/** The pod as the cluster has it, once there is one. */
+async function boundPod(cluster: Cluster, { name, pool, timeoutMs }: TakeOptions): Promise<unknown> {
+  let pauseMs = FIRST_PAUSE_MS
+  for (const startedAt = performance.now(); ;) {
+    const status = readClaimStatus(await cluster.get('sandboxclaims', name))
+    const pod = status.pod === '' ? undefined : await cluster.get('pods', status.pod)
+    if (readPod(pod)) return pod
+    if (NOT_THERE.includes(status.reason)) throw notThere(cluster, status)
+    if (performance.now() - startedAt > timeoutMs) throw noneInTime(pool, timeoutMs, status)
+    await sleep(pauseMs)
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
+  }
+}
+
+function notThere({ namespace }: Cluster, { message }: ClaimStatus): BridgeError {
+  return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_KUBERNETES_WARM_POOL: ${message} in namespace ${namespace}`, {
+    hint: `Create it there, with \`kubectl apply --kustomize deploy/agent-sandbox\`, or unset the setting. ${SEE_DOCS}`,
+  })
+}
+
+function noneInTime(pool: string, timeoutMs: number, { reason, message }: ClaimStatus): BridgeError {
+  const said = [reason, message].filter((text) => text !== '').join(': ') || 'its controller said nothing'
+  const text = `The warm pool '${pool}' had no pod within ${Math.round(timeoutMs / 1000)} s (${said})`
+  return new BridgeError('SANDBOX_BUSY', text, {
+    hint: 'Retry later. If it stays so, ask the administrator whether the agent-sandbox controller runs, and raise `replicas` of the pool.',
+  })
+}
+
+/** There is no such kind of object. */
+function noClaims({ namespace }: Cluster, cause: ApiError): BridgeError {
+  const text = `The cluster knows no SandboxClaims in namespace ${namespace}, which MCP_BRIDGE_KUBERNETES_WARM_POOL needs: ${cause.message}`
+  return new BridgeError('CONFIG_INVALID', text, {
+    hint: `Install agent-sandbox 1.0 or newer with its extensions, or unset the setting. ${SEE_DOCS}`,
+    cause,
+  })
+}
