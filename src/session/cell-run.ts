@@ -67,6 +67,9 @@ export type CellRunOptions = Pick<
 
 /** How long an interrupted cell has to clean up before its sandbox is ended. */
 const INTERRUPT_GRACE_MS = 2_000
+const IGNORED = `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
+const UNHEARD =
+  'Its sandbox does not answer, so the interrupt has to wait. Its variables are kept: the next cell has them once it answers again.'
 /** What is displayed and kept, in number and in characters: a hostile cell could fill the bridge's memory with it. */
 const MAX_DISPLAYS = 100
 const MAX_DISPLAY_CHARS = 32 * 1024 * 1024
@@ -186,7 +189,15 @@ export class CellRun {
     // Now: the interrupt ends the calls that are open.
     this.#timeInCalls = this.#toolCalls.summary()
     this.#kernel.interrupt()
-    this.#killTimer = setTimeout(() => void this.#kernel.dispose(), INTERRUPT_GRACE_MS)
+    this.#killTimer = setTimeout(() => void this.#giveUp(), INTERRUPT_GRACE_MS)
+  }
+
+  /** The cell has not stopped. */
+  async #giveUp(): Promise<void> {
+    const { durable } = this.#kernel.sandbox
+    // One that only cannot be reached is interrupted in there when the time is up, and the next cell comes back to it.
+    if (durable?.isUnheard) await durable.leave()
+    else await this.#kernel.dispose()
   }
 
   #finished(done: DoneFrame, durationMs: number): CellResult {
@@ -199,11 +210,10 @@ export class CellRun {
 
   #died(error: unknown, durationMs: number): CellResult {
     if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
-    const reason = this.#stop
-      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
-      : `${error.message}.`
+    const isLeft = isRecord(error.data) && error.data['reason'] === 'left'
+    const reason = this.#stop ? (isLeft ? UNHEARD : IGNORED) : `${error.message}.`
     const result = this.#result(this.#stop ?? 'killed', durationMs, [reason])
-    result.stateLost = !(isRecord(error.data) && error.data['reason'] === 'left')
+    result.stateLost = !isLeft
     return result
   }
 

@@ -95,6 +95,13 @@ it('pods meet the security level that the namespace enforces', () => {
   expect(restrictedViolations(podManifest(POD) as unknown as Manifest)).toEqual([])
 })
 
+it('a pod that outlives bridges outlives a node that is away for five minutes, and others are given up at once', () => {
+  const secondsOf = (more: object) =>
+    podManifest({ ...POD, ...more }).spec.tolerations.map((one) => one.tolerationSeconds)
+  expect(secondsOf({})).toEqual([20, 20])
+  expect(secondsOf({ durable: { labels: {}, annotations: {} } })).toEqual([300, 300])
+})
+
 const PROGRAM: Program = {
   name: 'one',
   image: 'node:24-slim',

@@ -56,6 +56,7 @@ export class DurableSandbox implements Sandbox, Durable {
   readonly #link: RelayLink
   #isKept: boolean
   #isLeaving = false
+  #interruptedAt = -Infinity
   #insidePid: Promise<number | undefined> | undefined
   #disposing: Promise<void> | undefined
 
@@ -122,7 +123,13 @@ export class DurableSandbox implements Sandbox, Durable {
   }
 
   interrupt(): void {
+    this.#interruptedAt = performance.now()
+    // Its first process says that it has that, whatever the cell does.
     this.#link.send('interrupt')
+  }
+
+  get isUnheard(): boolean {
+    return this.#link.isSilentSince(this.#interruptedAt)
   }
 
   async usage(): Promise<ProcessUsage | undefined> {

@@ -39,6 +39,15 @@ export class SandboxGone extends Error {
   override readonly name = 'SandboxGone'
 }
 
+/** The sandbox is connected to and does not answer. */
+export class RelaySilent extends Error {
+  override readonly name = 'RelaySilent'
+
+  constructor(ms: number) {
+    super(`the sandbox did not answer within ${ms / 1000} s`)
+  }
+}
+
 /** The sandbox follows another bridge. */
 export class NotAdmitted extends Error {
   override readonly name = 'NotAdmitted'
@@ -136,6 +145,11 @@ export class RelayLink {
     return this.#lines.last
   }
 
+  /** Whether a sign of life could have been heard since then, and none was. @param time of `performance.now()` */
+  isSilentSince(time: number): boolean {
+    return this.#heardAt < time && !this.#lines.isPaused
+  }
+
   /** Send a line, now or once there is a connection again. @returns its number */
   send(text: string | Buffer): number {
     if (this.#unsaid !== undefined) this.#write(`ack ${this.#unsaid}`)
@@ -205,7 +219,7 @@ export class RelayLink {
       answered,
       connection.ended.then((reason) => Promise.reject(new Error(reason || 'the connection ended'))),
       new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error(`the sandbox did not answer within ${ms / 1000} s`)), ms)
+        timer = setTimeout(() => reject(new RelaySilent(ms)), ms)
       }),
     ]).finally(() => {
       clearTimeout(timer)
@@ -303,9 +317,7 @@ export async function askRelay(connection: Connection, ms: number): Promise<Hell
     return await Promise.race([
       answered,
       connection.ended.then((reason) => Promise.reject(new Error(reason || 'the connection ended'))),
-      sleep(ms, undefined, { signal: late.signal }).then(() =>
-        Promise.reject(new Error(`the sandbox did not answer within ${ms / 1000} s`)),
-      ),
+      sleep(ms, undefined, { signal: late.signal }).then(() => Promise.reject(new RelaySilent(ms))),
     ])
   } finally {
     late.abort()

@@ -4,10 +4,10 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { DurableSandbox } from '../durable/durable-sandbox.ts'
-import { askRelay, type Connection, NotAdmitted, RelayLink, SandboxGone } from '../durable/relay-link.ts'
+import { askRelay, type Connection, NotAdmitted, RelayLink, RelaySilent, SandboxGone } from '../durable/relay-link.ts'
 import type { Hello } from '../durable/hello.ts'
 import type { KeptPlace, KeptSession, LeftBehind, Resumed, Sandbox, SandboxExit } from '../provider.ts'
-import { ApiError } from './api-errors.ts'
+import { ApiError, ApiUnreachable } from './api-errors.ts'
 import { attachToRelay } from './attach-to-relay.ts'
 import type { Cluster } from './cluster.ts'
 import { FollowedPod } from './followed-pod.ts'
@@ -129,7 +129,9 @@ export class KeptPods {
         pingMs: this.#options.pingMs,
         forMs: RETURN_MS,
       }).catch((error: unknown) => {
-        throw error instanceof ApiError && error.status >= 500 ? notReached(name, error) : error
+        // The API server has just answered.
+        const isNode = error instanceof ApiUnreachable || (error instanceof ApiError && error.status >= 500)
+        throw isNode ? notReached(name, error) : error
       })
       try {
         const hello = await askRelay(connection, HELLO_MS)
@@ -143,7 +145,7 @@ export class KeptPods {
       } catch (error) {
         if (!(error instanceof NotAdmitted)) {
           connection.close()
-          throw error
+          throw error instanceof RelaySilent ? notReached(name, error) : error
         }
       }
       connection.close()
@@ -248,14 +250,15 @@ function notStarted({ reason, message }: NotStarted): BridgeError {
   return new BridgeError('SANDBOX_START_FAILED', message)
 }
 
-/** The API server answers, and the node does not. */
-function notReached(name: string, cause: ApiError): BridgeError {
+/** The API server answers, and the node or the sandbox does not. */
+function notReached(name: string, cause: Error): BridgeError {
   const text = `The node of the kept sandbox ${name} does not answer, so its variables cannot be had now: ${cause.message}. No code ran`
   return new BridgeError('SANDBOX_BUSY', text, { hint: GIVEN_UP, cause })
 }
 
 const GIVEN_UP =
-  'Retry later. A cluster gives a node up after a minute without a word from it; the next cell then starts with no variables.'
+  'Retry later, or start over in a new session. A cluster gives a node up after six minutes without a word from it; ' +
+  'the next cell then starts with no variables.'
 
 function isBusy(): BridgeError {
   const text = `Another bridge is running a cell in this session, and it did not end within ${BUSY_MS / 1000} s. No code ran`

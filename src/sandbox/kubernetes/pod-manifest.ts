@@ -18,9 +18,12 @@ const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi
 export const FILE_BYTES = 128 * MIB
 /** Ends a pod that everybody has forgotten. */
 const DEADLINE_S = 24 * 60 * 60
-/** How long a pod outlives a node that is not heard from: the bridge is told so much sooner than after the usual five minutes. */
-const LOST_NODE_S = 20
-const LOST_NODE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+/**
+ * How long a pod outlives a node that is not heard from. One that is lost with its connection has no use for the usual five minutes: the bridge is told
+ * sooner. One that outlives bridges is there again when its node is.
+ */
+const LOST_NODE_S = { ordinary: 20, durable: 300 }
+const LOST_NODE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 /** Everything that goes through the channel is in the node's container log as well. */
 const DISK = { requests: '64Mi', limits: '1Gi' }
 /** Where no number of CPUs is set. */
@@ -86,11 +89,11 @@ export function podManifest(options: PodOptions) {
             ? { type: 'RuntimeDefault' }
             : { type: 'Localhost', localhostProfile: options.seccompProfile },
       },
-      tolerations: LOST_NODE.map((key) => ({
+      tolerations: LOST_NODE_TAINTS.map((key) => ({
         key,
         operator: 'Exists',
         effect: 'NoExecute',
-        tolerationSeconds: LOST_NODE_S,
+        tolerationSeconds: options.durable ? LOST_NODE_S.durable : LOST_NODE_S.ordinary,
       })),
       containers: [
         {

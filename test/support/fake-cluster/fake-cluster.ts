@@ -167,6 +167,11 @@ export class FakeCluster {
     this.#containers.get(name)?.freeze()
   }
 
+  /** It goes on, with all that was sent to it meanwhile. */
+  thaw(name: string): void {
+    this.#containers.get(name)?.thaw()
+  }
+
   fail(fault: Fault): void {
     this.#faults.push(fault)
   }
@@ -434,6 +439,10 @@ export class FakeCluster {
     const refusal =
       this.#refuse(request, url) ??
       (isAttach && container ? undefined : { status: 404, body: status(404, 'NotFound', 'container not found') })
+    if (container?.isFrozen) {
+      const why = 'error dialing backend: dial tcp 10.0.0.2:10250: connect: no route to host'
+      return refuseUpgrade(socket, { status: 500, body: status(500, 'InternalError', why) })
+    }
     if (refusal || !container) {
       refuseUpgrade(socket, refusal)
       return

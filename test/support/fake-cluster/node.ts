@@ -10,12 +10,14 @@ const CHUNK_BYTES = 32 << 10
 
 export interface RunningContainer {
   readonly pid: number | undefined
+  readonly isFrozen: boolean
   /** The process has ended and its output was read. */
   readonly ended: Promise<number>
   attach(socket: WebSocket): void
   kill(): void
   /** The node is gone: nothing is read or written any more, and the process stands still. */
   freeze(): void
+  thaw(): void
   dropAttachments(): void
 }
 
@@ -34,6 +36,7 @@ export async function runContainer(
   const child = walls ? await inBubblewrap(container, variables, args) : plain(args, variables)
   child.stdin.on('error', () => {})
   const attached = new Set<WebSocket>()
+  let isFrozen = false
 
   const forward = (stream: NodeJS.ReadableStream, channel: number) => {
     // What comes while nobody is attached is lost, as it is in a real cluster.
@@ -62,6 +65,9 @@ export async function runContainer(
 
   return {
     pid: child.pid,
+    get isFrozen() {
+      return isFrozen
+    },
     ended,
     attach: (socket) => {
       attached.add(socket)
@@ -79,8 +85,14 @@ export async function runContainer(
     },
     kill: () => signal(child, 'SIGKILL'),
     freeze: () => {
+      isFrozen = true
       signal(child, 'SIGSTOP')
       for (const socket of attached) socket.pause()
+    },
+    thaw: () => {
+      isFrozen = false
+      signal(child, 'SIGCONT')
+      for (const socket of attached) socket.resume()
     },
     dropAttachments: () => attached.forEach((socket) => socket.terminate()),
   }
