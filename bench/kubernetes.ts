@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/kernel/kernel.ts'
 import { podManifest } from '../src/sandbox/kubernetes/pod-manifest.ts'
+import { PodSandbox } from '../src/sandbox/kubernetes/pod-sandbox.ts'
 import type { Provider } from '../src/sandbox/provider.ts'
 import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
 import { collectGarbage } from '../test/support/collect-garbage.ts'
@@ -13,6 +14,10 @@ import type { BenchRow } from './row.ts'
 const LIMITS = { memoryBytes: 512 * 2 ** 20 }
 const GOALS = { firstCellMs: 60, local: 2, cold: 1.3, floodMegabytes: 16 }
 const STARTS = 7
+const WARM_ECHOES = 500
+const ECHOES = 1_000
+/** About as long as the frame of a call. */
+const CALL_BYTES = 120
 /** Of a pod that nobody has asked for when the pool fills. */
 const POOL_MS = 6_000
 
@@ -27,7 +32,13 @@ export async function kubernetesRows(): Promise<BenchRow[]> {
   if (REAL_KUBECONFIG === undefined) return [{ name: 'not measured', value: NO_CLUSTER, goal: 'a cluster', ok: null }]
   const provider = realPods()
   await provider.prepare()
-  return [...(await firstCellRows()), ...(await localRows()), ...(await coldRows(provider)), await floodRow(provider)]
+  return [
+    ...(await firstCellRows()),
+    ...(await localRows()),
+    await echoRow(),
+    ...(await coldRows(provider)),
+    await floodRow(provider),
+  ]
 }
 
 async function firstCellRows(): Promise<BenchRow[]> {
@@ -114,10 +125,9 @@ async function coldRows(provider: Provider): Promise<BenchRow[]> {
   ]
 }
 
-/** As the cluster shows it to one that asks all the time. */
-async function untilRunningMs(name: string): Promise<number> {
-  const cluster = await asAdmin()
-  const manifest = podManifest({
+/** A pod without a kernel. */
+function plainPod(name: string, program: string) {
+  return podManifest({
     name,
     bridge: 'bench',
     startedBy: 'bench',
@@ -129,8 +139,46 @@ async function untilRunningMs(name: string): Promise<number> {
     projects: false,
     runtimeClass: undefined,
     environment: {},
-    pythonArgs: ['-c', 'import sys; sys.stdin.read()'],
+    pythonArgs: ['-I', '-c', program],
   })
+}
+
+/** What the cluster alone takes of a tool call in a pod: from a bridge to a pod and back, over the same channel. */
+async function echoRow(): Promise<BenchRow> {
+  const cluster = await asAdmin()
+  const name = `bench-${process.pid}-echo`
+  const manifest = plainPod(name, 'import os\nwhile data := os.read(0, 65536): os.write(1, data)')
+  const pod = await PodSandbox.create({
+    cluster,
+    name,
+    image: NODE_IMAGE,
+    manifest,
+    preamble: Buffer.alloc(0),
+    startTimeoutMs: 60_000,
+  })
+  await pod.attached
+  let heard = () => {}
+  pod.stdout.on('data', () => heard())
+  const echo = async () => {
+    const back = new Promise<void>((resolve) => (heard = resolve))
+    pod.stdin.write(`${'x'.repeat(CALL_BYTES)}\n`)
+    await back
+  }
+  await samples(WARM_ECHOES, () => timed(echo))
+  const times = await samples(ECHOES, () => timed(echo))
+  await pod.dispose()
+  return {
+    name: 'an echo in a pod over the same channel, without kernel and server',
+    value: ms(median(times)),
+    goal: 'reported',
+    ok: null,
+  }
+}
+
+/** As the cluster shows it to one that asks all the time. */
+async function untilRunningMs(name: string): Promise<number> {
+  const cluster = await asAdmin()
+  const manifest = plainPod(name, 'import sys; sys.stdin.read()')
   const time = await timed(async () => {
     await cluster.create('pods', manifest)
     for (;;) {
