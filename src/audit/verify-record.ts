@@ -4,6 +4,7 @@ import { hostId, isRunning } from '../process/process-id.ts'
 import type { Logs } from '../storage/store.ts'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'
 import { recordFiles, type Witness } from './other-files.ts'
+import { itemsOf } from '../text/json.ts'
 
 type Problem = 'edited' | 'cut' | 'reordered' | 'not-a-line' | 'missing-file'
 /** What may have an innocent reason. */
@@ -164,7 +165,7 @@ function nextName(name: string): string {
 }
 
 function listOf(value: unknown): Witness[] {
-  const list: unknown[] = Array.isArray(value) ? value : []
+  const list = itemsOf(value)
   return list.filter((one): one is Witness => {
     const { file, hash } = (one ?? {}) as Partial<Witness>
     return typeof file === 'string' && typeof hash === 'string'
@@ -172,7 +173,7 @@ function listOf(value: unknown): Witness[] {
 }
 
 function stringsOf(value: unknown): string[] {
-  const list: unknown[] = Array.isArray(value) ? value : []
+  const list = itemsOf(value)
   return list.filter((one) => typeof one === 'string')
 }
 

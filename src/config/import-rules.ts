@@ -2,7 +2,7 @@
 // left out, never a laxer one. Pure.
 import type { RuleEntry, Verdict } from '../policy/rule.ts'
 import { fitsGlob } from '../text/glob.ts'
-import { isRecord } from '../text/json.ts'
+import { fieldsOf, itemsOf } from '../text/json.ts'
 import { type ConfigObject, valueAt } from './config-document.ts'
 
 interface ImportedRule {
@@ -25,7 +25,7 @@ export const claudeCodeRules: Importer = (document, servers) => {
   const into = new Collected()
   for (const verdict of VERDICT_LISTS) {
     const list = valueAt(document, 'permissions', verdict)
-    for (const rule of Array.isArray(list) ? list : []) {
+    for (const rule of itemsOf(list)) {
       if (typeof rule !== 'string' || !rule.startsWith('mcp__')) continue
       const [, server = '', ...tool] = rule.split('__')
       const known = servers.find((name) => name.replace(/[^\w-]/g, '_') === server)
@@ -42,14 +42,14 @@ export const claudeCodeRules: Importer = (document, servers) => {
 export const codexRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'mcp_servers')
-  for (const [server, entry] of Object.entries(isRecord(table) ? table : {})) {
+  for (const [server, entry] of Object.entries(fieldsOf(table))) {
     if (!servers.includes(server)) continue
     const whole = valueAt(entry, 'default_tools_approval_mode')
     if (whole === 'prompt') into.add('ask', server, '*')
     if (whole === 'approve') into.add('allow', server, '*')
     if (whole === 'writes') into.rules.push(writesOf(server))
     const tools = valueAt(entry, 'tools')
-    for (const [tool, settings] of Object.entries(isRecord(tools) ? tools : {})) {
+    for (const [tool, settings] of Object.entries(fieldsOf(tools))) {
       const mode = valueAt(settings, 'approval_mode')
       if (mode === 'prompt') into.add('ask', server, tool)
       // There, what is said of the tool wins over what is said of its server.
@@ -67,7 +67,7 @@ function writesOf(server: string): ImportedRule {
 export const opencodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'permission')
-  const entries = Object.entries(isRecord(table) ? table : {})
+  const entries = Object.entries(fieldsOf(table))
   for (const [at, [pattern, decision]] of entries.entries()) {
     if (decision !== 'allow' && decision !== 'ask' && decision !== 'deny') continue
     const server = servers.find((name) => pattern.startsWith(`${name}_`) || pattern === name)
@@ -93,10 +93,10 @@ export const opencodeRules: Importer = (document, servers) => {
 export const geminiCliRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'mcpServers')
-  for (const [server, entry] of Object.entries(isRecord(table) ? table : {}))
+  for (const [server, entry] of Object.entries(fieldsOf(table)))
     if (servers.includes(server) && valueAt(entry, 'trust') === true) into.add('allow', server, '*')
   const rules = valueAt(document, 'rule')
-  for (const rule of Array.isArray(rules) ? rules : []) {
+  for (const rule of itemsOf(rules)) {
     const [server, tool, decision] = ['mcpName', 'toolName', 'decision'].map((key) => valueAt(rule, key))
     if (typeof server !== 'string' || !servers.includes(server)) continue
     const name = `${server}__${typeof tool === 'string' ? tool : '*'}`
@@ -113,7 +113,7 @@ export const geminiCliRules: Importer = (document, servers) => {
 export const vscodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'chat.tools.eligibleForAutoApproval')
-  for (const [name, isEligible] of Object.entries(isRecord(table) ? table : {})) {
+  for (const [name, isEligible] of Object.entries(fieldsOf(table))) {
     const server = servers.find((one) => name.startsWith(`${one}/`))
     if (isEligible === false && server !== undefined) into.add('ask', server, name.slice(server.length + 1))
   }

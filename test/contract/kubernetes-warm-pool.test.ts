@@ -186,6 +186,18 @@ describe('a pod that is less isolated than the template', () => {
       'no capabilities',
       (pod) => (container(pod).securityContext!.capabilities = { drop: ['ALL'], add: ['SYS_PTRACE'] }),
     ],
+    [
+      'no AppArmor profile Unconfined',
+      (pod) => Object.assign(container(pod).securityContext!, { appArmorProfile: { type: 'Unconfined' } }),
+    ],
+    [
+      'procMount Default and no sysctls',
+      (pod) => Object.assign(container(pod).securityContext!, { procMount: 'Unmasked' }),
+    ],
+    [
+      'procMount Default and no sysctls',
+      ({ spec }) => Object.assign(spec.securityContext!, { sysctls: [{ name: 'kernel.msgmax', value: '1' }] }),
+    ],
     ['no capabilities', (pod) => delete container(pod).securityContext!.capabilities],
     ['readOnlyRootFilesystem: true', (pod) => (container(pod).securityContext!.readOnlyRootFilesystem = false)],
     [

@@ -1,7 +1,7 @@
 // Asks an engine whether it can be used, and puts the answer in words. Starts nothing and changes nothing.
 import { hostname, release } from 'node:os'
 import { runCommand, type CommandResult } from '../../process/run-command.ts'
-import { isRecord, parseJson } from '../../text/json.ts'
+import { fieldsOf, isRecord, itemsOf, parseJson } from '../../text/json.ts'
 import { lastLine } from '../../text/one-line.ts'
 
 export type EngineName = 'podman' | 'docker'
@@ -55,14 +55,14 @@ export async function probeEngine(
 }
 
 function podmanVerdict(command: EngineName, info: Json): EngineProbe {
-  const host = object(info['host'])
-  const rootless = object(host['security'])['rootless'] === true
+  const host = fieldsOf(info['host'])
+  const rootless = fieldsOf(host['security'])['rootless'] === true
   const controllers = Array.isArray(host['cgroupControllers']) ? host['cgroupControllers'] : []
   // As root, podman has every controller and lists none of them on cgroup v1.
   const enforcesLimits = !rootless || (controllers.includes('memory') && controllers.includes('pids'))
   const enforcesCpus = !rootless || controllers.includes('cpu')
-  const version = text(object(info['version'])['Version'])
-  const hostUid = object(array(object(host['idMappings'])['uidmap'])[0])['host_id']
+  const version = text(fieldsOf(info['version'])['Version'])
+  const hostUid = fieldsOf(itemsOf(fieldsOf(host['idMappings'])['uidmap'])[0])['host_id']
   const engine: Engine = {
     command,
     dialect: 'podman',
@@ -78,11 +78,11 @@ function podmanVerdict(command: EngineName, info: Json): EngineProbe {
 
 function dockerVerdict(command: EngineName, info: Json, stderr: string): EngineProbe {
   const version = text(info['ServerVersion'])
-  if (version === '') return unusable(command, stderr || text(array(info['ServerErrors'])[0]))
+  if (version === '') return unusable(command, stderr || text(itemsOf(info['ServerErrors'])[0]))
   if (info['OSType'] === 'windows') {
     return { verdict: `${command} runs Windows containers; switch it to Linux containers` }
   }
-  const rootless = array(info['SecurityOptions']).some((option) => text(option).includes('rootless'))
+  const rootless = itemsOf(info['SecurityOptions']).some((option) => text(option).includes('rootless'))
   const enforcesLimits = info['MemoryLimit'] === true && info['PidsLimit'] === true
   const enforcesCpus = info['CpuCfsQuota'] === true
   const isLocal = isThisMachine(info['Name'], info['KernelVersion'])
@@ -131,14 +131,6 @@ type Json = Record<string, unknown>
 function parseObject(json: string): Json | undefined {
   const value = parseJson(json)
   return isRecord(value) ? value : undefined
-}
-
-function object(value: unknown): Json {
-  return isRecord(value) ? value : {}
-}
-
-function array(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 function text(value: unknown): string {

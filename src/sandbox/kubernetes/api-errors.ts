@@ -1,6 +1,6 @@
 // The errors of an API server, and what each means for a sandbox. Pure.
 import { BridgeError, type ErrorCode } from '../../errors.ts'
-import { isRecord } from '../../text/json.ts'
+import { fieldsOf } from '../../text/json.ts'
 import { oneLine } from '../../text/one-line.ts'
 
 const MAX_MESSAGE_CHARS = 400
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly reason: string
 
   constructor(status: number, body: unknown) {
-    const { message, reason } = isRecord(body) ? body : {}
+    const { message, reason } = fieldsOf(body)
     super(oneLine(message, MAX_MESSAGE_CHARS) || `status ${status}`)
     this.status = status
     this.reason = typeof reason === 'string' ? reason : ''

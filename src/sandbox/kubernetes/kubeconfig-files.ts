@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { BridgeError } from '../../errors.ts'
-import { isRecord } from '../../text/json.ts'
+import { fieldsOf, isRecord } from '../../text/json.ts'
 
 /** A cluster, user or context, and the folder that its paths are relative to. */
 export interface Entry {
@@ -67,7 +67,7 @@ function addEntries(entries: Entries, list: unknown, field: string, folder: stri
   for (const entry of list as unknown[]) {
     if (!isRecord(entry) || typeof entry['name'] !== 'string' || entries.has(entry['name'])) continue
     const value = entry[field]
-    entries.set(entry['name'], { value: isRecord(value) ? value : {}, folder })
+    entries.set(entry['name'], { value: fieldsOf(value), folder })
   }
 }
 

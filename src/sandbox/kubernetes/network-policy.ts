@@ -1,7 +1,7 @@
 // Sees to it that the namespace has the policy that cuts pods off from the network.
 import { isDeepStrictEqual } from 'node:util'
 import { BridgeError } from '../../errors.ts'
-import { isRecord } from '../../text/json.ts'
+import { isRecord, itemsOf } from '../../text/json.ts'
 import type { Cluster } from './cluster.ts'
 import { networkPolicyManifest, POLICY_NAME } from './pod-manifest.ts'
 
@@ -29,7 +29,7 @@ function deniesAll(spec: unknown, wanted: { podSelector: object; policyTypes: st
   const { podSelector, policyTypes, ingress = [], egress = [] } = spec
   return (
     isDeepStrictEqual(podSelector, wanted.podSelector) &&
-    isDeepStrictEqual(new Set(Array.isArray(policyTypes) ? policyTypes : []), new Set(wanted.policyTypes)) &&
+    isDeepStrictEqual(new Set(itemsOf(policyTypes)), new Set(wanted.policyTypes)) &&
     isDeepStrictEqual([ingress, egress], [[], []])
   )
 }

@@ -1,5 +1,5 @@
 // What the bridge reads of a pod: where it is in its life and why it ended. Everything else in the object is passed over. Pure.
-import { isRecord } from '../../text/json.ts'
+import { fieldsOf, isRecord, itemsOf } from '../../text/json.ts'
 import { oneLine } from '../../text/one-line.ts'
 
 export interface PodState {
@@ -27,16 +27,16 @@ const MAX_WORDS_CHARS = 400
 
 /** Undefined for an object that is not a pod. */
 export function readPod(value: unknown): PodState | undefined {
-  const pod = record(value)
-  const { name, uid, deletionTimestamp, creationTimestamp } = record(pod['metadata'])
+  const pod = fieldsOf(value)
+  const { name, uid, deletionTimestamp, creationTimestamp } = fieldsOf(pod['metadata'])
   if (typeof name !== 'string') return undefined
-  const status = record(pod['status'])
-  const container = record(array(status['containerStatuses'])[0])
-  const state = record(container['state'])
+  const status = fieldsOf(pod['status'])
+  const container = fieldsOf(itemsOf(status['containerStatuses'])[0])
+  const state = fieldsOf(container['state'])
   const terminated = isRecord(state['terminated']) ? state['terminated'] : undefined
   const waiting = isRecord(state['waiting']) ? state['waiting'] : undefined
-  const scheduled = array(status['conditions'])
-    .map(record)
+  const scheduled = itemsOf(status['conditions'])
+    .map(fieldsOf)
     .find(({ type }) => type === 'PodScheduled')
   return {
     name,
@@ -61,12 +61,4 @@ export function readPod(value: unknown): PodState | undefined {
 
 function words(value: unknown): string {
   return oneLine(value, MAX_WORDS_CHARS)
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {}
-}
-
-function array(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
 }

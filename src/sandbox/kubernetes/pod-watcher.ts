@@ -1,7 +1,7 @@
 // One watch for all pods of a bridge, which passes changes to the follower of each pod. It lists first, watches from there, and lists again when the server has
 // forgotten what it saw last (410) or the watch has broken.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRecord } from '../../text/json.ts'
+import { fieldsOf, isRecord } from '../../text/json.ts'
 import type { ApiClient } from './api-client.ts'
 import { type PodState, readPod } from './pod-state.ts'
 
@@ -105,7 +105,7 @@ export class PodWatcher {
       timeoutSeconds: String(WATCH_S),
     }
     const onEvent = (event: unknown) => {
-      const { type, object } = isRecord(event) ? event : {}
+      const { type, object } = fieldsOf(event)
       if (type === 'ERROR') latest = undefined
       if (type === 'ERROR' || !isRecord(object) || signal.aborted) return
       const { metadata } = object

@@ -1,6 +1,6 @@
 // SandboxClaims of kubernetes-sigs/agent-sandbox: its controller binds each to a pod of a warm pool. Pure.
 // Source: extensions/api/v1beta1 of that project, as of its release 1.0.
-import { isRecord } from '../../text/json.ts'
+import { fieldsOf, itemsOf } from '../../text/json.ts'
 import { oneLine } from '../../text/one-line.ts'
 import { MANAGED_BY } from './pod-manifest.ts'
 
@@ -39,13 +39,14 @@ export interface ClaimStatus {
 }
 
 export function readClaimStatus(claim: unknown): ClaimStatus {
-  const { sandbox, conditions } = isRecord(claim) && isRecord(claim['status']) ? claim['status'] : {}
-  const ready = Array.isArray(conditions)
-    ? conditions.find((one) => isRecord(one) && one['type'] === 'Ready')
-    : undefined
-  const { reason, message } = isRecord(ready) && ready['status'] !== 'True' ? ready : {}
+  const { sandbox, conditions } = fieldsOf(fieldsOf(claim)['status'])
+  const { name } = fieldsOf(sandbox)
+  const ready = itemsOf(conditions)
+    .map(fieldsOf)
+    .find(({ type }) => type === 'Ready')
+  const { reason, message } = ready && ready['status'] !== 'True' ? ready : {}
   return {
-    pod: isRecord(sandbox) && typeof sandbox['name'] === 'string' ? sandbox['name'] : '',
+    pod: typeof name === 'string' ? name : '',
     reason: oneLine(reason, MAX_MESSAGE_CHARS),
     message: oneLine(message, MAX_MESSAGE_CHARS),
   }

@@ -1,7 +1,7 @@
 // Reads what an image archive says of itself, once it is unpacked: an OCI layout (`podman save --format oci-archive`, and docker's own since 25), or the
 // older form of `docker save`. Which layers there are, and in which environment programs of the image run.
 import { chmodSync, readFileSync, statSync } from 'node:fs'
-import { isRecord, parseJson } from '../../text/json.ts'
+import { fieldsOf, isRecord, itemsOf, parseJson } from '../../text/json.ts'
 import { ArchiveError, type RootTree } from './root-tree.ts'
 
 export interface ArchivedImage {
@@ -19,8 +19,8 @@ const MAX_LAYERS = 1000
 /** @returns undefined when the tree is no image archive. @throws ArchiveError for one that is incomplete or holds several images */
 export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
   // Docker writes both, and the older form needs no choice of a platform. A system may have a file of this name that is something else.
-  const images = tree.fileAt('manifest.json') === undefined ? [] : arrayOf(readJson(tree, 'manifest.json'))
-  const [image, ...others] = images.map(recordOf)
+  const images = tree.fileAt('manifest.json') === undefined ? [] : itemsOf(readJson(tree, 'manifest.json'))
+  const [image, ...others] = images.map(fieldsOf)
   if (image && Array.isArray(image['Layers'])) {
     if (others.length > 0) throw severalImages(images.length)
     return toImage(tree, image['Layers'].map(textOf), textOf(image['Config']))
@@ -29,15 +29,15 @@ export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
 }
 
 function readOciLayout(tree: RootTree): ArchivedImage {
-  let manifest = recordOf(readJson(tree, 'index.json'))
+  let manifest = fieldsOf(readJson(tree, 'index.json'))
   // An index may lead to another one, with an image for each platform.
   for (let depth = 0; depth < 4 && Array.isArray(manifest['manifests']); depth += 1) {
-    const candidates = arrayOf(manifest['manifests']).map(recordOf).filter(isForThisMachine)
+    const candidates = itemsOf(manifest['manifests']).map(fieldsOf).filter(isForThisMachine)
     if (candidates.length !== 1) throw severalImages(candidates.length)
-    manifest = recordOf(readJson(tree, blobOf(candidates[0]!)))
+    manifest = fieldsOf(readJson(tree, blobOf(candidates[0]!)))
   }
-  const layers = arrayOf(manifest['layers']).map((layer) => blobOf(recordOf(layer)))
-  return toImage(tree, layers, blobOf(recordOf(manifest['config'])))
+  const layers = itemsOf(manifest['layers']).map((layer) => blobOf(fieldsOf(layer)))
+  return toImage(tree, layers, blobOf(fieldsOf(manifest['config'])))
 }
 
 /** One that does not say what it is for is taken: there is mostly no other. */
@@ -60,10 +60,10 @@ function blobOf({ digest }: Json): string {
 
 function toImage(tree: RootTree, layers: readonly string[], configPath: string): ArchivedImage {
   if (layers.length > MAX_LAYERS) throw new ArchiveError('has too many layers')
-  const config = recordOf(recordOf(readJson(tree, configPath))['config'])
+  const config = fieldsOf(fieldsOf(readJson(tree, configPath))['config'])
   return {
     layers: layers.map((layer) => requiredFile(tree, layer)),
-    environment: arrayOf(config['Env']).map(textOf),
+    environment: itemsOf(config['Env']).map(textOf),
   }
 }
 
@@ -81,6 +81,4 @@ function requiredFile(tree: RootTree, name: string): string {
   return file
 }
 
-const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-const recordOf = (value: unknown): Json => (isRecord(value) ? value : {})
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

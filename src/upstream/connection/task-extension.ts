@@ -2,7 +2,7 @@
 // It is the server that chooses this, for any call, once we have said that we understand it. The client package does not know the extension.
 import { BridgeError } from '../../errors.ts'
 import { pollDelay } from './tasks.ts'
-import { isRecord } from '../../text/json.ts'
+import { fieldsOf, isRecord } from '../../text/json.ts'
 import type { LooseResult } from './sdk.ts'
 import type { CallOptions } from '../upstream.ts'
 
@@ -62,7 +62,7 @@ function resultOf({ status, statusMessage, result, error }: LooseResult, server:
   if (status === 'working' || status === 'input_required') return undefined
   if (status === 'completed' && isRecord(result)) return result
   if (status === 'failed' || status === 'cancelled') {
-    const { code, message = statusMessage } = isRecord(error) ? error : {}
+    const { code, message = statusMessage } = fieldsOf(error)
     const words = typeof message === 'string' && message !== '' ? message : `the task has ${status}`
     throw Object.assign(new Error(status === 'cancelled' ? `the task was cancelled: ${words}` : words), {
       code: typeof code === 'number' ? code : TASK_ENDED,
@@ -82,7 +82,7 @@ async function answerRequests(
     if (answered.has(key) || !isRecord(asked)) continue
     answered.add(key)
     const { method, params } = asked
-    const response = await answer(String(method), isRecord(params) ? params : {}, signal)
+    const response = await answer(String(method), fieldsOf(params), signal)
     await request('tasks/update', { taskId, inputResponses: { [key]: response } }, signal)
   }
 }
