@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
 import { parse } from 'yaml'
 import { readSettings } from '../../src/config/settings.ts'
-import { USED_FOR_SERVERS, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { USED_FOR_SERVERS, USED_FOR_WARM_POOL, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
 import { programPolicyManifest } from '../../src/sandbox/kubernetes/program-manifest.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { prometheusText } from '../../src/telemetry/prometheus.ts'
@@ -16,6 +16,7 @@ import { BRIDGE_BASE, baseObjects, CHART, grants, parseObjects, type Resource } 
 const EVERYTHING = {
   metrics: { enabled: true, serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
   autoscaling: { enabled: true },
+  sandboxes: { namespace: 'sandbridge-sandboxes', warmPool: 'sandbridge' },
   serversInPods: { enabled: true, image: 'registry.example.com/node-uv:1' },
   servers: { time: { command: 'uvx', args: ['mcp-server-time', '--local-timezone="UTC"'] } },
   settings: { MCP_BRIDGE_MEMORY: '256m' },
@@ -79,12 +80,12 @@ it('the Helm chart installs the same objects as the kustomize base of the bridge
   expect(essentials(rendered(ctx))).toEqual(base)
 })
 
-it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods or without', (ctx) => {
+it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods and a warm pool or without', (ctx) => {
   const used = (verbs: typeof USED_VERBS) =>
     grants(verbs.map(({ group, resource, verbs: all }) => ({ apiGroups: [group], resources: [resource], verbs: all })))
   for (const [values, verbs] of [
     [{}, USED_VERBS],
-    [EVERYTHING, [...USED_VERBS, ...USED_FOR_SERVERS]],
+    [EVERYTHING, [...USED_VERBS, ...USED_FOR_SERVERS, ...USED_FOR_WARM_POOL]],
   ] as const) {
     const roles = rendered(ctx, values).filter(({ kind }) => kind.endsWith('Role'))
     expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([used(verbs)])
@@ -111,6 +112,7 @@ it('a bridge of the Helm chart with everything switched on has settings that are
   expect(settings).toMatchObject({
     memoryBytes: 256 << 20,
     metrics: { host: '0.0.0.0', port: 9464 },
+    kubernetesWarmPool: 'sandbridge',
     upstreams: 'pods',
     jailImage: 'registry.example.com/node-uv:1',
     serversConfig: ['/etc/sandbridge/mcp-servers.json'],

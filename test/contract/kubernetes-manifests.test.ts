@@ -13,7 +13,15 @@ import { seccompProfile } from '../../src/sandbox/container/seccomp-profile.ts'
 import { USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
 import { toolOrSkip } from '../support/cluster-tools.ts'
 import { expand, type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
-import { BRIDGE_BASE, baseObjects, grants, parseObjects, type Resource, SANDBOXES_BASE } from '../support/manifests.ts'
+import {
+  BRIDGE_BASE,
+  baseObjects,
+  grants,
+  parseObjects,
+  type Resource,
+  SANDBOXES_BASE,
+  WARM_POOL_BASE,
+} from '../support/manifests.ts'
 
 it('the role in the manifests has exactly the verbs that the bridge uses', () => {
   const used = USED_VERBS.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs }))
@@ -35,7 +43,7 @@ it('the network policy in the manifests is the one that the bridge makes', () =>
   expect(policy?.metadata).toMatchObject(made.metadata)
 })
 
-it.for([SANDBOXES_BASE, BRIDGE_BASE])('kubectl renders the manifests of %s', (folder, ctx) => {
+it.for([SANDBOXES_BASE, BRIDGE_BASE, WARM_POOL_BASE])('kubectl renders the manifests of %s', (folder, ctx) => {
   const { stdout, stderr } = toolOrSkip('kubectl', ctx)('kustomize', folder)
   const inOrder = (all: Resource[]) =>
     all.toSorted((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`))
