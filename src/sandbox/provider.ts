@@ -57,7 +57,7 @@ export interface Durable {
   readonly left: LeftBehind | undefined
   /** Where bridges on other machines find it, too; missing where none can. */
   readonly place: KeptPlace | undefined
-  /** Nothing was heard of it since it was interrupted: it cannot be reached, or stands still. */
+  /** It is on another machine, and nothing was heard of it since it was interrupted: it cannot be reached. */
   readonly isUnheard: boolean
   /** From now on it waits for the next bridge when this one ends. @throws what node:fs throws */
   keep(session: KeptSession): Promise<void>

@@ -213,6 +213,19 @@ it('a kept sandbox interrupts a cell whose time ends without a bridge, and ends 
   expect(await third.run('"x" in globals()')).toMatch(/^False\n\[The kept sandbox .* has ended/)
 })
 
+it('a kept sandbox of this machine that stands still is ended when a cell does not stop, and the next cell has another one', async (ctx) => {
+  await providerOrSkip(ENGINE, ctx)
+  const { open, ids } = setUp(ENGINE)
+  const bridge = await open({ env: { ...runtimeEnv(ENGINE), MCP_BRIDGE_SESSION: 'durable', MCP_BRIDGE_POOL: '0' } })
+  await bridge.run('import asyncio')
+  const [paused] = ids()
+  const running = bridge.run('await asyncio.sleep(600)', { timeout: 3 })
+  expect(spawnSync(ENGINE, ['pause', `sandbridge-durable-${paused}`]).status).toBe(0)
+  expect(await running).toContain('All variables are gone')
+  await until(() => !ids().includes(paused!))
+  expect(await bridge.run('6 * 7')).toContain('42')
+})
+
 it('a kept sandbox refuses code of a cell that poses as its sandbox', async (ctx) => {
   await providerOrSkip(ENGINE, ctx)
   const { open, ids } = setUp(ENGINE)

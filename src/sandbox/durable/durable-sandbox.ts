@@ -129,7 +129,8 @@ export class DurableSandbox implements Sandbox, Durable {
   }
 
   get isUnheard(): boolean {
-    return this.#link.isSilentSince(this.#interruptedAt)
+    // One of this machine that says nothing stands still: nothing comes back to it.
+    return this.place !== undefined && this.#link.isSilentSince(this.#interruptedAt)
   }
 
   async usage(): Promise<ProcessUsage | undefined> {
