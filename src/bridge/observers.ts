@@ -95,7 +95,7 @@ function metricsAndTraces({ settings, events, log, allUpstreams }: ObservedParts
   return [metrics, sender]
 }
 
-function liveServer({ id, settings, log, methods }: ObservedParts): LazySubscriber | undefined {
+function liveServer({ id, settings, events, log, methods }: ObservedParts): LazySubscriber | undefined {
   if (!settings.live) return undefined
   return new LazySubscriber({
     name: 'live',
@@ -109,6 +109,7 @@ function liveServer({ id, settings, log, methods }: ObservedParts): LazySubscrib
         stateDir: settings.stateDir,
         version: VERSION,
         methods,
+        catchUp: () => events.flush(),
         onError: (error) => log.debug('Watching', { error }),
       })
       await server.listen()

@@ -80,7 +80,7 @@ export class EventStream {
     return () => this.#drop(subscriber)
   }
 
-  /** Deliver what waits now: the bridge is about to end. */
+  /** Deliver what waits now: somebody wants to know, or the bridge is about to end. */
   flush(): void {
     this.#scheduled = false
     const events = this.#waiting

@@ -21,6 +21,8 @@ interface LiveServerOptions {
   stateDir: string
   version: string
   methods: LiveMethods
+  /** Has the events that wait delivered: who attaches is shown all that has happened. */
+  catchUp: () => void
   onError: (error: unknown) => void
 }
 
@@ -98,6 +100,7 @@ export class LiveServer implements Subscriber {
       client.destroy()
       return
     }
+    this.#options.catchUp()
     this.#clients.set(client, { dropped: 0 })
     client.unref()
     client.on('error', () => {})
