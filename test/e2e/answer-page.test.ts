@@ -209,7 +209,7 @@ describe('a link to one question', () => {
   it('an answer through a link does not count when its call is cancelled', async () => {
     const controller = new AbortController()
     let link = ''
-    const { bridge, reached } = await ruledBridge({
+    const { bridge, home, reached } = await ruledBridge({
       permissions: ask,
       ...showsLinks(async (url) => {
         link = url
@@ -218,7 +218,7 @@ describe('a link to one question', () => {
       }),
     })
     await expect(bridge.call({ code: call() }, { signal: controller.signal })).rejects.toThrow()
-    await bridge.run('1')
+    await until(() => readdirSync(path.join(home, 'MCPs', '.sandbridge', 'questions')).length === 0)
     expect((await press(link, 'yes')).status).toBe(400)
     expect(reached()).toEqual([])
   })
