@@ -52,7 +52,7 @@ class Channel:
         self._waiters: dict[int, _Waiter] = {}  # by call id
         self._elsewhere: set[int] = (
             set()
-        )  # ids of calls that something else than the session's loop or this thread waits for
+        )  # ids of calls that something other than the session's loop or this thread waits for
         self._ids = count(1)
         self.waiting = False  # the main thread is about to read: a signal handler must leave it the bytes
         self.cell = 0

@@ -34,7 +34,7 @@ _scan: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignor
 
 
 def _encoder(default: Callable[[Any], Any] | None) -> Callable[[Any], str]:
-    """Like `JSONEncoder.encode`, which creates its C encoder for each value and checks for cycles: as much work again."""
+    """Returns an encoder. `JSONEncoder.encode` creates its C encoder for each value and checks it for cycles: as much work again."""
     careful = JSONEncoder(default=default, **_OPTIONS).encode
     if c_make_encoder is None:
         return careful

@@ -88,7 +88,7 @@ class Source:
         self.branches = False
         self._catches = False
         self._managers: set[str] = set()  # names used as context managers
-        self._transparent: dict[str, bool] = {}  # name -> it is only ever a context manager that does not suppress errors
+        self._transparent: dict[str, bool] = {}  # name -> only ever a context manager that lets errors through
         self._uses: dict[int, str] = {}
         self._indexed: set[int] = set()
         # In source order.

@@ -144,7 +144,7 @@ class _Checker:
             yield node, error
 
     def _imports(self) -> list[_Sent]:
-        """Returns tools that are imported by name, where a failure would end the cell. The bridge decides whether they exist: any name can be imported."""
+        """Returns tools imported by name, where a failure would end the cell. Any name can be imported; the bridge checks that it exists."""
         bindings = [binding for found in self._source.bindings.values() for binding in found if binding.certain]
         imports = [
             (binding.node, _imported(binding.node, binding.alias))

@@ -69,7 +69,7 @@ export class UserServers {
     return this.#oneByOne(user, true)
   }
 
-  /** To the servers of all users. */
+  /** The upstreams of the shared servers, and of all users' own servers. */
   *allUpstreams(): Iterable<Upstreams> {
     yield this.#options.shared.connected.upstreams
     for (const { set } of this.#own.values()) if (set) yield set.connected.upstreams

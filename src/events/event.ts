@@ -94,7 +94,7 @@ interface Ruled<D extends string> {
   decision: D
   /** The matching rule, as written in its file; missing if no rule matches. */
   rule?: string | undefined
-  /** The file or setting that contains the rule. */
+  /** Where the rule is defined, as shown to people. */
   source?: string | undefined
 }
 

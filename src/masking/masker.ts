@@ -5,7 +5,7 @@ import type { Match, Recogniser } from './recognisers.ts'
 
 /** Beyond this, values are still replaced but cannot be put back. */
 const MAX_TOKENS = 100_000
-/** Deepest level of data that is searched; deeper data is dropped. */
+/** Deepest level of data that is searched; `…` replaces deeper data. */
 const MAX_DEPTH = 200
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
 const MAX_TOKEN_CHARS = 48

@@ -48,7 +48,7 @@ export class KeptQuestions {
     return createHash('sha256').update(`${secret}\n${calls}`).digest('hex').slice(0, 16)
   }
 
-  /** Returns the answer to a kept question, and deletes the question. Undefined while there is no answer. */
+  /** Returns the answer to a kept question and deletes the question; undefined while there is no answer, or if it came too late. */
   async take(id: string): Promise<string | undefined> {
     const asked = this.#asked.get(id)
     if (asked === undefined) return undefined

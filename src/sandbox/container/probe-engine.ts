@@ -14,7 +14,7 @@ export interface Engine {
   dialect: EngineName
   version: string
   rootless: boolean
-  /** For rootless podman: the user on this machine that it runs as. */
+  /** For rootless podman: the user on its machine that it runs as. */
   hostUid?: number
   /** True if it reports that it runs on this machine, and not in a virtual machine. */
   isLocal: boolean

@@ -18,7 +18,7 @@ import type { LinkEnd, RelayLink } from './relay-link.ts'
 
 /** How long it may take to end after the command. */
 const QUIET_END_MS = 3_000
-/** Bytes beyond this count as unread for the writer. */
+/** Buffer size of stdin. Bytes that wait in it count as unread (see ReplyRoom). */
 const HIGH_WATER_BYTES = 1 << 16
 
 interface DurableOptions {
