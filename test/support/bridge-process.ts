@@ -78,6 +78,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     PATH: process.env['PATH'] ?? '',
     HOME: home,
     USERPROFILE: home,
+    TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
     MCP_BRIDGE_KEYCHAIN: 'off',
