@@ -37,6 +37,12 @@ export function testProvider(
       expect(cells.kernel.sandbox.provider).toBe(provider.name)
     })
 
+    promise('a sandbox imports modules of the standard library that its start did not load', async () => {
+      const cells = await startCells(provider)
+      const code = 'import sys\nold = "wave" in sys.modules\nimport wave, xml.dom.minidom, email.mime.text\nold'
+      expect((await cells.run(code)).value).toBe('False')
+    })
+
     promise('a sandbox keeps variables from cell to cell', async () => {
       const cells = await startCells(provider)
       await cells.run('x = 20')
