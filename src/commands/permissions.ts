@@ -1,4 +1,4 @@
-// `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is allowed, and imports decisions of other clients.
+// `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is allowed, imports other clients' decisions.
 import type { Bridge } from '../bridge.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { type Decision, type Standing, validate } from '../policy/policy.ts'
