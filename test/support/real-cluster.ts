@@ -21,7 +21,7 @@ const SCRIPT = path.join(import.meta.dirname, '../../scripts/cluster/cluster.sh'
 export const REAL_KUBECONFIG = await findKubeconfig()
 export const NO_CLUSTER = 'SANDBRIDGE_TEST_KUBECONFIG names no real cluster'
 
-/** Where a cluster is required (SANDBRIDGE_TEST_CLUSTER=1), the first test file that needs it starts it. Whoever set the variable ends it. */
+/** Where a cluster is required (SANDBRIDGE_TEST_CLUSTER=1), the first test file that needs it starts it. The job that set the variable stops it. */
 async function findKubeconfig(): Promise<string | undefined> {
   if (!process.env['SANDBRIDGE_TEST_CLUSTER']) return process.env['SANDBRIDGE_TEST_KUBECONFIG']
   const kubeconfig = (await ran(SCRIPT, 'kubeconfig')).trim()

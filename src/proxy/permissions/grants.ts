@@ -8,7 +8,7 @@ export interface GrantableCall extends Call {
   toolKey: string
 }
 
-/** Number of distinct calls granted one by one, more than anyone reads. Further ones are not granted. */
+/** Maximum number of distinct calls granted one by one, more than a person reads. */
 const MAX_ONCE = 10_000
 
 export class CellGrants {

@@ -12,7 +12,7 @@ export interface ShownCall {
   isExact?: boolean
 }
 
-/** Nobody reads more; further calls become another question. */
+/** A longer text is not read; further calls become another question. */
 const MAX_CHARS = 20_000
 
 /** @returns the text, and how many of the calls it shows */
