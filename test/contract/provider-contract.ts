@@ -1,4 +1,4 @@
-// What every provider promises, as one suite that all of them pass. A difference between providers is a parameter here, and is named in docs/security.md.
+// What every provider promises, as one suite that all of them pass. Differences are parameters here and are documented in docs/security.md.
 import { tmpdir } from 'node:os'
 import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -87,7 +87,7 @@ sorted(module for module in modules if module not in sys.modules)`)
       // Types, and the port of the other sandboxes.
       expect(value).toBe("['sandbridge_kernel.frame_types', 'sandbridge_kernel.port', 'sandbridge_kernel.port_pipe']")
     }
-    // What the embedded sandbox has loaded is in its snapshot; what it loads later it has to compile, in some cell's time.
+    // The embedded sandbox's snapshot contains its modules; any other one would be compiled during some cell.
     if (name === 'pyodide')
       promise('a sandbox has loaded the whole kernel, so that no cell waits for it to be compiled', allOfTheKernel)
     else promise('a sandbox has not loaded modules that few cells need; they load when imported', rarelyNeeded)
