@@ -1,6 +1,7 @@
 // Decides which hosts a jailed server may reach, by the names in its definition. Pure.
 import { isIP } from 'node:net'
 import { BridgeError } from '../../../errors.ts'
+import { isLoopback } from '../../../text/loopback.ts'
 import { shortName } from '../../../text/short-name.ts'
 
 /** The network setting of a definition, unless it is true or false. */
@@ -14,7 +15,7 @@ export interface AllowedDomains {
   allows(host: string, port: number): boolean
   /** Whether it is named explicitly as a private host: only then may a non-public address be dialled. */
   allowsPrivate(host: string, port: number): boolean
-  /** Whether an entry names an address or this machine. */
+  /** Whether an entry names this machine's loopback. */
   readonly hasLocal: boolean
 }
 
@@ -38,7 +39,7 @@ export function allowedDomains(lists: DomainLists): AllowedDomains {
   return {
     allows: (host, port) => some(allowed, host, port) && !some(denied, host, port),
     allowsPrivate: (host, port) => some(inside, host, port),
-    hasLocal: inside.length > 0,
+    hasLocal: inside.some(({ host }) => isLocal(host) || isLoopback(host)),
   }
 }
 
