@@ -6,7 +6,7 @@ const ALONE_ON_CLUSTER = ['test/e2e/durable-pods-real.test.ts', 'test/e2e/kubern
 
 export default defineConfig({
   test: {
-    globalSetup: './test/support/warm-caches.ts',
+    globalSetup: ['./test/support/temporary-folder.ts', './test/support/warm-caches.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.

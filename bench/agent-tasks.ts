@@ -1,9 +1,9 @@
-// Sixteen kinds of task as a model would do them, with the mistakes that models make at their first try. Each step is one cell.
+// Sixteen kinds of tasks as a model would do them, including typical first mistakes. Each step is one cell.
 
-/** One cell, and what its answer has to say: the mend, where the cell holds a mistake, else the result. */
+/** One cell, and what its result must say: the fix for a mistake, otherwise the result. */
 export interface Step {
   code: string
-  /** What is wrong with it; missing when nothing is. */
+  /** What is wrong with it; missing when it is correct. */
   mistake?: string
   says: RegExp
 }
@@ -13,7 +13,7 @@ export interface AgentTask {
   steps: Step[]
 }
 
-/** @param folder where the files server may read; holds `sales.csv` */
+/** @param folder that the files server may read; contains `sales.csv` */
 export function agentTasks(folder: string): AgentTask[] {
   const csv = JSON.stringify(`${folder}/sales.csv`)
   const out = JSON.stringify(`${folder}/summary.txt`)

@@ -1,4 +1,4 @@
-// Exporting and importing a hundred workflows and a gigabyte of artifacts: neither may ever hold all of it.
+// Exports and imports a hundred workflows and a gigabyte of artifacts: neither may hold everything in memory.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -70,7 +70,7 @@ async function row(what: string, home: string, args: string[], said: string): Pr
   }
 }
 
-/** Kilobytes; 0 once the process is gone. */
+/** Kilobytes; 0 once the process has exited. */
 function peakOf(pid: number): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)

@@ -1,5 +1,5 @@
-// What a tool call costs from Python: as a multiple of what the same call costs a bare MCP client, on the same machine in the same minute, and in
-// CPU time of every process that takes part.
+// The cost of a tool call from Python: relative to the same call from a bare MCP client, on the same machine in the same minute, and in
+// CPU time of every process involved.
 import type { ProviderName } from '../src/sandbox/provider.ts'
 import { connectBare } from '../test/support/bare-client.ts'
 import { published, type TestBridge } from '../test/support/bridge-process.ts'
@@ -7,20 +7,20 @@ import { callParts, type Part } from './call-parts.ts'
 import { type Use, useOf } from './cpu.ts'
 import { lowerQuartile, median, timed } from './measure.ts'
 
-/** Calls before the measured ones, on both sides alike: V8 compiles what runs often, and is done with most of it by then. */
+/** Calls before the measured ones, the same on both sides: V8 has compiled most of the hot code by then. */
 const WARM_UP = 1_500
 const ROUNDS = 15
 const ONE_BY_ONE = 100
 const AT_ONCE = 500
 
 export interface CallCost {
-  /** Wall time as a multiple of the bare client's. */
+  /** Wall time relative to the bare client's. */
   ratio: number
-  /** Of one call. `bare` is the bare client and its server together. */
+  /** Per call. `bare` is the bare client and its server together. */
   uses: Record<Part | 'bare', Use>
 }
 
-/** @param bridge one with the published server "everything" behind it: its tool does nothing, so that all that is measured is the way there. */
+/** @param bridge has the published server "everything": its tool does nothing, so only the overhead of the call is measured. */
 export async function callCosts(
   bridge: TestBridge,
   engine: ProviderName,
@@ -55,7 +55,7 @@ export async function callCosts(
   return { oneByOne, atOnce }
 }
 
-/** Both sides in turns, since what else the machine does changes from second to second. */
+/** Alternates between both sides, because other load on the machine changes from second to second. */
 async function costOf(
   count: number,
   { bare, ...parts }: Record<Part | 'bare', number[]>,

@@ -1,4 +1,4 @@
-// Which processes take part in a tool call, so that each one's share can be told.
+// Identifies the processes that take part in a tool call, to measure each one's share.
 import { execFileSync } from 'node:child_process'
 import type { ProviderName } from '../src/sandbox/provider.ts'
 import type { TestBridge } from '../test/support/bridge-process.ts'
@@ -7,7 +7,7 @@ import { treeOf } from './cpu.ts'
 
 export type Part = 'bridge' | 'kernel' | 'upstream' | 'engine'
 
-/** The processes of a bridge that has one sandbox and the server "everything", by their part in a call. */
+/** The processes of a bridge with one sandbox and the server "everything", by their part in a call. */
 export function callParts(bridge: TestBridge, engine: ProviderName): Record<Part, number[]> {
   const all = runningProcesses()
   const command = new Map(all.map((process) => [process.pid, process.command]))

@@ -1,5 +1,5 @@
-// Rows of the way of a tool call, from every kind of sandbox that this machine has: wall time as a multiple of a bare client's, CPU time of each
-// process that takes part, and how often they are switched to.
+// Rows of tool calls from every kind of sandbox on this machine: wall time relative to a bare client's, and CPU time and context switches of each
+// process involved.
 import type { ProviderName } from '../src/sandbox/provider.ts'
 import { closeTestBridge, openTestBridge, published } from '../test/support/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '../test/support/engines.ts'
@@ -7,7 +7,7 @@ import { type CallCost, callCosts } from './call-cost.ts'
 import { ratio } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
-/** Wall time ÷ a bare client's: of one call after the other, and of five hundred at once. */
+/** Wall time ÷ a bare client's: for sequential calls, and for five hundred at once. */
 const GOALS: Record<Exclude<ProviderName, 'kubernetes'>, [oneByOne: number, atOnce: number]> = {
   pyodide: [3, 1.5],
   bubblewrap: [1.7, 1],
@@ -15,7 +15,7 @@ const GOALS: Record<Exclude<ProviderName, 'kubernetes'>, [oneByOne: number, atOn
   docker: [1.8, 1],
 }
 
-/** @param wanted kinds of sandboxes; all when empty */
+/** @param wanted kinds of sandboxes; empty means all */
 export async function callRows(wanted: readonly string[] = []): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const [engine, [oneByOneGoal, atOnceGoal]] of Object.entries(GOALS) as [ProviderName, [number, number]][]) {

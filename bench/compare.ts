@@ -1,5 +1,5 @@
-// `npm run bench -- --compare REF [--runs N] [SECTION …]`: builds another commit beside this one and measures both with this tree's bench, in turns.
-// Each run is a process of its own: what V8 makes of the same code differs from one to the next.
+// `npm run bench -- --compare REF [--runs N] [SECTION …]`: builds another commit and measures it and this tree alternately, with this tree's bench.
+// Each run is a separate process, because V8 optimises the same code differently each time.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ export function compare(ref: string, sections: readonly string[], runs: number):
     const trees = [other, ROOT]
     const measured = new Map<string, BenchRow[][]>(trees.map((tree) => [tree, []]))
     for (let run = 0; run < runs; run += 1) {
-      // Neither side is always the first.
+      // Neither side is always first.
       for (const tree of run % 2 === 0 ? trees : trees.toReversed()) {
         measured.get(tree)!.push(runBench(tree, sections, path.join(folder, 'rows.json')))
       }
@@ -42,7 +42,7 @@ export function compare(ref: string, sections: readonly string[], runs: number):
 
 function runBench(tree: string, sections: readonly string[], file: string): BenchRow[] {
   const args = ['--import', 'tsx', 'bench/main.ts', '--rows', file, ...sections]
-  // It fails when a goal is missed; the rows say that.
+  // The exit code is 1 when a goal is missed; the rows report that.
   spawnSync(process.execPath, args, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] })
   const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: Record<string, BenchRow[]> }
   rmSync(file)
@@ -56,7 +56,7 @@ function sideBySide(before: BenchRow[][], now: BenchRow[][]): ComparedRow[] {
 
 const NUMBER = /-?\d+(?:\.\d+)?/g
 
-/** A row's value with the median of its runs in the place of each number. */
+/** A row's value, with each number replaced by its median over the runs. */
 function middleOf(runs: BenchRow[][], name: string): string {
   const values = runs.flatMap((rows) => rows.find((row) => row.name === name)?.value ?? [])
   const numbers = values.map((value) => value.match(NUMBER) ?? [])

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
-// Rows of podman, docker and bubblewrap, each on its own; engines that are not on this machine are left out. Goals that name `docker run` or
-// `podman run` compare with it in the same run, since a machine's speed says nothing.
+// Rows of podman, docker and bubblewrap; engines that are not on this machine are left out. Goals that name `docker run` or
+// `podman run` compare with it in the same run, because absolute times depend on the machine.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/kernel/kernel.ts'
@@ -55,7 +55,7 @@ export async function containerRows(): Promise<BenchRow[]> {
   return rows
 }
 
-/** What the engine itself takes to run an empty Python program, with none of our options. */
+/** How long the engine takes to run an empty Python program, without the bridge's options. */
 export function bareRun(name: Engine): Promise<number> {
   return timed(async () => {
     const run = ['run', '--rm', '-i', '--network=none', SLIM_IMAGE, 'python3', '-c', 'pass']
@@ -92,7 +92,7 @@ function openBridge(name: Engine): Promise<TestBridge> {
   return openTestBridge({ env: runtimeEnv(name) })
 }
 
-/** Of a bridge whose pool is full, through MCP. */
+/** Of a bridge with a full pool, through MCP. */
 function firstCells(name: Engine): Promise<number[]> {
   return samples(5, async () => {
     const bridge = await openBridge(name)
@@ -116,7 +116,7 @@ async function cellRows(name: Engine): Promise<BenchRow[]> {
   ]
 }
 
-/** Of four that wait, each one's share: what they have in common, such as the pages of Python itself, is counted once. */
+/** The memory of each of four waiting sandboxes: shared memory, such as the pages of Python itself, is counted once. */
 export async function waitingMemory(provider: Provider): Promise<number> {
   const kernels = await Promise.all([1, 2, 3, 4].map(async () => Kernel.attach(await provider.start(LIMITS))))
   await sleep(1_000)
@@ -167,7 +167,7 @@ async function manySessions(provider: Provider): Promise<BenchRow> {
   return { name: '50 sessions at once, 20 cells each', value, goal: 'none lost', ok: lost === 0 }
 }
 
-/** Ten new sessions a second for three seconds, each with one cell, out of a pool of two. */
+/** Ten new sessions a second for three seconds, each with one cell, from a pool of two. */
 export async function refill(provider: Provider): Promise<{ failed: number; times: number[] }> {
   const { pool, open } = newPool(provider, 2)
   pool.warm()

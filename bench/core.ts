@@ -1,4 +1,4 @@
-// Rows of the embedded sandbox: starts, cells and large results, measured on the built bridge.
+// Rows of the embedded sandbox: starts, cells and large results, measured with the built bridge.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
@@ -14,7 +14,7 @@ import {
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
-/** A conversation's first cells run in code that is not compiled yet. */
+/** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
 const goal = (
   name: string,
@@ -66,7 +66,7 @@ async function startRows(): Promise<BenchRow[]> {
   ]
 }
 
-/** From asking a new provider for a sandbox to Python's `ready`. */
+/** From requesting a sandbox of a new provider to Python's `ready`. */
 async function coldStart(): Promise<number> {
   let kernel: Kernel | undefined
   const cold = await timed(async () => {
@@ -78,11 +78,11 @@ async function coldStart(): Promise<number> {
   return cold
 }
 
-/** From asking for the first cell to its result, with no kernel waiting. */
+/** From sending the first cell to its result, without a waiting kernel. */
 async function coldFirstCell(): Promise<number> {
   const bridge = await openTestBridge({ env: { MCP_BRIDGE_POOL: '0' } })
   await bridge.client.listTools()
-  await sleep(500) // the bridge has read its config by then
+  await sleep(500) // the bridge has read its configuration by then
   const cold = await timed(() => bridge.run('pass'))
   await closeTestBridge(bridge)
   return cold
@@ -108,7 +108,7 @@ async function cellRows(): Promise<BenchRow[]> {
   ]
 }
 
-/** A result of so many megabytes, which the server has ready, so that its own time is no part of it. */
+/** Sizes of a result that the server has prepared, so that its own time is not measured. */
 const SIZES = [
   { megabytes: 1, rounds: 9 },
   { megabytes: 10, rounds: 7 },

@@ -1,4 +1,4 @@
-// CPU time and context switches of processes, from /proc. Unlike wall time, both mean something on a machine that has other work. Linux only.
+// CPU time and context switches of processes, from /proc. Unlike wall time, both are meaningful on a machine with other load. Linux only.
 import { readdirSync, readFileSync } from 'node:fs'
 import { type RunningProcess, runningProcesses } from '../test/support/processes.ts'
 
@@ -9,7 +9,7 @@ export interface Use {
 
 const SWITCHES = /^(?:non)?voluntary_ctxt_switches:\s+(\d+)/gm
 
-/** What all threads of the processes have used since they started; one that has ended counts nothing. */
+/** What all threads of the processes have used since they started; processes that have exited count 0. */
 export function useOf(pids: readonly number[]): Use {
   let microseconds = 0
   let switches = 0
@@ -21,13 +21,13 @@ export function useOf(pids: readonly number[]): Use {
         for (const [, count] of readFileSync(`${folder}/status`, 'utf8').matchAll(SWITCHES)) switches += Number(count)
       }
     } catch {
-      // It has just ended.
+      // It has just exited.
     }
   }
   return { microseconds, switches }
 }
 
-/** A process and all that it started. */
+/** A process and all its descendants. */
 export function treeOf(pid: number, all: readonly RunningProcess[] = runningProcesses()): number[] {
   return [pid, ...all.filter(({ parent }) => parent === pid).flatMap((child) => treeOf(child.pid, all))]
 }

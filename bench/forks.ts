@@ -1,4 +1,4 @@
-// Rows of forked sandboxes beside those of bubblewrap with a Python of their own, interleaved: a machine's speed says nothing, and its load changes.
+// Rows of forked sandboxes and of bubblewrap with a separate Python, measured alternately, because absolute times depend on the machine and its load.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/kernel/kernel.ts'
@@ -11,7 +11,7 @@ import type { BenchRow } from './row.ts'
 
 const LIMITS = { memoryBytes: 512 * 2 ** 20 }
 const ROUNDS = 9
-/** The kernel is compiled a while after the first sandbox has started. */
+/** The kernel is compiled some time after the first sandbox has started. */
 const KERNEL_COMPILED_MS = 4_000
 
 export async function forkRows(): Promise<BenchRow[]> {
@@ -51,7 +51,7 @@ async function startTime(provider: Provider): Promise<number> {
   return time
 }
 
-/** The first cell of a bridge, sent as soon as it answers, on a machine where another bridge has run before. */
+/** The first cell of a bridge, sent at once, on a machine where another bridge has run before. */
 async function coldRows(): Promise<BenchRow[]> {
   const times: Record<'off' | 'auto', number[]> = { off: [], auto: [] }
   const home = makeHome()
@@ -73,7 +73,7 @@ async function coldRows(): Promise<BenchRow[]> {
 }
 
 async function waitingRows(own: Provider, forked: Provider): Promise<BenchRow[]> {
-  // First: the others leave much that has yet to end.
+  // Run this first: the other measurements leave processes that are still exiting.
   const { failed, times } = await refill(forked)
   const before = await refill(own)
   return [

@@ -1,4 +1,4 @@
-// A bridge that serves over HTTP, and its clients, for measuring from outside of its process.
+// A bridge that serves HTTP, and its clients, for measuring from outside its process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ export interface MeasuredBridge {
   child: ChildProcess
   exited: Promise<void>
   connect(era?: 'legacy' | 'modern'): Promise<Client>
-  /** End it if it still runs, and remove the folder that was made for it. */
+  /** Stops it if it still runs, and removes its folder. */
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// Rows of an image in bubblewrap beside the same image in the engines, interleaved: a machine's speed says nothing, and its load changes.
+// Rows of an image in bubblewrap and in the engines, measured alternately, because absolute times depend on the machine and its load.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/kernel/kernel.ts'
 import type { Provider } from '../src/sandbox/provider.ts'
@@ -27,7 +27,7 @@ export async function imageRows(): Promise<BenchRow[]> {
   for (let round = 0; round < ROUNDS; round += 1) {
     own.slim.push(await start(slim, 'pass'))
     own.data.push(await start(data, PANDAS))
-    // An engine goes on tidying up after its command has ended, which is not for the next one to pay.
+    // An engine cleans up after its command has exited, which must not slow down the next measurement.
     bare.push(await timed(runBare))
     await sleep(SETTLE_MS)
     own.podman.push(await start(podman, PANDAS))
@@ -55,7 +55,7 @@ export async function imageRows(): Promise<BenchRow[]> {
 
 interface Start {
   readyMs: number
-  /** The first cell. */
+  /** Time of the first cell. */
   cellMs: number
 }
 

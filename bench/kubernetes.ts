@@ -1,4 +1,4 @@
-// Pods of a real cluster, beside a container of this machine in the same run. Without a cluster (SANDBRIDGE_TEST_KUBECONFIG), nothing is measured.
+// Pods of a real cluster, and a container of this machine in the same run. Measures nothing without a cluster (SANDBRIDGE_TEST_KUBECONFIG).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/kernel/kernel.ts'
 import { podManifest } from '../src/sandbox/kubernetes/pod-manifest.ts'
@@ -16,9 +16,9 @@ const GOALS = { firstCellMs: 60, local: 2, cold: 1.3, floodMegabytes: 16 }
 const STARTS = 7
 const WARM_ECHOES = 500
 const ECHOES = 1_000
-/** About as long as the frame of a call. */
+/** About the size of a call frame. */
 const CALL_BYTES = 120
-/** Of a pod that nobody has asked for when the pool fills. */
+/** Enough time for the pool to fill. */
 const POOL_MS = 6_000
 
 const goal = (name: string, value: number, limit: number, unit: (value: number) => string): BenchRow => ({
@@ -55,7 +55,7 @@ async function firstCellRows(): Promise<BenchRow[]> {
 
 type Times = Record<'pods' | 'durable' | 'local', number[]>
 
-/** In turns, so that all meet the same machine. */
+/** Alternating, so that all have the same load. */
 async function localRows(): Promise<BenchRow[]> {
   const servers = { raw: fixtureServer('raw.mjs', 'good') }
   const missing = await whyNot(makeProvider('docker', NODE_IMAGE))
@@ -97,7 +97,7 @@ async function callMs(bridge: TestBridge): Promise<number> {
   return Number(printed)
 }
 
-/** From asking for a pod to the result of a cell, beside what the cluster takes to run the same pod without a bridge. */
+/** From requesting a pod to the result of a cell, and how long the cluster takes to run the same pod without a bridge. */
 async function coldRows(provider: Provider): Promise<BenchRow[]> {
   const own: number[] = []
   const ours: number[] = []
@@ -143,7 +143,7 @@ function plainPod(name: string, program: string) {
   })
 }
 
-/** What the cluster alone takes of a tool call in a pod: from a bridge to a pod and back, over the same channel. */
+/** The cluster's own time for a tool call in a pod: from a bridge to a pod and back, over the same channel. */
 async function echoRow(): Promise<BenchRow> {
   const cluster = await asAdmin()
   const name = `bench-${process.pid}-echo`
@@ -175,7 +175,7 @@ async function echoRow(): Promise<BenchRow> {
   }
 }
 
-/** As the cluster shows it to one that asks all the time. */
+/** Measured by polling the cluster continuously. */
 async function untilRunningMs(name: string): Promise<number> {
   const cluster = await asAdmin()
   const manifest = plainPod(name, 'import sys; sys.stdin.read()')
@@ -192,7 +192,7 @@ async function untilRunningMs(name: string): Promise<number> {
   return time
 }
 
-/** What this process holds while a pod writes 64 MiB that nobody reads. */
+/** Memory of this process while a pod writes 64 MiB that are not read. */
 async function floodRow(provider: Provider): Promise<BenchRow> {
   const sandbox = await provider.start(LIMITS)
   const kernel = await Kernel.attach(sandbox)

@@ -1,4 +1,4 @@
-// Cells in other languages than Python, in a session that has run one: what a cell takes beside its own work.
+// The overhead of cells in other languages than Python, in a session that has already run one.
 import { closeTestBridge, fixtureServer, openTestBridge } from '../test/support/bridge-process.ts'
 import { runtimeEnv } from '../test/support/engines.ts'
 import { median, ms, samples, timed } from './measure.ts'
@@ -6,7 +6,7 @@ import type { BenchRow } from './row.ts'
 
 const BASH_GOAL_MS = 15
 const JAVASCRIPT_GOAL_MS = 3
-/** A conversation's first cells run in code that is not compiled yet. */
+/** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
 
 export async function languageRows(): Promise<BenchRow[]> {

@@ -1,4 +1,4 @@
-// Many clients over HTTP, of whom some send a cell now and then, and several bridges of one machine that share a state folder.
+// Many clients over HTTP, some of which send a cell now and then, and several bridges of one machine that share a state folder.
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/client'
@@ -12,7 +12,7 @@ const CLIENTS = 1_000
 const ACTIVE = 100
 const CELLS = 10
 const ONE_ALONE = 100
-/** What a client thinks between two cells. */
+/** A client's pause between two cells. */
 const THINKS_MS = 2_000
 const CONNECT_AT_ONCE = 20
 const BRIDGES = [1, 2, 4]
@@ -65,7 +65,7 @@ async function crowdRow(): Promise<BenchRow> {
 
 async function bridgeRows(): Promise<BenchRow[]> {
   const home = makeHome()
-  // The sessions of a round are still there in the next one.
+  // The sessions of a round still exist in the next one.
   const env = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_HTTP_SESSIONS: String(OF_EACH * BRIDGES.length) }
   const bridges: MeasuredBridge[] = []
   const rows: BenchRow[] = []
@@ -110,7 +110,7 @@ async function cellsPerSecond(bridges: readonly MeasuredBridge[]): Promise<numbe
   return (count * 1_000) / FOR_MS
 }
 
-/** @throws Error when the cell does not answer */
+/** @throws Error when the cell does not return */
 async function run(client: Client): Promise<void> {
   const params = { name: 'run_python', arguments: { code: '40 + 2' } }
   const result = await client.callTool(params, { timeout: 60_000 })

@@ -1,4 +1,4 @@
-// Rows of masking: a text of log lines, one in twenty with personal data, and one in which every line has some.
+// Rows of masking: log lines of which one in twenty has personal data, and log lines that all have some.
 import { MASK_KINDS } from '../src/config/settings/sandbox.ts'
 import { createMaskers } from '../src/masking/create-maskers.ts'
 import { median, ms, samples, timed } from './measure.ts'

@@ -1,4 +1,4 @@
-// Rows of what comes back: what results cost the model, and what a flood of output costs the bridge.
+// Rows of output: the tokens that results cost the model, and the cost of a flood of output for the bridge.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -19,7 +19,7 @@ export async function outputRows(): Promise<BenchRow[]> {
   return [...(await everydayRows()), ...(await floodRows()), ...(await workflowRows())]
 }
 
-/** What cells come back with on an ordinary day. */
+/** Typical results of cells. */
 const EVERYDAY: Record<string, string> = {
   'a number': '6 * 7',
   nothing: 'x = 1',
@@ -37,7 +37,7 @@ const EVERYDAY: Record<string, string> = {
     'type("Figure", (), {"__repr__": lambda s: "<Figure size 640x480>", "_repr_png_": lambda s: bytes(3000)})()',
 }
 
-/** The same result with every field there is, as indented JSON with a list of lines for each stream: how such a bridge answers without a budget. */
+/** The same result with every field, as indented JSON with a list of lines per stream: the format of a bridge without a budget. */
 function inFull(result: { stdout: string; stderr: string; value?: unknown; error?: unknown; status: string }): string {
   const lines = (text: string) => text.split('\n')
   const { status, stdout, stderr, value = null, error = null } = result
@@ -57,7 +57,7 @@ async function everydayRows(): Promise<BenchRow[]> {
   const ratios: number[] = []
   for (const code of Object.values(EVERYDAY)) {
     const { text, structured } = await bridge.call({ code })
-    // Too long for structuredContent: the whole is what the bridge keeps.
+    // Too long for structuredContent: use the whole output that the bridge keeps.
     const long = 'status' in structured ? structured : { status: 'ok', stdout: await outputOf(bridge, text) }
     const full = inFull({ stdout: '', stderr: '', status: 'ok', ...long })
     ratios.push(countTokens(text) / countTokens(full))
@@ -96,7 +96,7 @@ async function floodRows(): Promise<BenchRow[]> {
     await closeTestBridge(bridge)
     const name = `100 MB of stdout in ${runtime} ÷ plain python3 > /dev/null`
     const slower = median(times) / plain
-    // In WebAssembly, Python takes longer than the goal for a print() that goes nowhere at all.
+    // In WebAssembly, Python alone takes longer than the goal, even when print() writes nowhere.
     const goal = runtime === 'pyodide' ? 'none in WebAssembly' : '≤ 3.00 ×'
     rows.push(
       works
@@ -111,14 +111,14 @@ async function floodRows(): Promise<BenchRow[]> {
   return rows
 }
 
-/** Bytes of resident memory at the most; Linux only. */
+/** Peak resident memory in bytes; Linux only. */
 function peakMemory(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
   const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
 }
 
-/** Twelve calls over three servers: read eight reports, sum them up, note the result in two places, check it. */
+/** Twelve calls over three servers: reads eight reports, sums them up, writes the result in two places, checks it. */
 async function workflowRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge()
   await closeTestBridge(bridge)

@@ -1,4 +1,4 @@
-// Rows of the package that users install: how much it weighs, and whose code comes with it.
+// Rows of the published package: its size, and the packages that are installed with it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

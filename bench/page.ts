@@ -1,4 +1,4 @@
-// The page in a real browser: first paint with ten thousand runs, and from an event in the bridge to its row on the screen.
+// The page in a real browser: first paint with ten thousand runs, and the time from an event in the bridge to its row on the screen.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -18,7 +18,7 @@ const PAINT_GOAL_MS = 1_000
 const EVENT_GOAL_MS = 200
 const BROWSER = '/usr/bin/chromium'
 
-/** What other bridges have written down. */
+/** The recorded runs of other bridges. */
 async function writeRecord(stateDir: string): Promise<void> {
   const limits = { fileBytes: 8 << 20, waitingLines: RUNS }
   const record = new RecordFile({

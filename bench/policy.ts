@@ -1,4 +1,4 @@
-// What deciding about a call costs: 500 rules, 20 of them with conditions, for calls that several conditions have to be judged for.
+// The cost of deciding about a call: 500 rules, 20 of them with conditions, for calls that need several conditions evaluated.
 import { type Call, Policy, validate } from '../src/policy/policy.ts'
 import { readRules } from '../src/policy/read-rules.ts'
 import { median } from './measure.ts'
@@ -7,14 +7,14 @@ import type { BenchRow } from './row.ts'
 const CALLS = 20_000
 const GOAL_US = 50
 
-/** 500 rules, 20 of them with conditions on these arguments, that deny none of the calls that are measured. */
+/** 500 rules, 20 of them with conditions on these arguments. None denies a measured call. */
 export function ruleTexts(owner = 'owner', title = 'title'): (string | { tool: string; when: string })[] {
   const plain = Array.from(
     { length: 480 },
     (_, index) => `server${index % 60}__${index % 2 ? 'delete' : 'drop'}_${index}*`,
   )
   const conditions = Array.from({ length: 20 }, (_, index) => ({
-    // Half of them are for every server.
+    // Half of them match every server.
     tool: index % 2 ? '*' : `server${index}__*`,
     when: `args.${owner} == 'nobody${index}' || args.${title}.startsWith('x${index}')`,
   }))

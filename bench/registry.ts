@@ -1,4 +1,4 @@
-// Finding servers: a search in the copy of a registry of ten thousand, with the registry gone. Adding one: until a running bridge has called it.
+// Finding servers: a search in the copy of a registry of ten thousand, while the registry is down. Adding one: until a running bridge has called it.
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -24,7 +24,7 @@ const ADD_ROUNDS = 5
 const THINGS = ['issues', 'calendars', 'weather', 'invoices', 'databases', 'mail', 'notes', 'maps', 'charts', 'code']
 const ACTS = ['search', 'create', 'read', 'list', 'update', 'delete', 'export', 'import', 'share', 'watch']
 
-/** From `sandbridge add` to the answer of the server's first call, with a package that is there already. */
+/** From `sandbridge add` to the response of the server's first call, with a package that is already installed. */
 async function addRow(): Promise<BenchRow> {
   const home = makeHome()
   const packages = [{ registryType: 'npm', identifier: 'tools', version: '1.0.0', transport: { type: 'stdio' } }]

@@ -1,5 +1,5 @@
-// Durable sessions of one cluster, a real one where there is one, served by two bridges of which one is killed half-way: what is lost, which calls are made
-// twice, and whether each call that was not made was reported.
+// Durable sessions in one cluster, a real one if available, served by two bridges of which one is killed half-way: counts lost variables, calls that
+// were made twice, and calls that were neither made nor reported.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -13,7 +13,7 @@ import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'
 import { timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
-/** SANDBRIDGE_BENCH_SANDBOXES sets another number: each is a Python of this machine, also on a real cluster of it. */
+/** SANDBRIDGE_BENCH_SANDBOXES sets another number. Each is a Python process on this machine, also with a real cluster on it. */
 const SANDBOXES = Number(process.env['SANDBRIDGE_BENCH_SANDBOXES'] ?? 10)
 const CELLS = 20
 const TRIES = 40
@@ -71,7 +71,7 @@ export async function replicaRows(): Promise<BenchRow[]> {
 }
 
 class Run {
-  /** Sessions without all of their variables. */
+  /** Sessions that lost variables. */
   lost = 0
   readonly problems: string[] = []
   /** All calls, and those whose cell was told that they may not have been made. */
@@ -95,7 +95,7 @@ class Run {
     let handle: string | undefined
     try {
       for (let cell = 1; cell <= CELLS; cell += 1) {
-        // A client that had no answer sends its cell once more: what it did already is not done again.
+        // A client without a response sends its cell again; the cell skips what it has already done.
         const code = `
 done, told = globals().setdefault('kept', (set(), []))
 if ${cell} not in done:
@@ -126,7 +126,7 @@ len(done)`
     }
   }
 
-  /** At one of the bridges; at another time or place when that is gone or busy. */
+  /** Calls one of the bridges; retries later or at the other one when that bridge is gone or busy. */
   async #call(code: string, handle: string | undefined, turn: number): Promise<Answer> {
     let last: unknown
     for (let tries = 0; tries < TRIES; tries += 1) {

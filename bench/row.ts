@@ -4,6 +4,6 @@ export interface BenchRow {
   name: string
   value: string
   goal: string
-  /** Is the goal met? Null when there is none, or when it could not be measured here. */
+  /** Whether the goal is met. Null when there is no goal or it could not be measured here. */
   ok: boolean | null
 }

@@ -1,4 +1,4 @@
-// What it costs to be watched: calls with every observer on beside the same with none, starts with OTEL_* set, and what `sandbridge doctor` takes.
+// The cost of observers: calls with all observers on and with none, starts with OTEL_* set, and the duration of `sandbridge doctor`.
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -23,7 +23,7 @@ const WARM_UP = 1_000
 const ROUNDS = 25
 const ONE_BY_ONE = 100
 const AT_ONCE = 500
-/** What observers do after a cell must not fall into the time of the other bridge. */
+/** Observers' work after a cell must not fall into the other bridge's measurement. */
 const PAUSE_MS = 250
 const STARTS = 7
 const SERVERS = 20
@@ -69,7 +69,7 @@ async function callRows(otel: Record<string, string>): Promise<BenchRow[]> {
   return [
     row('a tool call, every observer on ÷ none', oneByOne.factor, GOALS.oneByOne, ratio),
     row(`${AT_ONCE} at once, every observer on ÷ none`, atOnce.factor, GOALS.atOnce, ratio),
-    // With what is done after the cell.
+    // Includes the work after the cell.
     {
       name: '… CPU of the bridge, one after the other; at once',
       value: `${oneByOne.cpu}; ${atOnce.cpu}`,
@@ -79,7 +79,7 @@ async function callRows(otel: Record<string, string>): Promise<BenchRow[]> {
   ]
 }
 
-/** In turns, each first as often as the other. */
+/** Alternates; each side is first equally often. */
 async function costOf(
   watched: TestBridge,
   unwatched: TestBridge,

@@ -1,6 +1,6 @@
 // `npm run soak [-- --minutes 60]`: four clients of one bridge over HTTP run cells, hit time limits, lose servers and reconnect. Prints rows for
-// what must not grow: the bridge's memory after a warm-up, its descriptors, and what is left when the clients are gone and when it has ended.
-// Linux only, since it reads /proc. A run of less than half an hour says little about the slope.
+// what must not grow: the bridge's memory after a warm-up, its descriptors, and what is left after the clients have gone and after it has exited.
+// Linux only, because it reads /proc. A run of less than half an hour says little about the slope.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -12,11 +12,11 @@ import { median } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 const CLIENT_COUNT = 4
-/** Of the whole time: caches fill, and the compiler of V8 works. */
+/** Share of the whole time: caches fill, and V8 compiles. */
 const WARM_UP_SHARE = 0.3
-/** A client comes back as a new one after this. */
+/** How long a client stays before it reconnects as a new one. */
 const CONNECTION_MS = 60_000
-/** Longer than the bridge keeps the session of a client that is gone without a word. */
+/** Longer than the bridge keeps the session of a client that has vanished. */
 const VANISHED_MS = 135_000
 const SAMPLE_MS = 5_000
 
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Runs cells until `end`, then goes away without ending the session, as clients do that crash. @returns how many cells were run */
+/** Runs cells until `end`, then disconnects without ending the session, like a crashed client. @returns the number of cells */
 async function oneConnection(bridge: MeasuredBridge, end: number, seed: number): Promise<number> {
   let client: Client | undefined
   let count = 0
@@ -93,7 +93,7 @@ async function oneConnection(bridge: MeasuredBridge, end: number, seed: number):
   return count
 }
 
-/** `fetch failed` alone says nothing. */
+/** `fetch failed` alone is not informative. */
 function causesOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined
     ? `${error.message}: ${causesOf(error.cause)}`

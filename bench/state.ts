@@ -1,4 +1,4 @@
-// What is kept: a saved tool in a new session, and files that go out of a sandbox and back.
+// Stored state: a saved tool in a new session, and files that leave a sandbox and come back.
 import { closeTestBridge, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

@@ -1,4 +1,4 @@
-// Rows of rules, record and masking together: what they add to a tool call, in turns with a bridge that has none of them, and to the start.
+// Rows of rules, record and masking together: what they add to a tool call, alternating with a bridge without them, and to the start.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {
@@ -16,7 +16,7 @@ import type { BenchRow } from './row.ts'
 const WARM_UP = 1_500
 const ROUNDS = 21
 const CALLS = 100
-/** What is recorded after a cell must not fall into the time of the other bridge. */
+/** The record's work after a cell must not fall into the other bridge's measurement. */
 const PAUSE_MS = 250
 const STARTS = 9
 const CALL_LIMIT = 1.1

@@ -1,4 +1,4 @@
-// Rows of the way to upstreams: how soon the first call is answered, many of them at once, one that keeps dying, and one that is gone.
+// Rows of upstreams: the time of the first call, many upstreams at once, one that keeps dying, and one that is down.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const DYING_CALLS = 10_000
 const CALLS_PER_LIFE = 100
 const AT_ONCE = 4
 const DEAD_LIMIT = 30
-/** No cell may run for longer than two minutes, so the work is spread over some. */
+/** A cell may run for at most two minutes, so the work is spread over several. */
 const CELLS = 5
 const LONGEST_CELL_S = 110
 
@@ -35,7 +35,7 @@ export async function upstreamRows(): Promise<BenchRow[]> {
   return [...(await firstCallRows()), await manyRow(), await dyingRow(), ...(await deadRows())]
 }
 
-/** What a server of the `journal` mode wrote down: one line `pid method` for its start and for each message. */
+/** The journal of a server in `journal` mode: one line `pid method` for its start and for each message. */
 function journalOf(file: string): { pids: Set<string>; methods: string[] } {
   const lines = readFileSync(file, 'utf8').trim().split('\n')
   return {
@@ -44,10 +44,10 @@ function journalOf(file: string): { pids: Set<string>; methods: string[] } {
   }
 }
 
-/** Ours and the bare client's in turns, since what else the machine does changes from second to second. */
+/** Alternates between ours and the bare client, because other load on the machine changes from second to second. */
 async function firstCallRows(): Promise<BenchRow[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-bench-'))
-  // One home's cache for all bridges, and one journal that is emptied before each: the definition must stay the same to be found.
+  // One cache for all bridges, and one journal that is emptied before each: the definition must stay the same to be found in the cache.
   const file = path.join(folder, 'journal')
   const servers = { journal: fixtureServer('raw.mjs', 'journal', file) }
   const home = makeHome()
@@ -63,7 +63,7 @@ async function firstCallRows(): Promise<BenchRow[]> {
     const bridge = await openTestBridge({ servers, env })
     await bridge.client.listTools() // as every client does first
     await bridge.run('import time')
-    await sleep(2_000) // the next kernel waits by then, and takes no processor from the server
+    await sleep(2_000) // the next kernel is ready by then and takes no CPU from the server
     rmSync(file, { force: true })
     const ours = await firstCall(bridge)
     const { pids, methods } = journalOf(file)
@@ -91,7 +91,7 @@ async function firstCallRows(): Promise<BenchRow[]> {
   ]
 }
 
-/** A server that starts is listed, while its first call runs: its tools may have changed. */
+/** A starting server is listed during its first call: its tools may have changed. */
 const EXPECTED = new Set(['start', 'initialize', 'notifications/initialized', 'tools/list', 'tools/call'])
 
 async function firstCall(bridge: TestBridge): Promise<number> {
@@ -104,7 +104,7 @@ async function firstCall(bridge: TestBridge): Promise<number> {
 async function bareFirstCall(server: ServerEntry): Promise<void> {
   const { client } = await connectBare(server)
   await client.callTool({ name: 'echo', arguments: { text: 'x' } })
-  // Not waited for: the end is no part of a first call.
+  // Not awaited: closing is not part of a first call.
   void client.close()
 }
 
@@ -141,14 +141,14 @@ print(sum(await asyncio.gather(*(use(mcp_servers[f"s{n}"]) for n in range(${MANY
   }
 }
 
-/** The most memory that a process has held so far. */
+/** The peak memory of a process so far. */
 function residentMegabytes(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024)
 }
 
-/** Some calls are in flight whenever the server dies. Those fail, saying so; every other one is answered with its own answer. */
+/** Calls are in flight whenever the server dies. Those must fail with a clear error; every other call must get its own reply. */
 async function dyingRow(): Promise<BenchRow> {
   const servers = { frail: fixtureServer('raw.mjs', 'dies', String(CALLS_PER_LIFE)) }
   const bridge = await openTestBridge({ servers })
@@ -168,7 +168,7 @@ print(*counts.values())`
   for (let cell = 0; cell < CELLS; cell += 1) text = await bridge.run(code, { timeout: LONGEST_CELL_S })
   await closeTestBridge(bridge)
   const [answered = NaN, inFlight = NaN, lost = NaN] = text.split(' ').map(Number)
-  // Each death is of a whole life's calls, of which at most AT_ONCE had no answer yet.
+  // Each death ends a life of CALLS_PER_LIFE calls, of which at most AT_ONCE had no reply yet.
   const deaths = Math.floor((answered + inFlight) / CALLS_PER_LIFE)
   const all = answered + inFlight + lost === DYING_CALLS
   return {
@@ -179,7 +179,7 @@ print(*counts.values())`
   }
 }
 
-/** A model that keeps trying, every five seconds of a simulated hour. */
+/** A model that retries every five seconds of a simulated hour. */
 async function deadRows(): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const [kind, answer] of [
@@ -199,7 +199,7 @@ async function deadRows(): Promise<BenchRow[]> {
 
 async function deadHour(answer: string): Promise<{ requests: number; calls: number; failures: number }> {
   let requests = 0
-  // Connections are not kept, so each request is one.
+  // Connections are not reused, so each request is one connection.
   const listener = createServer((socket) => {
     requests += 1
     socket.on('error', () => {})

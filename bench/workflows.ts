@@ -1,4 +1,4 @@
-// A workflow of twelve calls, against the cell that it was made of.
+// Compares a workflow of twelve calls with the cell it was made from.
 import { fixtureServer, closeTestBridge, openTestBridge } from '../test/support/bridge-process.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
@@ -17,7 +17,7 @@ export async function workflowRows(): Promise<BenchRow[]> {
   }
   await run(BODY)
   await run(RUN)
-  // In turns, so that a busy machine is busy for both.
+  // Alternating, so that load on the machine affects both.
   const cells: number[] = []
   const workflows: number[] = []
   await samples(40, async () => {

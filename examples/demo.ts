@@ -99,7 +99,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The three servers, in the file where a user keeps theirs: ~/MCPs. */
+/** Writes the three servers to the user's usual folder: ~/MCPs. */
 function writeServers(folder: string): void {
   mkdirSync(path.join(folder, 'MCPs'))
   const node = process.execPath
@@ -131,7 +131,7 @@ async function show(client: Client, number: number, { title, code, timeout, expe
   if (!expect.test(text)) throw new Error(`Cell ${number} did not answer as expected: ${expect}`)
 }
 
-/** What the same tools would have cost, had the client listed them itself. */
+/** Compares the cost with a client that lists the same tools itself. */
 async function compare(client: Client, folder: string, ownTokens: number): Promise<void> {
   const code = `import json
 definitions = [t for s in runtime.discovered_servers() for t in runtime.describe_server(s)["tools"]]

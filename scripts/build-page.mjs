@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { build } from 'vite'
 
-/** @returns {Promise<string[]>} the files of packages that are in it, relative to the root */
+/** @returns {Promise<string[]>} the bundled files of packages, relative to the root */
 export async function buildPage(root) {
   const output = await build({
     root: path.join(root, 'web'),
@@ -15,7 +15,7 @@ export async function buildPage(root) {
       emptyOutDir: true,
       target: 'es2022',
       modulePreload: { polyfill: false },
-      // A picture within a style sheet would be an address that the policy of the page forbids.
+      // An image inlined in a style sheet would be a data: URL, which the page's policy forbids.
       assetsInlineLimit: 0,
       reportCompressedSize: false,
     },

@@ -1,6 +1,6 @@
-// Bundles src/ with what it imports into dist/. Some files load in half the time of two hundred modules, which is what a client
-// waits for when it starts us, and whoever installs the package gets Pyodide and nothing else beside it. The bundle is CommonJS, because
-// only of that Node 20 keeps the compiled code: src/code-cache.ts.
+// Bundles src/ and its imports into dist/. A few files load in half the time of two hundred modules, and a client waits for
+// that at start. The installed package depends only on Pyodide. The bundle is CommonJS, because only then can
+// Node 20 keep the compiled code: src/commands/compile-cache.ts.
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = path.join(root, 'dist')
 /** Not bundled: src/text/common-tokens.json is a selection of its data. */
 const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
-/** Runs JavaScript cells in the embedded sandbox. Used as it is. */
+/** Runs JavaScript cells in the embedded sandbox. Copied unchanged. */
 const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
 
 rmSync(dist, { recursive: true, force: true })
@@ -21,25 +21,25 @@ const bridgeInputs = await bundle({
   external: ['pyodide'],
   resolve: {
     alias: {
-      // Its CommonJS form looks for its own files at run time, which a bundle does not have.
+      // Its CommonJS form looks for its own files at run time, which do not exist in a bundle.
       'jsonc-parser': path.join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
       '@modelcontextprotocol/server/_shims': path.join(root, 'src/server/sdk-parts.ts'),
     },
   },
   transform: {
     target: 'node20.19',
-    // The package sixel makes this variable without declaring it, which strict code may not.
+    // The package sixel assigns this variable without declaring it, which strict mode forbids.
     define: { UPNG: 'globalThis.UPNG' },
   },
   output: {
     dir: 'dist',
     chunkFileNames: '[name]-[hash].js',
-    // Not the identifiers: names of classes and functions show in error messages and logs. What a library prints, such as the words of
-    // an authorization server, would stand beside our log, unredacted.
+    // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of libraries is dropped:
+    // it would appear unredacted beside our log, for example text of an authorization server.
     minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
   },
 })
-// The package as a whole is made of modules.
+// The package as a whole consists of ES modules.
 writeFileSync(path.join(dist, 'package.json'), '{ "type": "commonjs" }\n')
 chmodSync(path.join(dist, 'cli.js'), 0o755)
 const pageInputs = await buildPage(root)
@@ -49,20 +49,20 @@ writeFileSync(
   licences([...bridgeInputs, ...pageInputs, ...languageInputs, TOKENS_FROM]),
 )
 
-/** @returns {Promise<string[]>} the files that are in it, relative to the root */
+/** @returns {Promise<string[]>} the bundled files, relative to the root */
 async function bundle({ output, ...options }) {
   const { output: files } = await build({
     ...options,
     cwd: root,
     logLevel: 'warn',
-    // A package asks in a direct eval() whether it runs in Node.
+    // One package detects Node with a direct eval().
     checks: { eval: false },
     output: { ...output, format: 'cjs' },
   })
   return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))
 }
 
-/** What runs cells of other languages, in the sandbox. */
+/** Builds the programs that run cells of other languages in the sandbox. */
 async function buildLanguages() {
   const source = 'src/languages/javascript'
   const output = {
@@ -91,7 +91,7 @@ async function buildLanguages() {
   return [...inputs.flat(), QUICKJS_WASM]
 }
 
-/** The licence of every package that was bundled, as each asks for. */
+/** The licences of all bundled packages, as each requires. */
 function licences(inputs) {
   const packages = new Set(inputs.flatMap((file) => file.match(/^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []))
   const texts = [...packages]

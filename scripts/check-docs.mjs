@@ -1,12 +1,12 @@
-// `npm run check:docs`: holds README.md, the other pages at the root and docs/ to a line length, and checks every relative link
-// and anchor. Prints what is wrong, one line each. Exit code 1 when there is any.
+// `npm run check:docs`: checks the line length of README.md, the other pages at the root and docs/, and every relative link
+// and anchor. Prints one line per problem. Exit code 1 when there is any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MAX_LENGTH = 120
-/** A line with a longer word, such as a URL, cannot be broken well. */
+/** A line with a longer word, such as a URL, may exceed the limit. */
 const MAX_WORD_LENGTH = 100
 
 /** @returns {string[]} paths of all pages, relative to the root */
@@ -20,7 +20,7 @@ export function listPages(root = ROOT) {
 /**
  * @param {Record<string, string>} pages path → text
  * @param {(file: string) => boolean} exists whether a path below the root is a file or folder
- * @returns {string[]} sentences, one a problem
+ * @returns {string[]} one sentence per problem
  */
 export function problemsIn(pages, exists) {
   return Object.entries(pages).flatMap(([page, text]) => [
@@ -46,13 +46,13 @@ function brokenLinks(page, text, pages, exists) {
   })
 }
 
-/** Targets of links and images that lead to files of the repository. */
+/** Targets of links and images that are files of the repository. */
 export function linksIn(text) {
   const links = withoutCode(text).matchAll(/\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)|(?:src|href)="([^"]+)"/g)
   return Array.from(links, ([, markdown, html]) => markdown ?? html).filter((link) => !/^[a-z]+:/.test(link))
 }
 
-/** The anchors that GitHub makes of headings. */
+/** The anchors that GitHub generates for headings. */
 export function anchorsOf(text) {
   const seen = new Map()
   const slugs = Array.from(withoutFences(text).matchAll(/^#{1,6} +(.*?) *$/gm), ([, heading]) => {

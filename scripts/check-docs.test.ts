@@ -1,4 +1,4 @@
-// What `npm run check:docs` finds, and that the paths which pages for contributors name exist.
+// This file verifies what `npm run check:docs` finds, and that the paths in pages for contributors exist.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -38,7 +38,7 @@ it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/contributing/r
   (page) => {
     const text = readFileSync(path.join(ROOT, page), 'utf8').replaceAll(/^```[^]*?^```/gm, '')
     const paths = Array.from(text.matchAll(/`((?:\.?[a-z][\w-]*\/)[\w./-]*)`/g), ([, found]) => found)
-    // Made by the build, and a method of MCP.
+    // Build output, and methods of MCP.
     const files = paths.filter((file) => !file.startsWith('dist/') && !/^tools\/(list|call)$/.test(file))
     expect(files).not.toHaveLength(0)
     expect(files.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])

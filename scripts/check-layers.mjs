@@ -1,5 +1,5 @@
-// `npm run check:layers`: holds the imports of src/ against scripts/layers.txt, and files that call themselves pure to that word.
-// Prints every import that the table does not allow, rows that nothing uses, and cycles of layers. Exit code 1 when there is any.
+// `npm run check:layers`: checks the imports of src/ against scripts/layers.txt, and that files that call themselves pure are pure.
+// Prints every import that the table does not allow, unused rows, and cycles of layers. Exit code 1 when there is any.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const TABLE = 'scripts/layers.txt'
-/** What a pure file may take from Node, by module: no I/O, no process, no clock. */
+/** What a pure file may import from Node, by module: no I/O, no process, no clock. */
 const PURE_NAMES = {
   'node:buffer': true,
   'node:crypto': ['createHash', 'hash'],
@@ -36,7 +36,7 @@ export function readTable(text) {
   return layers
 }
 
-/** @param files path below src/ → text. @returns sentences, one a violation */
+/** @param files path below src/ → text. @returns one sentence per violation */
 export function violations(files, layers) {
   const owned = new Set([...layers.values()].flatMap((layer) => [...layer.packages]))
   const found = []

@@ -1,4 +1,4 @@
-// This file verifies that the table of layers is held to: every kind of violation is found, and code that keeps to it is not.
+// This file verifies that every kind of violation of the layer table is found, and that valid code passes.
 import { expect, it } from 'vitest'
 import { readTable, violations } from './check-layers.mjs'
 

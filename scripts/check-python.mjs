@@ -1,5 +1,5 @@
-// Lints, checks the format of and type-checks python/ with the tools of python/requirements-check.txt. `.ci/run` installs them in TOOLS;
-// on a machine that has them neither there nor on the PATH a check is skipped by name, unless CI=true.
+// Lints, format-checks and type-checks python/ with the tools of python/requirements-check.txt. `.ci/run` installs them in TOOLS.
+// On a machine without them there or on the PATH, a check is skipped with a message, unless CI=true.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 
@@ -15,7 +15,7 @@ const env = { ...process.env, PATH: [TOOLS, process.env.PATH].join(path.delimite
 let failed = false
 for (const [tool, ...args] of CHECKS) {
   const name = [tool, ...args].join(' ')
-  // Both tools read python/pyproject.toml from the folder they start in.
+  // Both tools read python/pyproject.toml from their working directory.
   const { error, status } = spawnSync(tool, [...args, '.'], { cwd: path.join(ROOT, 'python'), env, stdio: 'inherit' })
   if (!error) {
     failed ||= status !== 0

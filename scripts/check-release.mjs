@@ -1,4 +1,4 @@
-// `npm run check:release [-- v1.2.3]`: package.json, server.json, the bundle's manifest and the tag name one version.
+// `npm run check:release [-- v1.2.3]`: checks that package.json, server.json, the bundle's manifest and the tag have the same version.
 import { readFileSync } from 'node:fs'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'))

@@ -1,4 +1,4 @@
-// `npm run schema`: writes the JSON Schemas of our files: schema/servers.schema.json from src/config/entry-schema.ts, and
+// `npm run schema`: writes the JSON Schemas of config files: schema/servers.schema.json from src/config/entry-schema.ts, and
 // schema/permissions.schema.json from src/policy/permissions-schema.ts.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tsImport } from 'tsx/esm/api'

@@ -1,5 +1,5 @@
-// `npm run docs:demo`: runs the built sandbridge in a terminal, against published MCP servers, and draws what the terminal showed
-// as docs/demo.svg. Nothing in the picture is written by hand but the commands.
+// `npm run docs:demo`: runs the built sandbridge in a terminal, with published MCP servers, and draws the terminal's output
+// as docs/demo.svg. Only the commands in the picture are written by hand.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ await mcp_memory.create_entities(entities=[note])
 print(f"read {len(report):,} characters; best region: {best}")
 `
 
-/** What is typed, and the program that runs. */
+/** The typed command, and its arguments. */
 const COMMANDS = [
   ['sandbridge index', ['index']],
   ['sandbridge search "read a text file" --limit 2', ['search', 'read a text file', '--limit', '2']],
@@ -64,7 +64,7 @@ function writeFiles(home) {
   writeFileSync(path.join(home, 'best.py'), CELL)
 }
 
-/** What a terminal shows while the command runs, escapes included. */
+/** A terminal's output while the command runs, including escapes. */
 function inTerminal(home, args) {
   const terminal = path.join(ROOT, 'test/fixtures/in-terminal.py')
   const { status, stdout, stderr } = spawnSync(

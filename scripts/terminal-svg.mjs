@@ -1,5 +1,5 @@
-// Draws a recorded terminal session as an SVG: each command appears with its output, one after the other. Pure.
-// A viewer without animations shows all of it.
+// Draws a recorded terminal session as an SVG: the commands appear one after the other, each with its output. Pure.
+// A viewer without animations shows everything.
 
 const FONT_SIZE = 13
 const LINE_HEIGHT = 18
@@ -17,8 +17,8 @@ const STYLE = `text { font: ${FONT_SIZE}px ui-monospace, SFMono-Regular, Menlo, 
 g { animation: show .3s both }`
 
 /**
- * What a terminal shows in the end, as lines of runs of one style. Knows the escapes that sandbridge writes.
- * @param {string} text what a program wrote
+ * The final screen of a terminal, as lines of runs of one style. Supports the escapes that sandbridge writes.
+ * @param {string} text the output of a program
  * @returns {{ text: string, style: string }[][]}
  */
 export function screenOf(text) {
@@ -67,9 +67,7 @@ function joined(characters) {
   return runs
 }
 
-/**
- * @param {{ typed: string, shown: string }[]} session commands and what they wrote
- */
+/** @param {{ typed: string, shown: string }[]} session commands and their output */
 export function drawSession(session) {
   let line = 0
   let columns = 80

@@ -1,4 +1,4 @@
-// This file verifies that ARCHITECTURE.md names the functions that a call and a cell pass: they are counted while both are made.
+// This file verifies that ARCHITECTURE.md names the functions that a call and a cell pass through: they are counted while both are made.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ beforeAll(async () => {
     MCP_BRIDGE_SOURCES: 'mcps',
     MCP_BRIDGE_POOL: '0',
     MCP_BRIDGE_RUNTIME: 'pyodide',
-    // Observers work on while the next thing is counted.
+    // Observers keep working while the next measurement runs.
     MCP_BRIDGE_AUDIT: 'off',
   }
   const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
@@ -69,7 +69,7 @@ function manyEntries(home: string): Definitions {
   return new Definitions(settings)
 }
 
-/** @returns what runs code as a client does, and gives the text of the result */
+/** @returns a function that runs code like a client and returns the text of the result */
 async function connect(server: ReturnType<typeof createServer>): Promise<(code: string) => Promise<string>> {
   const [client, connection] = InMemoryTransport.createLinkedPair()
   await server.connect(connection)
@@ -94,7 +94,7 @@ async function connect(server: ReturnType<typeof createServer>): Promise<(code: 
 interface Step {
   name: string
   file: string
-  /** What its body names to get on; undefined where something else comes between. */
+  /** How its body names the next function; undefined when another function is in between. */
   goesOnBy: string | undefined
 }
 
@@ -111,7 +111,7 @@ function stepsOf(way: string): Step[] {
   })
 }
 
-/** The lines of a function without that of its name, as the formatter lays them out. */
+/** The lines of a function after its first line, as formatted. */
 function bodyOf({ name, file }: Step): string | undefined {
   const lines = readFileSync(path.join(ROOT, 'src', file), 'utf8').split('\n')
   const declared = new RegExp(

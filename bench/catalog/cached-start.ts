@@ -1,4 +1,4 @@
-// How soon a bridge answers whose 300 servers are all in its catalog, and that it starts none of them. The servers are real: they are indexed first.
+// How fast a bridge answers when all its 300 servers are in the catalog, and that it starts none of them. The servers are real: they are indexed first.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
@@ -33,7 +33,7 @@ export async function cachedStartRow(): Promise<BenchRow> {
     const bridge = await openTestBridge({ home, env })
     await bridge.client.listTools()
     const time = performance.now() - startedAt
-    await sleep(1_500) // what it does ahead of need is done by then
+    await sleep(1_500) // its background work is done by then
     await bridge.client.close()
     return time
   })

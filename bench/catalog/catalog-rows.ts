@@ -1,5 +1,5 @@
 // The catalog's rows of the benchmark. Recall and tokens are measured over real tools, which are not part of this repository: set
-// SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, as `tools/list` of each package gives them.
+// SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list` result of each package.
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
@@ -15,7 +15,7 @@ type Kind = 'keyword' | 'variant' | 'parameter' | 'paraphrase' | 'task'
 interface LabelledQuery {
   kind: Kind
   query: string
-  /** `<package> <tool>`: any of them is right. */
+  /** `<package> <tool>`: any of them is correct. */
   want: string[]
 }
 
@@ -30,13 +30,13 @@ const OVERALL_GOAL = 0.7
 const ANSWER_TOKENS = 300
 const SCALE = 10_000
 
-/** Measure the catalog. Rows that need the recorded tools are without a value when there are none. */
+/** Measures the catalog. Rows that need missing recorded tools have no value. */
 export async function catalogRows(file = process.env['SANDBRIDGE_CATALOGUE']): Promise<BenchRow[]> {
   const rows = file === undefined ? [missing()] : await recordedRows(file)
   return [...rows, ...(await madeUpRows()), ...(await scaleRows()), await cachedStartRow()]
 }
 
-/** The rows that need recorded tools. */
+/** Rows that need recorded tools. */
 export async function recordedRows(file: string): Promise<BenchRow[]> {
   const tools = readTools(file)
   const catalog = catalogOf(tools)
@@ -47,7 +47,7 @@ export async function recordedRows(file: string): Promise<BenchRow[]> {
   ]
 }
 
-/** The rows over invented servers, which need nothing recorded: nothing in the search was written with them in sight. */
+/** Rows over made-up servers, which need no recording: the search was not tuned on them. */
 export function madeUpRows(): Promise<BenchRow[]> {
   return recallRows(catalogOf(madeUpServers()), readQueries('queries-made-up.json'), ', made-up servers')
 }
@@ -74,7 +74,7 @@ async function recallRows(catalog: Catalog, queries: LabelledQuery[], set: strin
     return [row(`recall@5, ${kind}${set} (${hits.length})`, mean(hits).toFixed(3), `≥ ${goal}`, mean(hits) >= goal)]
   })
   const overall = mean(all)
-  // Each server counts once: a set must not pass because of the servers that it asks for most.
+  // Each server counts once: a set must not pass because of the servers with the most queries.
   const servers = [...byServer.values()].map(mean)
   const median = answerTokens.toSorted((a, b) => a - b)[Math.floor(answerTokens.length / 2)]!
   return [
@@ -154,7 +154,7 @@ async function scaleRows(): Promise<BenchRow[]> {
   ]
 }
 
-/** What a user would call the server of a package: `@modelcontextprotocol/server-github` is `github`. */
+/** A user's likely name for a package's server: `github` for `@modelcontextprotocol/server-github`. */
 export function serverName(packageName: string): string {
   const bare = packageName.replace(/^@[^/]+\/(?!mcp$)/, '').replace(/^@([^/]+)\/mcp$/, '$1')
   return bare.replace(/^(?:mcp-)?server-|-mcp-server$|-mcp$/g, '')

@@ -1,12 +1,12 @@
-// Twenty-two invented servers of the kinds that people use, for measuring the search where no recorded tools are at hand.
+// Twenty-two made-up servers of common kinds, for measuring the search without recorded tools.
 import { readFileSync } from 'node:fs'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 
-/** A text is a description, a list of texts an enum, a list of one object an array of such objects. */
+/** A text is a description, a list of texts an enum, a list with one object an array of such objects. */
 type Shape = string | string[] | Shape[] | { [name: string]: Shape }
 type Tool = [name: string, description: string, parameters: Record<string, Shape>]
 
-/** The tools of each server, as `tools/list` gives them. */
+/** The tools of each server, in the form of `tools/list`. */
 export function madeUpServers(): Map<string, UpstreamTool[]> {
   const servers = JSON.parse(readFileSync(new URL('made-up-servers.json', import.meta.url), 'utf8')) as Record<
     string,

@@ -1,4 +1,4 @@
-// Ten thousand made-up tools with texts of the usual length, for measuring how the catalog scales. The same on every run.
+// Ten thousand made-up tools with texts of typical length, to measure how the catalog scales. The same in every run.
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 
 const ACTS =
@@ -10,7 +10,7 @@ const FIELDS = 'page_size cursor status owner_id created_after label include_arc
   ' ',
 )
 
-/** @returns `serverCount` lists of equal length, `count` tools in all */
+/** @returns `serverCount` lists of equal length with `count` tools in all */
 export function madeUpTools(count: number, serverCount: number): Map<string, UpstreamTool[]> {
   const servers = new Map<string, UpstreamTool[]>()
   for (let number = 0; number < count; number += 1) {

@@ -1,10 +1,10 @@
-// UTCP code mode with one MCP server, named by its command. Runs each line of its input as code; writes the result and the milliseconds
-// that it took. Its code calls without await: each call holds the isolate up.
+// UTCP code mode with one MCP server, named by its command. Runs each line of stdin as code; writes the result and the time in
+// milliseconds. Its code calls without await: each call blocks the isolate.
 import { Console } from 'node:console'
 import { createInterface } from 'node:readline'
 import { CodeModeUtcpClient } from '@utcp/code-mode'
 
-// It tells of its work where our answers go.
+// The library logs to stdout, which carries the results.
 globalThis.console = new Console(process.stderr)
 await import('@utcp/mcp')
 const [command, ...args] = process.argv.slice(2)

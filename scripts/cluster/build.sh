@@ -1,13 +1,13 @@
 #!/bin/bash
-# Builds Kubernetes 1.20 and etcd for the test cluster from Debian's archive alone, without installing a package: the Go compiler of Debian is
-# unpacked beside the sources. Takes about ten minutes of two cores, and 4 GB of disk that are freed at the end. What is there already stays.
+# Builds Kubernetes 1.20 and etcd for the test cluster from Debian's archive alone, without installing a package: Debian's Go compiler is
+# unpacked beside the sources. Takes about ten minutes on two cores, and 4 GB of disk that are freed at the end. Keeps existing builds.
 . "$(dirname "$0")/settings.sh"
 
 programs='kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl'
 work=$dir/build
 archive=${SANDBRIDGE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 
-# One at a time. The folder appears when it is complete.
+# One build at a time. The folder appears when it is complete.
 mkdir -p "$dir"
 exec 9> "$dir/build.lock"
 flock 9
@@ -38,12 +38,12 @@ reflect=$work/src/vendor/github.com/modern-go/reflect2
 rm -rf "$reflect"
 cp -r "$work/root/usr/share/gocode/src/github.com/modern-go/reflect2" "$reflect"
 
-# Without what it has for the clouds of particular companies, which is half of the time.
+# Leave out the code for specific cloud providers, which takes half of the time.
 export GOROOT=$work/root/usr/lib/go-1.19 GOCACHE=$work/go-cache GOFLAGS=-tags=providerless CGO_ENABLED=0 HOME=$work
 export PATH=$GOROOT/bin:$work/root/usr/bin:$PATH
 LD_LIBRARY_PATH=$(echo "$work"/root/usr/lib/*-linux-gnu)
 export LD_LIBRARY_PATH
-# The sources have no history to ask for their version.
+# The sources have no Git history to read their version from.
 export KUBE_GIT_VERSION=v$version KUBE_GIT_MAJOR=1 KUBE_GIT_MINOR=20 KUBE_GIT_COMMIT=debian KUBE_GIT_TREE_STATE=archive
 
 say 'building Kubernetes'
@@ -51,7 +51,7 @@ what=
 for program in $programs; do what="$what cmd/$program"; done
 nice -n 19 make -C "$work/src" WHAT="${what# }" > "$work/make.log" 2>&1 ||
   { tail -30 "$work/make.log" >&2; fail "the build failed: $work/make.log"; }
-# The container that holds the namespaces of a pod does nothing until it is ended.
+# The container that holds the namespaces of a pod does nothing until it is killed.
 cat > "$work/pause.go" <<'GO'
 package main
 
@@ -70,7 +70,7 @@ GO
 GO111MODULE=off GOFLAGS='' go build -ldflags '-s -w' -o "$work/bin/pause" "$work/pause.go"
 for program in $programs; do install -m 755 "$work/src/_output/bin/$program" "$work/bin/$program"; done
 install -m 755 "$work/root/usr/bin/etcd" "$work/bin/etcd"
-# What an older recipe has built is no longer of use.
+# Remove the output of older recipes.
 rm -rf "$dir"/kubernetes-*
 mv "$work/bin" "$bin"
 rm -rf "$work"

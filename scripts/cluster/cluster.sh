@@ -1,5 +1,5 @@
 #!/bin/bash
-# `npm run cluster -- build|up|load|status|down`: a real Kubernetes cluster of two nodes on this machine, for the tests that take SANDBRIDGE_TEST_KUBECONFIG.
+# `npm run cluster -- build|up|load|status|down`: a real Kubernetes cluster of two nodes on this machine, for tests that use SANDBRIDGE_TEST_KUBECONFIG.
 . "$(dirname "$0")/settings.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -7,14 +7,14 @@ case ${1:-} in
   up) exec "$here/up.sh" ;;
   down) exec "$here/down.sh" ;;
   build) exec "$here/build.sh" ;;
-  # An image of this machine's docker, for pods of all nodes.
+  # Load an image of this machine's docker for pods on all nodes.
   load)
     [ -n "${2:-}" ] || fail 'usage: npm run cluster -- load IMAGE'
     for node in $nodes; do
       docker save "$2" | ctr --address "$run/node-$node/containerd.sock" --namespace k8s.io images import - > /dev/null
     done
     ;;
-  # Where the kubeconfig of the cluster is while there is one.
+  # The kubeconfig of the cluster while it is running.
   kubeconfig) echo "$kubeconfig" ;;
   status)
     [ -e "$kubeconfig" ] || { echo 'no cluster'; exit 1; }

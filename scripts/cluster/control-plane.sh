@@ -1,5 +1,5 @@
 #!/bin/bash
-# The control plane of the test cluster: the first process of its own process namespace, so that its end is the end of all of it.
+# The control plane of the test cluster: the first process of its own process namespace, so that everything ends with it.
 . "$(dirname "$0")/settings.sh"
 files=$run/control
 log=$files/log
@@ -19,7 +19,7 @@ serve() {
     --service-account-issuer=https://kubernetes.default.svc --event-ttl=10m >> "$log/apiserver.log" 2>&1 &
   server=$!
 }
-# Tests kill the API server with this file, and it is away for as long as the file is there.
+# Tests stop the API server with this file; it stays down as long as the file exists.
 attend() {
   while true; do
     serve
@@ -38,6 +38,6 @@ attend &
 "$bin/kube-scheduler" --kubeconfig="$files/admin.kubeconfig" --leader-elect=false --bind-address=127.0.0.1 \
   --port=0 > "$log/scheduler.log" 2>&1 &
 
-# A part that ends does not take the others with it: tests end one on purpose. Asked to end, all end.
+# An exited part does not end the others, because tests stop one on purpose. A signal ends all.
 trap 'exit 0' TERM INT
 while true; do wait || true; sleep 1 & wait $!; done

@@ -1,6 +1,6 @@
 #!/bin/bash
-# One node of the test cluster: containerd and kubelet, below the first process of namespaces of their own for processes, mounts and the network.
-# Its end is the end of every pod, and of everything that was mounted for them.
+# One node of the test cluster: containerd and kubelet, below the first process of their own process, mount and network namespaces.
+# When that process ends, every pod and all its mounts end.
 . "$(dirname "$0")/settings.sh"
 number=$1
 files=$run/node-$number
@@ -8,13 +8,13 @@ log=$files/log
 pods=$(pods_of "$number")
 mkdir -p "$log" "$files/cni" "$files/kubelet" "$files/tunables"
 
-# Programs of a node write to these, wherever they are told to keep their files. No other process of the machine sees it.
+# Programs of a node write to these folders wherever their files are configured to be. No other process of the machine sees them.
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /var/lib
 mount --bind "$log" /var/log
 mkdir -p /run/netns
 
-# The kubelet sets some of the kernel's limits for the whole machine. It finds them set, in files that only this node sees.
+# The kubelet sets kernel parameters for the whole machine. Give it files, visible to this node only, that have the values already.
 tunable() {
   echo "$2" > "$files/tunables/${1//\//.}"
   mount --bind "$files/tunables/${1//\//.}" "/proc/sys/$1"
@@ -32,7 +32,7 @@ cat > "$files/cni/10-pods.conflist" <<CONF
   "ranges": [[{"subnet": "$pods.0/24"}]]}}]}
 CONF
 
-# Without the right to lower the score of a process, runc would fail.
+# Without permission to lower a process's OOM score, runc would fail.
 cat > "$files/containerd.toml" <<CONF
 version = 2
 root = "$files/containerd"
@@ -53,7 +53,7 @@ containerd --config "$files/containerd.toml" > "$log/containerd.log" 2>&1 &
 until ctr --address "$files/containerd.sock" version > /dev/null 2>&1; do sleep 0.2; done
 images() { ctr --address "$files/containerd.sock" --namespace k8s.io images "$@" > /dev/null; }
 for archive in "$run"/images/*.tar; do images import "$archive"; done
-# It has all that tests look for in the slim image, too.
+# It also has everything that tests expect of the slim image.
 images tag "$image" "${SANDBRIDGE_TEST_IMAGE:-localhost/sandbridge-slim:test}"
 
 cat > "$files/kubelet.yaml" <<CONF
@@ -76,7 +76,7 @@ healthzPort: 0
 resolvConf: ""
 podCIDR: $pods.0/24
 CONF
-# Where this kubelet looks for profiles, wherever its other files are. Only this node sees it.
+# This kubelet looks for profiles here, wherever its other files are. Only this node sees the folder.
 mkdir -p /var/lib/kubelet/seccomp
 cp "$deploy/seccomp.json" /var/lib/kubelet/seccomp/sandbridge.json
 "$bin/kubelet" --config "$files/kubelet.yaml" --kubeconfig "$files/kubeconfig" --root-dir "$files/kubelet" \

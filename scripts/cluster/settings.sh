@@ -1,7 +1,7 @@
-# What the scripts of the test cluster have in common: where its files are, and its addresses. Sourced by each of them.
+# Common settings of the test cluster's scripts: its files and its addresses. Sourced by each of them.
 set -eu
 
-# Binaries are kept in it, by the recipe that built them; `run` below it is one running cluster and goes with it.
+# Contains binaries, by the recipe that built them; `run` below it belongs to one running cluster and is deleted with it.
 dir=${SANDBRIDGE_CLUSTER_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/sandbridge/cluster}
 version=1.20.2
 bin=$dir/kubernetes-$version-$(cksum < "$(dirname "${BASH_SOURCE[0]}")/build.sh" | cut -d' ' -f1)
@@ -10,10 +10,10 @@ run=$dir/run
 case $dir in /run/* | /var/lib/* | /var/log/*) echo "cluster: SANDBRIDGE_CLUSTER_DIR cannot be in $dir" >&2; exit 1 ;; esac
 kubeconfig=$run/kubeconfig
 
-# What pods run.
+# The image that pods run.
 image=${SANDBRIDGE_TEST_NODE_IMAGE:-localhost/sandbridge-node:test}
 
-# The network namespaces and their bridge have this prefix, and nothing else on the machine does.
+# Prefix of the network namespaces and their bridge; nothing else on the machine has it.
 prefix=sbk8s
 nodes='1 2'
 host_address=10.77.0.1

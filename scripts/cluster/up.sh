@@ -1,11 +1,11 @@
 #!/bin/bash
 # Starts a Kubernetes cluster of two nodes on this machine for tests: a control plane and two nodes in network namespaces, without iptables and
-# without anything of a docker or containerd that runs already. Prints how to use it.
+# independent of a docker or containerd that is already running. Prints how to use it.
 . "$(dirname "$0")/settings.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
 [ "$(id -u)" = 0 ] || fail 'needs root, for network namespaces and containers'
-# Several tests may ask for it at once. The first one starts it, and the others wait for that.
+# Several tests may request it at once: the first one starts it, and the others wait.
 mkdir -p "$dir"
 exec 9> "$dir/up.lock"
 flock 9
@@ -20,9 +20,9 @@ docker image inspect "$image" > /dev/null 2>&1 || fail "needs the image $image i
 "$here/build.sh"
 
 mkdir -p "$run/control" "$run/images"
-# It holds keys.
+# It contains keys.
 chmod 700 "$run"
-# What has begun is undone when it does not come up.
+# Undo everything when the start fails.
 trap '"$here/down.sh" || true; fail "the cluster did not start"' ERR
 set -E
 
@@ -64,7 +64,7 @@ client admin.kubeconfig admin "$(certificate admin)"
 ip link add "$prefix" type bridge
 ip addr add "$host_address/24" dev "$prefix"
 ip link set "$prefix" up
-# join NAME ADDRESS: a network namespace with one foot on the bridge
+# join NAME ADDRESS: a network namespace attached to the bridge
 join() {
   ip netns add "$prefix-$1"
   ip link add "$prefix-$1" type veth peer name eth0 netns "$prefix-$1"
@@ -72,7 +72,7 @@ join() {
   ip -n "$prefix-$1" link set lo up
   ip -n "$prefix-$1" link set eth0 up
   ip -n "$prefix-$1" addr add "$2/24" dev eth0
-  # Whatever has no route of its own ends at this machine.
+  # Packets without another route end at this machine.
   ip -n "$prefix-$1" route add default via "$host_address"
   nsenter --net="/run/netns/$prefix-$1" sysctl -qw net.ipv4.ip_forward=1
 }
@@ -80,7 +80,7 @@ join control "$control_address"
 ip -n "$prefix-control" addr add "$service_address/32" dev lo
 for node in $nodes; do join "$node" "$(node_address "$node")"; done
 for node in $nodes; do
-  # Pods reach the API server, and the service that stands for it: there is no kube-proxy.
+  # Pods reach the API server and its service address by this route: there is no kube-proxy.
   ip -n "$prefix-$node" route add "$service_address/32" via "$control_address"
   for other in control $nodes; do
     [ "$other" = "$node" ] || ip -n "$prefix-$other" route add "$(pods_of "$node").0/24" via "$(node_address "$node")"

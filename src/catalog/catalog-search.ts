@@ -1,5 +1,5 @@
-// The search over everything that is known: tools of servers, what they offer beside tools, and what others add. It keeps one index, made when it is
-// first asked for. It reads no server; what is known is the records' business, and how words are ranked the index's.
+// Searches all known tools, resources and prompts, and tools that others add. It keeps one index, built at the first search. It asks no server;
+// the records hold what is known, and the index does the ranking.
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
@@ -14,11 +14,11 @@ import type { ServerRecord } from './server-record.ts'
 interface Where {
   limit: number
   records: readonly ServerRecord[]
-  /** Rank what `setOtherTools` was given, too. */
+  /** Include the tools of `setOtherTools`. */
   withOthers: boolean
 }
 
-/** A prompt or resource must fit this much better than a tool of its own server to come before it. */
+/** A prompt or resource ranks before a tool of its own server only if it fits this much better. */
 const OWN_OFFERING = 0.5
 
 export class CatalogSearch {
@@ -40,7 +40,7 @@ export class CatalogSearch {
     this.#isShown = isShown
   }
 
-  /** The tools that fit best, best first, with resources and prompts among them where those fit better. */
+  /** Returns the best tools, best first, with resources and prompts among them where those fit better. */
   async find(
     query: string,
     { limit, records, withOthers }: Where,
@@ -55,14 +55,14 @@ export class CatalogSearch {
     return this.#withOfferings(query, limit, tools, records, likeness)
   }
 
-  /** Why each of the tools that `find` found ranks where it does. */
+  /** Why each of the tools that `find` returned has its rank. */
   async reasons(query: string, tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
     const among = new Set(tools)
     const likeness = await this.#likeness(query, (tool) => among.has(tool), undefined)
     return tools.map((tool) => this.#known().explain(query, tool, likeness))
   }
 
-  /** Up to three tools of a server that a wrong name may mean, best first. */
+  /** Up to three tools of a server with a name similar to a wrong one, best first. */
   likeTool(record: ServerRecord, wrong: string): CatalogTool[] {
     const tools = (record.tools ?? []).filter(this.#isShown)
     const aliases = tools.map((tool) => tool.alias)
@@ -79,17 +79,17 @@ export class CatalogSearch {
     this.#index = undefined
   }
 
-  /** Tools are known that were not before. */
+  /** Indexes tools that were not known before. */
   add(tools: readonly CatalogTool[]): void {
     for (const tool of tools) this.#index?.add(tool, searchDocument(tool))
   }
 
-  /** Tools are not as they were: what is known is indexed anew when it is next asked for. */
+  /** Tools have changed: rebuild the index at the next search. */
   forget(): void {
     this.#index = undefined
   }
 
-  /** How like the query tools are in meaning, by the user's own endpoint; undefined when there is none or it does not help. */
+  /** Similarity in meaning between query and tools, from the user's endpoint; undefined when there is none or it fails. */
   async #likeness(
     query: string,
     accepts: (tool: CatalogTool) => boolean,
@@ -103,8 +103,8 @@ export class CatalogSearch {
   }
 
   /**
-   * Resources and prompts among the tools found, where they fit the query better than those do: up to a third of the answer. One that
-   * says the same as a tool of its own server comes after it.
+   * Inserts resources and prompts that fit the query better than the tools found: up to a third of the results. One that duplicates
+   * a tool of its own server comes after that tool.
    */
   #withOfferings(
     query: string,
@@ -144,7 +144,7 @@ export class CatalogSearch {
   }
 }
 
-/** What an endpoint is asked about a tool. */
+/** The text about a tool that is sent to an endpoint. */
 function meaningText({ server, name, description, definition }: CatalogTool): string {
   const { inputSchema } = definition
   const parameters = isRecord(inputSchema) ? propertiesOf(inputSchema).map(([parameter]) => parameter) : []

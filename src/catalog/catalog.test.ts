@@ -38,7 +38,7 @@ describe('servers', () => {
     const known = catalog({ definitions })
     expect(known.resolveServer('a_b_2')).toBe('a.b')
     expect(known.resolveServer('a_b_2_2')).toBe('a_b_2')
-    // The control: without the user's, it is its own.
+    // Control: without the user's server, it is its own.
     expect(catalog({ definitions: definitions.slice(2) }).resolveServer('a_b_2')).toBe('a_b_2')
   })
 })

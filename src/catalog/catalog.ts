@@ -1,5 +1,5 @@
-// What is known of all servers and their tools: from memory, from disk, or, when there is no other way, by asking the server.
-// It never starts a server itself — `listTools` does — and everything but a first listing is answered without one.
+// All known servers and their tools: from memory, from disk, or, as a last resort, by asking the server.
+// It never starts a server itself (`listTools` does), and answers everything but a first listing without one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
 import type { Standing } from '../policy/policy.ts'
@@ -31,25 +31,25 @@ interface ListedTools {
 
 export interface CatalogOptions {
   definitions: readonly ServerDefinition[]
-  /** Ask a server, starting it if need be. */
+  /** Lists a server's tools, starting it if necessary. */
   listTools: (server: string, signal: AbortSignal) => Promise<ListedTools>
-  /** Ask a server that was just listed what it offers beside tools. Whatever goes wrong is its own affair. */
+  /** Lists resources and prompts of a server that was just listed. Failures are not reported to the caller. */
   listOfferings?: (server: string, signal: AbortSignal) => Promise<Offerings>
-  /** Whether a server runs, for `servers()`. */
+  /** State of a server, for `servers()`. */
   state?: (server: string) => string
-  /** Where to remember servers between runs. Without it nothing is written. */
+  /** Where to keep known tools between runs. Without it nothing is written. */
   cacheDir?: string
-  /** What is written there is also known to bridges on other machines. */
+  /** Shares what is written there with bridges on other machines. */
   shared?: Pick<SharedCatalog, 'push'> | undefined
-  /** Record the shape of results of tools without an output schema; on unless false. */
+  /** Record the result types of tools without an output schema. Default true. */
   learnTypes?: boolean
   /** Search by meaning as well as by words. */
   embeddings?: Embeddings
-  /** What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by the definition alone. */
+  /** What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by definition alone. */
   startInputs?: (definition: ServerDefinition) => string
-  /** What the rules say of a tool: those that are denied are not shown, and those that ask are marked. */
+  /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
-  /** Longest wait of a search for servers that were never seen, in milliseconds. */
+  /** Longest wait of a search for servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
   /** Milliseconds since 1970. */
@@ -58,9 +58,9 @@ export interface CatalogOptions {
 
 export interface SearchOptions {
   limit?: number
-  /** True names of the only servers to look in. */
+  /** True names of the servers to search; missing means all. */
   servers?: readonly string[]
-  /** Rank the tools of `setOtherTools` with those of servers. */
+  /** Include the tools of `setOtherTools` in the ranking. */
   withOthers?: boolean
   detail?: Detail
 }
@@ -68,7 +68,7 @@ export interface SearchOptions {
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 100
 const FIRST_INDEXING_WAIT_MS = 5000
-/** Resources and prompts come a moment after the tools; a server that keeps them to itself must not hold up its tools. */
+/** Resources and prompts are listed after the tools. A server that does not answer for them must not delay its tools. */
 const OFFERINGS_WAIT_MS = 2000
 const OFFERINGS_LIMIT_MS = 60_000
 
@@ -95,7 +95,7 @@ export class Catalog {
     }, log)
   }
 
-  /** Take over another list of servers. What is known of those that are as they were stays known. */
+  /** Applies a new list of servers. Knowledge of unchanged servers is kept. */
   redefine(definitions: readonly ServerDefinition[]): void {
     const { now = Date.now, startInputs } = this.#options
     this.#records.redefine(definitions, (definition, alias) => {
@@ -105,7 +105,7 @@ export class Catalog {
     this.#search.forget()
   }
 
-  /** Read what is known of every server, a little at a time, so that nothing has to wait for all of it later. */
+  /** Reads the cache of all servers step by step, so that no later request has to wait for all of it. */
   async readAhead(): Promise<void> {
     for (const record of this.#records.byName.values()) {
       void record.tools
@@ -116,27 +116,27 @@ export class Catalog {
     while (vectors?.stemAhead())
   }
 
-  /** All configured servers, in the order of their configuration. Starts nothing. */
+  /** All configured servers, in configuration order. Starts nothing. */
   servers(): KnownServer[] {
     return [...this.#records.byName.values()].map((record) => this.#entry(record))
   }
 
-  /** The tools of a server as far as they are known. Starts nothing. */
+  /** The known tools of a server. Starts nothing. */
   knownTools(server: string): readonly CatalogTool[] {
     return this.#records.of(server).tools ?? []
   }
 
-  /** What the configuration itself says of a server, in one line; may be empty. */
+  /** One line about the server from the configuration; may be empty. */
   configuredDescription(server: string): string {
     return this.#records.of(server).configuredDescription
   }
 
-  /** The folders that a server of files was given. */
+  /** The folders that a file server was given. */
   roots(server: string): string[] {
     return this.#records.of(server).roots
   }
 
-  /** Those of `servers` whose tools are not known, so that no search finds them, and why. */
+  /** Those of `servers` whose tools are unknown, so that no search finds them, and why. */
   unsearched(servers: Iterable<string>): Unsearched[] {
     const records = [...servers].map((server) => this.#records.of(server))
     const unknown = records.filter((record) => record.tools === undefined)
@@ -153,7 +153,7 @@ export class Catalog {
   }
 
   /**
-   * The tools of a server: from memory or disk, else by asking it.
+   * Returns the tools of a server: from memory or disk, otherwise by asking the server.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name, and what `listTools` throws
    */
   async tools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
@@ -162,45 +162,45 @@ export class Catalog {
       try {
         await this.#indexing.now(record, signal)
       } catch (error) {
-        // Old knowledge is better than none.
+        // An outdated list is better than none.
         if (record.tools === undefined || signal?.aborted === true) throw error
       }
     }
     return record.tools ?? []
   }
 
-  /** Those of them that are not denied. @throws BridgeError as `tools` does */
+  /** The tools that are not denied. @throws BridgeError as `tools` does */
   async shownTools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
     return (await this.tools(server, signal)).filter((tool) => this.#isShown(tool))
   }
 
-  /** What a name stands for by what is known now, however old that is; nothing is started for an answer. */
+  /** The tool with this name according to current knowledge, however old. Starts nothing. */
   seenTool(server: string, toolOrAlias: string): CatalogTool | undefined {
     const record = this.#records.of(server)
     return record.tools && lookUp(record, toolOrAlias)
   }
 
-  /** Were the server's tools read from it by this process? */
+  /** Whether this process has read the server's tools from the server. */
   isFresh(server: string): boolean {
     return this.#records.of(server).isFresh
   }
 
-  /** The tool that `findTool` finds, where that need not ask the server. */
+  /** The tool that `findTool` finds, if no request to the server is needed. */
   knownTool(server: string, toolOrAlias: string): CatalogTool | undefined {
     const record = this.#records.of(server)
     return record.isOld ? undefined : record.named(toolOrAlias)
   }
 
   /**
-   * A tool by its true name, its Python name, or either in another case.
-   * @throws BridgeError PROXY_TOOL_UNKNOWN with the tools that may be meant; `data.suggestions` lists their true names
+   * Finds a tool by its true name, its Python name, or either in another case.
+   * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools; `data.suggestions` lists their true names
    */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
     const record = this.#records.of(server)
     await this.tools(server, signal)
     let found = lookUp(record, toolOrAlias)
     if (found === undefined && !record.isFresh) {
-      // What is on disk may be older than the server.
+      // The cache on disk may be outdated.
       await this.#indexing.now(record, signal).catch(() => undefined)
       found = lookUp(record, toolOrAlias)
     }
@@ -209,7 +209,7 @@ export class Catalog {
   }
 
   /**
-   * The arguments of a call that is about to be sent. What only an old list of tools rules out is judged again by a new one.
+   * Binds the arguments of a call that is about to be sent. A refusal based on an old list of tools is checked against a new list.
    * @throws BridgeError as `bindArguments` and `findTool` do
    */
   async bindCall(
@@ -230,8 +230,8 @@ export class Catalog {
   }
 
   /**
-   * What is certainly wrong with a call that has been seen in a cell's source: PROXY_TOOL_UNKNOWN or PROXY_ARGUMENTS_INVALID.
-   * Undefined when nothing is, or too little is known to tell. No server is started for an answer.
+   * Returns PROXY_TOOL_UNKNOWN or PROXY_ARGUMENTS_INVALID for a call in a cell's source that is certainly wrong.
+   * Undefined when nothing is wrong or too little is known. Starts no server.
    */
   checkCall(server: string, call: SeenCall): BridgeError | undefined {
     const record = this.#records.of(server)
@@ -239,17 +239,17 @@ export class Catalog {
     if (tools === undefined || !record.isTrustworthy) return undefined
     const tool = lookUp(record, call.tool)
     const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
-    // An outdated list must not refuse the same call for ever.
+    // An outdated list must not refuse the same call forever.
     if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
     return wrong
   }
 
-  /** A prompt of a server, if it is known, with a signature of its arguments. */
+  /** A known prompt of a server, with a signature of its arguments. */
   findPrompt(server: string, name: string): CatalogOffering | undefined {
     return this.#records.of(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
   }
 
-  /** Docs of a server's tools, or of those named. @throws BridgeError as `tools` and `findTool` do */
+  /** Docs of a server's tools, or of the named ones. @throws BridgeError as `tools` and `findTool` do */
   async docs(
     server: string,
     { tools: names, detail = 'summary' }: { tools?: readonly string[]; detail?: Detail } = {},
@@ -263,8 +263,8 @@ export class Catalog {
   }
 
   /**
-   * The tools that fit a query best, best first; never none while any are known. Servers that were never seen are indexed first,
-   * for as long as that takes or `firstIndexingWaitMs`; the rest of them go on in the background.
+   * Returns the tools that fit a query best, best first; at least one when any are known. Servers that were never listed are listed
+   * first, for at most `firstIndexingWaitMs`; the rest continue in the background.
    */
   async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     const { detail = 'summary' } = options
@@ -272,7 +272,7 @@ export class Catalog {
     return found.map((tool) => this.#doc(tool, detail))
   }
 
-  /** As `search`, with why each ranks where it does. */
+  /** Like `search`, with the reason for each rank. */
   async searchWithReasons(query: string, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
     const found = await this.#find(query, options, undefined)
     const reasons = await this.#search.reasons(query, found)
@@ -292,13 +292,13 @@ export class Catalog {
     return this.#search.find(query, { limit, records, withOthers }, signal)
   }
 
-  /** What is found beside the tools of servers, when a search asks for it: functions that were saved. */
+  /** Further tools that a search may include: saved functions. */
   setOtherTools(tools: readonly CatalogTool[]): void {
     this.#search.setOtherTools(tools)
   }
 
   /**
-   * Ask servers for their tools now, whatever is known of them and however they failed before. Failures are in `servers()`.
+   * Lists servers now, whatever is known of them and however they failed before. Failures are in `servers()`.
    * @throws BridgeError CANCELLED when the catalog is closed, PROXY_SERVER_UNAVAILABLE for an unknown name
    */
   async index(
@@ -311,7 +311,7 @@ export class Catalog {
     )
   }
 
-  /** All that is known of one server. Starts nothing. */
+  /** All knowledge of one server. Starts nothing. */
   details(server: string): ServerDetails {
     const record = this.#records.of(server)
     const { tools, instructions, fetchedAt, failure, lastError } = record
@@ -323,12 +323,12 @@ export class Catalog {
     return toolLine(tool, detail, this.#records.byName.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
   }
 
-  /** Note the shape of a result, never its values. */
+  /** Records the type of a result, never its values. */
   learn(server: string, tool: string, result: ToolResult): void {
     if (this.#options.learnTypes !== false) this.#records.byName.get(server)?.learn(tool, result)
   }
 
-  /** A server was read: on connecting, or because it said that its tools changed. */
+  /** A server's tools were read: on connecting, or after it announced a change. */
   toolsChanged(server: string, tools: readonly UpstreamTool[], instructions: string | undefined): void {
     const record = this.#records.byName.get(server)
     if (record === undefined) return
@@ -338,18 +338,18 @@ export class Catalog {
     else this.#search.forget()
   }
 
-  /** A server could not be started for a call, or ended by itself. */
+  /** A server failed to start for a call, or exited by itself. */
   serverErred(server: string, error: unknown): void {
     this.#records.byName.get(server)?.erred(serverError(error))
   }
 
-  /** Ask a server that runs what it offers beside tools. Never rejects: what was known before stays known. */
+  /** Lists resources and prompts of a running server. Never rejects: on failure the previous knowledge is kept. */
   async readOfferings(server: string, signal: AbortSignal = AbortSignal.timeout(OFFERINGS_LIMIT_MS)): Promise<void> {
     const offerings = await this.#options.listOfferings?.(server, signal).catch(() => undefined)
     if (offerings) this.offeringsChanged(server, offerings)
   }
 
-  /** A server was asked what it offers beside tools. */
+  /** A server's resources and prompts were read. */
   offeringsChanged(server: string, offerings: Offerings): void {
     const record = this.#records.byName.get(server)
     if (record === undefined) return
@@ -359,12 +359,12 @@ export class Catalog {
     else this.#search.forget()
   }
 
-  /** Stop asking servers for their tools. */
+  /** Stops listing the tools of servers. */
   stopIndexing(): void {
     this.#indexing.close()
   }
 
-  /** Write what is not yet written, and stop indexing. */
+  /** Writes pending changes and stops indexing. */
   close(): void {
     this.stopIndexing()
     for (const record of this.#records.byName.values()) record.flush()

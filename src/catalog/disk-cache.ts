@@ -1,6 +1,6 @@
-// Keeps what is known of each server on disk, one file a server definition: the only I/O of the catalog.
-// A file can be missing, torn, old, or another bridge's: then it is as if it were not there, and it is written anew.
-// The definition itself is in no file; its hash is the file's name, so a change of command, environment or URL starts afresh.
+// Keeps known tools on disk, one file per server definition. This is the catalog's only I/O.
+// A missing, truncated, outdated or foreign file is ignored and replaced.
+// The definition is not in the file; its hash is the file's name, so a changed command, environment or URL starts with a new file.
 import { hash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,22 +15,22 @@ import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
 import { makePrivateFolderSync } from '../storage/private-folder.ts'
 import { replaceFileSync } from '../storage/replace-file.ts'
 
-/** Raise it whenever a file of the older kind could be misread. */
+/** Increase whenever an older file could be misread. */
 const FORMAT = 2
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
-/** The shape of a tool's results, as long as the tool's definition has this fingerprint. */
+/** The result type of a tool. Valid while the tool's definition has this fingerprint. */
 export interface LearnedType {
   of: string
   shape: Shape
 }
 
 export interface ServerError {
-  /** For people; no secrets. */
+  /** For people. Contains no secrets. */
   reason: string
-  /** What its user can do about it. */
+  /** What the user can do about it. */
   hint?: string
-  /** What the server wrote last, redacted. */
+  /** The server's last output, redacted. */
   log?: string
   /** Milliseconds since 1970. */
   at: number
@@ -38,13 +38,13 @@ export interface ServerError {
 
 /** Why the tools of a server could not be listed. */
 export interface Failure extends ServerError {
-  /** What the start depended on, see start-inputs.ts: once that changes, the failure is over. */
+  /** What the start depended on, see start-inputs.ts. When that changes, the failure no longer counts. */
   inputs?: string
-  /** How many times in a row. */
+  /** Failures in a row. */
   count: number
 }
 
-/** What is known of one server. */
+/** The cached knowledge of one server. */
 export interface CachedServer {
   tools?: UpstreamTool[]
   instructions?: string
@@ -54,21 +54,21 @@ export interface CachedServer {
   fetchedAt?: number
   learned?: Record<string, LearnedType>
   failure?: Failure
-  /** The last failed start or unexpected exit. It is kept when the server works again, since its user may want to know why. */
+  /** The last failed start or unexpected exit. It is kept when the server works again, because the user may want to know the reason. */
   lastError?: ServerError
 }
 
-/** Every call under rules asks for one. A definition that changes is another object. */
+/** Cached, because every call under rules needs a key. A changed definition is a new object. */
 const keys = new WeakMap<ServerDefinition['transport'], string>()
 
-/** Identifies a definition by what decides which server it starts; its name, description and place do not. */
+/** Identifies a definition by its transport; name, description and file do not count. */
 export function definitionKey({ transport }: ServerDefinition): string {
   const known = keys.get(transport) ?? hash('sha256', sortedJson(transport))
   keys.set(transport, known)
   return known
 }
 
-/** Identifies a tool's definition, so that what was learned of an older one is not believed. */
+/** Identifies a tool's definition, so that types learned from an older definition are not used. */
 export function toolFingerprint(tool: UpstreamTool): string {
   return hash('sha256', sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
 }
@@ -81,14 +81,14 @@ export class DiskCache {
   readonly #onWrite: OnWrite | undefined
   #failedToWrite = false
 
-  /** @param onWrite told what was written */
+  /** @param onWrite receives what was written */
   constructor(folder: string, log?: Log, onWrite?: OnWrite) {
     this.#folder = folder
     this.#log = log
     this.#onWrite = onWrite
   }
 
-  /** What is known of the server with this key; undefined when the file is missing or invalid. */
+  /** The cached knowledge for this key; undefined when the file is missing or invalid. */
   read(key: string): CachedServer | undefined {
     const file = this.#file(key)
     try {
@@ -97,14 +97,14 @@ export class DiskCache {
       if (!stat.isFile() || stat.size > MAX_FILE_BYTES) throw new Error('not a catalog file')
       return parseEntry(readFileSync(file, 'utf8'))
     } catch (error) {
-      // The text of a JSON error quotes the file, which is the server's words: they stay out of the log.
+      // A JSON error quotes the file, which is text of the server and must not be logged.
       const reason = error instanceof SyntaxError ? 'not valid JSON' : messageOf(error)
       this.#log?.warning('A catalog file is invalid and will be rebuilt', { file, reason })
       return undefined
     }
   }
 
-  /** Replace what is known of a server at once or not at all. What another bridge learned meanwhile is kept. A failure is logged once. */
+  /** Replaces the file atomically. Keeps result types that another bridge learned meanwhile. Logs only the first failure. */
   write(key: string, entry: CachedServer): void {
     const file = this.#file(key)
     try {
@@ -123,7 +123,7 @@ export class DiskCache {
     try {
       return parseEntry(readFileSync(file, 'utf8')).learned
     } catch {
-      // Missing or broken: there is nothing to keep, and `read` has said so.
+      // Missing or invalid: nothing to keep, and `read` has logged it.
       return undefined
     }
   }
@@ -133,12 +133,12 @@ export class DiskCache {
   }
 }
 
-/** As a file holds it. */
+/** The text of a cache file. */
 export function entryText(entry: CachedServer): string {
   return JSON.stringify({ format: FORMAT, ...entry })
 }
 
-/** @throws Error that says why it is not such a text */
+/** @throws Error that says why the text is invalid */
 export function parseEntry(text: string): CachedServer {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value)) throw new Error('not an object')
@@ -148,7 +148,7 @@ export function parseEntry(text: string): CachedServer {
   return parse(value)
 }
 
-/** With what another bridge has learned meanwhile. */
+/** Adds result types that another bridge learned meanwhile. */
 export function withLearned(entry: CachedServer, before: CachedServer['learned']): CachedServer {
   const learned = mergeLearned(before, entry.learned)
   return { ...entry, ...(learned && { learned }) }

@@ -29,7 +29,7 @@ async function endpoint(answer: (request: Request, response: ServerResponse) => 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/embeddings`
 }
 
-/** Texts about animals point one way, all others another. */
+/** Texts about animals get one vector, all others another. */
 function vectorOf(text: string): number[] {
   return /cat|dog|pet/.test(text) ? [1, 0.1] : [0.1, 1]
 }

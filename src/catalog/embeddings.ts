@@ -1,16 +1,16 @@
-// Ranks tools by meaning with an embedding endpoint of the user's choice (OpenAI-compatible `/v1/embeddings`). Never required:
-// an endpoint that is slow, broken or away costs a bounded wait, and the search by words goes on alone.
-// The texts sent are names and descriptions of tools, and the query; the endpoint's URL and key are secrets and never shown.
+// Ranks tools by meaning with an OpenAI-compatible embedding endpoint (`/v1/embeddings`) of the user's choice. Optional: a slow or broken
+// endpoint costs a bounded wait, and the search by words goes on alone.
+// It sends names and descriptions of tools, and the query. The endpoint's URL and key are secrets and are never shown.
 import type { Log } from '../log.ts'
 import { untilAborted } from '../process/wait.ts'
 import { isRecord } from '../text/json.ts'
 
 export interface EmbeddingsOptions {
-  /** The endpoint, up to and with `/v1/embeddings`. */
+  /** The endpoint's URL, including `/v1/embeddings`. */
   url: string
   model?: string
   apiKey?: string
-  /** Longest wait of one search for the endpoint, in milliseconds. */
+  /** Longest wait per search, in milliseconds. */
   timeoutMs?: number
   log?: Log
 }
@@ -19,7 +19,7 @@ const BATCH = 64
 const TEXT_LIMIT = 600
 const MAX_VECTORS = 20_000
 const BATCH_TIME_LIMIT_MS = 30_000
-/** After a failure the endpoint is left alone for this long. */
+/** Pause after a failure. */
 const PAUSE_MS = 60_000
 export class Embeddings {
   readonly #options: EmbeddingsOptions
@@ -32,8 +32,8 @@ export class Embeddings {
   }
 
   /**
-   * How like the query each of `items` is, from -1 to 1. An item whose vector did not come in time counts as one of the middle.
-   * Undefined when the endpoint is of no help.
+   * Similarity of the query and each of `items`, from -1 to 1. An item whose vector did not arrive in time gets the mean.
+   * Undefined when the endpoint does not help.
    */
   async likeness<T>(
     query: string,
@@ -66,7 +66,7 @@ export class Embeddings {
     }
   }
 
-  /** Fetch the vectors that are missing. Goes on after the search that began it. */
+  /** Fetches missing vectors. Continues after the search that started it. */
   async #fill(texts: string[]): Promise<void> {
     const missing = [...new Set(texts)].filter((text) => !this.#vectors.has(text)).slice(0, MAX_VECTORS)
     if (this.#vectors.size + missing.length > MAX_VECTORS) this.#vectors.clear()

@@ -1,5 +1,5 @@
-// What each server's tools were when they were first listed. A server that describes a tool in another way later may want something else with it:
-// the tool is then known to have changed until the user accepts it as it is.
+// The tools of each server as first listed. If a server later describes a tool differently, the tool may do something else: it counts as changed
+// until the user accepts it.
 import { createHash } from 'node:crypto'
 import type { Log } from '../log.ts'
 import { JsonRecord } from '../storage/json-record.ts'
@@ -7,7 +7,7 @@ import type { Store } from '../storage/store.ts'
 import { isRecord } from '../text/json.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 
-/** A tool as it was first listed. Of one whose description is huge only the hash is kept. */
+/** A tool as first listed. For a very long description only the hash is kept. */
 export interface FirstListed {
   hash: string
   definition?: unknown
@@ -20,7 +20,7 @@ const MAX_KEPT_CHARS = 100_000
 export class FirstListings {
   readonly #store: Store
   readonly #log: Pick<Log, 'warning'>
-  /** By server: its listing, once it was read, or made. */
+  /** Listing by server, once it was read or created. */
   readonly #known = new Map<string, Promise<Listing>>()
   readonly #changed = new Map<string, ReadonlySet<string>>()
   readonly #latest = new Map<string, Promise<void>>()
@@ -30,29 +30,29 @@ export class FirstListings {
     this.#log = log
   }
 
-  /** A server has listed its tools. @param key what its definition is known by */
+  /** A server has listed its tools. @param key of its definition */
   listed(key: string, tools: readonly UpstreamTool[]): Promise<void> {
     const compared = (this.#latest.get(key) ?? Promise.resolve()).then(() => this.#compare(key, tools))
     this.#latest.set(key, compared)
     return compared
   }
 
-  /** Resolves when all that was listed by now is compared. */
+  /** Resolves when everything listed so far is compared. */
   async settled(key: string): Promise<void> {
     await this.#latest.get(key)
   }
 
-  /** Is the tool another one than when it was first listed, or was it not there? */
+  /** Whether the tool differs from its first listing, or was not in it. */
   isChanged(key: string, tool: string): boolean {
     return this.#changed.get(key)?.has(tool) === true
   }
 
-  /** What was listed first; empty for a server that was never listed. */
+  /** The first listing; empty for a server that was never listed. */
   async first(key: string): Promise<ReadonlyMap<string, FirstListed>> {
     return this.#record(key).read()
   }
 
-  /** Take the tools as they are now for what they are. */
+  /** Accepts the tools in their current form. */
   async accept(key: string, tools: readonly UpstreamTool[]): Promise<void> {
     await this.#record(key).update((listing) => {
       for (const tool of tools) listing.set(tool.name, kept(tool))
@@ -71,7 +71,7 @@ export class FirstListings {
       this.#changed.set(key, new Set(changesIn(listing, named)))
     } catch (error) {
       this.#known.delete(key)
-      // Whether it has changed is not known: it counts as if it had.
+      // If the listing cannot be read, all tools count as changed.
       this.#changed.set(key, new Set(named.map(({ name }) => name)))
       this.#log.warning('The first listing of a server cannot be read or kept', { error })
     }
@@ -81,7 +81,7 @@ export class FirstListings {
     const known = await this.#record(key).read()
     if (known.size > 0 || tools.length === 0) return known
     return this.#record(key).update((listing) => {
-      // Another bridge may have been first.
+      // Another bridge may have written the listing first.
       if (listing.size === 0) for (const tool of tools) listing.set(tool.name, kept(tool))
     })
   }
@@ -97,7 +97,7 @@ export class FirstListings {
   }
 }
 
-/** The names of tools that are not as they were. */
+/** The names of tools that differ from the first listing. */
 export function changesIn(first: ReadonlyMap<string, FirstListed>, tools: readonly UpstreamTool[]): string[] {
   if (first.size === 0) return []
   return tools.filter((tool) => first.get(tool.name)?.hash !== hashOf(tool)).map(({ name }) => name)
@@ -115,7 +115,7 @@ function hashOf(tool: UpstreamTool): string {
     .digest('hex')
 }
 
-/** All that a model or a rule goes by. */
+/** The fields that a model or a rule depends on. */
 export function shown({ name, title, description, inputSchema, outputSchema, annotations }: UpstreamTool): object {
   return { name, title, description, inputSchema, outputSchema, annotations }
 }

@@ -1,5 +1,5 @@
-// Reads servers whose tools are not known yet: a few at a time, each for a limited time, one that failed not again too soon.
-// A caller can stop waiting; the listing itself goes on for the next caller.
+// Lists servers whose tools are unknown: a few at a time, each with a time limit, and a failed one not again too soon.
+// A caller can stop waiting; the listing itself continues for the next caller.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Abortable } from '../process/cancellation.ts'
@@ -10,14 +10,14 @@ import type { ServerRecord } from './server-record.ts'
 import { oneLine } from '../text/one-line.ts'
 
 const AT_ONCE = 4
-/** When a person waits for all of them. More would have servers run into their time limit for want of a processor. */
+/** Used when a person waits for all servers. With more, servers would run into their time limit for lack of CPU. */
 const ALL_AT_ONCE = 8
-/** Many servers are downloaded by their package manager when they are started for the first time. */
+/** Package managers download many servers when they are first started. */
 const TIME_LIMIT_MS = 60_000
 const REASON_LIMIT = 400
 const LATE = `No answer within ${TIME_LIMIT_MS / 1000} s`
 
-/** Hears which server is being read, and which has been. */
+/** Receives which server is being listed and which is done. */
 export interface IndexingWatch {
   onStart?: (record: ServerRecord) => void
   onEnd?: (record: ServerRecord) => void
@@ -37,7 +37,7 @@ export class Indexing {
   }
 
   /**
-   * Read all of `records`, whatever happened before, a few at a time. Never fails because of a server.
+   * Lists all of `records`, regardless of earlier attempts, a few at a time. A server's failure does not reject.
    * @throws BridgeError CANCELLED
    */
   async everyOne(records: readonly ServerRecord[], watch: IndexingWatch): Promise<void> {
@@ -54,19 +54,19 @@ export class Indexing {
     await Promise.all(Array.from({ length: ALL_AT_ONCE }, work))
   }
 
-  /** Read one server now, whatever happened before. @throws what reading it throws, or CANCELLED */
+  /** Lists one server now, regardless of earlier attempts. @throws what listing it throws, or CANCELLED */
   now(record: ServerRecord, signal?: Abortable): Promise<void> {
     return until(this.#start(record, false, signal), signal)
   }
 
   /**
-   * Read all of `records` that nothing is known of, except those that failed lately, and wait for them for up to `waitMs`.
-   * Never fails because of a server: the reasons are with the records.
+   * Lists all of `records` that were never listed, except recent failures, and waits up to `waitMs` for them.
+   * A server's failure does not reject: the record holds the reason.
    * @throws BridgeError CANCELLED
    */
   async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {
     const unseen = records.filter((record) => record.tools === undefined && record.mayRetry)
-    // Old lists are read again in the background.
+    // Outdated lists are renewed in the background.
     for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
     if (unseen.length === 0) return
     const all = Promise.allSettled(unseen.map((record) => this.#start(record, true)))
@@ -77,7 +77,7 @@ export class Indexing {
     this.#closed.abort()
   }
 
-  /** @param asked by the first caller: questions that the server asks when it starts go to that caller */
+  /** @param asked the signal of the first caller, which receives questions that the server asks while it starts */
   #start(record: ServerRecord, isQueued: boolean, asked?: Abortable): Promise<void> {
     const running = this.#running.get(record)
     if (running !== undefined) return running
@@ -96,7 +96,7 @@ export class Indexing {
       signal.throwIfAborted()
       await until(this.#read(record, signal), signal)
     } catch (error) {
-      // A cancellation says nothing about the server.
+      // A cancellation is not the server's failure.
       const isServers = !this.#closed.signal.aborted && (limit.aborted || !isCancellation(error))
       if (isServers) {
         const failure = limit.aborted ? { reason: LATE } : serverError(error)
@@ -112,7 +112,7 @@ export class Indexing {
   }
 }
 
-/** An error of a server as it is kept for its user. Only our own errors are known to hold no secrets. */
+/** An error of a server in the form that is kept for its user. Only the bridge's own errors are known to contain no secrets. */
 export function serverError(error: unknown): Omit<ServerError, 'at'> {
   if (!BridgeError.isInstance(error)) return { reason: 'Listing its tools failed' }
   const { message, userHint: hint, log } = error
@@ -123,7 +123,7 @@ function isCancellation(error: unknown): boolean {
   return BridgeError.isInstance(error) && (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN')
 }
 
-/** `work`, or CANCELLED as soon as `signal` says so. The work is not stopped. */
+/** Awaits `work`, or throws CANCELLED as soon as `signal` is aborted. The work continues. */
 function until<T>(work: Promise<T>, signal: Abortable | undefined): Promise<T> {
   return untilAborted(work, signal, () => {
     const reason: unknown = signal?.reason

@@ -1,24 +1,24 @@
-// What the catalog says of one server, without starting it.
+// What the catalog knows about one server without starting it.
 import type { Failure, ServerError } from './disk-cache.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 
 export interface KnownServer {
   name: string
   alias: string
-  /** One line: the config's words, else the server's own. */
+  /** One line: from the configuration, otherwise from the server. */
   description: string
   state: string
-  /** How many tools it has; missing when it was never asked. */
+  /** Number of tools; missing when it was never listed. */
   toolCount?: number
-  /** Why it could not be indexed the last time. */
+  /** Why the last listing failed. */
   problem?: string
 }
 
-/** A server whose tools are not known. */
+/** A server whose tools are unknown. */
 export interface Unsearched {
   name: string
   reason: string
-  /** It has failed; otherwise it may answer any moment. */
+  /** Its last listing failed; otherwise it may be listed at any moment. */
   isBroken: boolean
 }
 
@@ -28,6 +28,6 @@ export interface ServerDetails extends KnownServer {
   /** When the tools were read, in milliseconds since 1970. */
   fetchedAt: number | undefined
   failure: Failure | undefined
-  /** Why it last ended or could not be started, whether or not it works now. */
+  /** Why it last exited or failed to start, whether or not it works now. */
   lastError: ServerError | undefined
 }

@@ -1,4 +1,4 @@
-// Finding a tool by the name that a cell used, and the error for an unknown name. Pure.
+// Finds a tool by the name that a cell used, and makes the error for an unknown name. Pure.
 import { BridgeError } from '../errors.ts'
 import { CatalogOffering } from './model/catalog-offering.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
@@ -6,7 +6,7 @@ import { serverMethod } from './model/server-methods.ts'
 import type { ServerRecord } from './server-record.ts'
 import { foldName } from '../text/python-name.ts'
 
-/** A tool by its names; else what any server can be asked by this one. With a `_` in front that comes before a tool of a similar name. */
+/** Finds a tool by its names, otherwise a method of every server. With a leading `_`, the method takes precedence over a similar tool name. */
 export function lookUp(record: ServerRecord, name: string): CatalogTool | undefined {
   const exact = record.named(name)
   if (exact !== undefined) return exact
@@ -17,7 +17,7 @@ export function lookUp(record: ServerRecord, name: string): CatalogTool | undefi
   return same.length === 1 ? same[0] : method
 }
 
-/** @param line how the best of the tools that may be meant is called */
+/** @param line formats the best suggestion */
 export function unknownTool(
   server: string,
   wrong: string,

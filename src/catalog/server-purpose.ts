@@ -1,27 +1,27 @@
-// What a server is for, in one phrase: from its instructions, where these say so, else made from the names of its tools. Pure.
+// Describes a server's purpose in one phrase: from its instructions, if they state it, otherwise from the names of its tools. Pure.
 import { firstSentence, oneLine } from '../text/one-line.ts'
 
-/** Paragraphs of instructions that are looked at: what comes later is about details. */
+/** Paragraphs of the instructions that are read: later ones are about details. */
 const MAX_PARAGRAPHS = 4
 const MAX_INSTRUCTIONS = 8_000
 const MAX_NAMES = 400
-/** A longer list of names is told by what they are about. */
+/** A longer list of names is replaced by its subjects. */
 const MAX_LIST = 90
 const MAX_SUBJECTS = 6
 
-/** Headings and items of a list say what a part is about, not what the server is. */
+/** Headings and list items describe a part, not the server. */
 const NOT_PROSE = /^(?:#|[-*+] |\d+[.)] |```|\||<|>)/
-/** Words about the instructions themselves, and about their reader. */
+/** Phrases about the instructions themselves or their reader. */
 const ABOUT_ITSELF =
   /\binstructions?\b|\bguidelines?\b|\baudience\b|\bwelcome\b|^(?:follow|see|note|important|read|please|below|these|always|never|before|when|if|do not|don't|make sure)\b/i
-/** What is left of a title such as "Everything MCP Server" without these says nothing. */
+/** If only these words are left of a title such as "Everything MCP Server", the title says nothing. */
 const FILLERS = new Set(
   'a an the this is for of mcp server servers model context protocol official usage guide overview'.split(' '),
 )
-/** Words in a tool's name that do not name its subject. */
+/** Words in a tool's name that are not its subject. */
 const NO_SUBJECT = new Set('a an the or and to with by of for in on from at all multiple many one api'.split(' '))
 
-/** @param name of the server. @returns an empty string when neither says anything */
+/** @param name of the server. @returns an empty string when neither source helps */
 export function serverPurpose(
   name: string,
   instructions: string | undefined,
@@ -50,7 +50,7 @@ function fromInstructions(name: string, instructions: string | undefined, limit:
   return ''
 }
 
-/** All of the names where they fit, else what most of them are about: a part of a list would pass for the whole. */
+/** All names if they fit, otherwise their most frequent subjects: a partial list would look complete. */
 function fromNames(toolNames: readonly string[], limit: number): string {
   if (toolNames.length === 0) return ''
   const all = `${toolNames.length} tools: ${toolNames.join(', ')}`
@@ -65,16 +65,16 @@ function fromNames(toolNames: readonly string[], limit: number): string {
   return oneLine(text, limit)
 }
 
-/** What names such as `list_pull_requests` and `get_pull_request` are about, the most frequent first. */
+/** The subjects of names such as `list_pull_requests` and `get_pull_request`, most frequent first. */
 function subjectsOf(toolNames: readonly string[]): string[] {
   const split = toolNames.map(wordsOf)
-  // A word that most names begin with is the server's own name.
+  // A word that most names begin with is the server's name.
   const first = split[0]?.[0]
   const isShared = first !== undefined && split.filter(([word]) => word === first).length * 2 > split.length
   const counts = new Map<string, number>()
   for (const words of split) {
     const own = isShared && words[0] === first ? words.slice(1) : words
-    // The first word is nearly always a verb.
+    // The first word is almost always a verb.
     const named = own.slice(own.length > 1 ? 1 : 0).filter((word) => !NO_SUBJECT.has(word))
     const subject = named.slice(0, 2).map(singular).join(' ')
     if (subject !== '') counts.set(subject, (counts.get(subject) ?? 0) + 1)

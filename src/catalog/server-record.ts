@@ -1,4 +1,4 @@
-// What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
+// The knowledge of one server, in memory and on disk. The file is read on first use.
 import { isSameDefinition, trustRank } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { fileRoots } from '../config/file-roots.ts'
@@ -26,7 +26,7 @@ import { oneLine } from '../text/one-line.ts'
 import { serverPurpose } from './server-purpose.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** From then on a server is asked again at the next occasion, though what is known still serves when it does not answer. */
+/** Older lists are renewed at the next occasion, but still used if the server does not answer. */
 const MAX_AGE_MS = 7 * DAY_MS
 const SAVE_DELAY_MS = 2000
 const DESCRIPTION_LIMIT = 160
@@ -35,7 +35,7 @@ const PURPOSE_LIMIT = 100
 export class ServerRecord {
   readonly name: string
   readonly alias: string
-  /** Were the tools read from the server by this process? */
+  /** Whether this process has read the tools from the server. */
   isFresh = false
   readonly #definition: ServerDefinition
   readonly #cache: DiskCache | undefined
@@ -51,7 +51,7 @@ export class ServerRecord {
 
   /**
    * @param inputs what the start of the server depends on, see `Failure`
-   * @param isShown whether a tool may be named in words about the server
+   * @param isShown whether a tool may be named in the server's description
    */
   constructor(
     definition: ServerDefinition,
@@ -70,46 +70,46 @@ export class ServerRecord {
     this.#isShown = isShown
   }
 
-  /** Whether it is the record of this definition under this name. */
+  /** Whether it is the record of this definition under this alias. */
   isOf(definition: ServerDefinition, alias: string): boolean {
     return alias === this.alias && isSameDefinition(definition, this.#definition)
   }
 
-  /** How far it is trusted: see `trustRank`. */
+  /** The trust rank of its definition: see `trustRank`. */
   get rank(): number {
     return trustRank(this.#definition)
   }
 
-  /** Those that the server's definition allows. Undefined until the server was read once, now or in an earlier run. */
+  /** The tools that the server's definition allows. Undefined until the server was listed once, now or in an earlier run. */
   get tools(): CatalogTool[] | undefined {
     if (this.#tools !== undefined) return this.#tools
     const allowed = this.#load().tools?.filter(({ name }) => allowsTool(this.#definition, name))
     return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
   }
 
-  /** A tool by its true name, or else by its Python name. */
+  /** Finds a tool by its true name, otherwise by its Python name. */
   named(name: string): CatalogTool | undefined {
     if (this.#named === undefined) {
       const tools = (this.tools ?? []).toReversed()
-      // The first of a name is meant.
+      // Of two tools with the same name, the first one counts.
       const byAlias = tools.map((tool) => [tool.alias, tool] as const)
       this.#named = new Map([...byAlias, ...tools.map((tool) => [tool.name, tool] as const)])
     }
     return this.#named.get(name)
   }
 
-  /** The last one, unless what it depended on has changed since. */
+  /** The last failure, unless its inputs have changed since. */
   get failure(): Failure | undefined {
     const { failure } = this.#load()
     return failure && failure.inputs === this.#inputs() ? failure : undefined
   }
 
-  /** The last failed start or unexpected exit, also when the server has worked since. */
+  /** The last failed start or unexpected exit, even if the server has worked since. */
   get lastError(): ServerError | undefined {
     return this.#load().lastError
   }
 
-  /** The server's own words; undefined when there are none. */
+  /** The server's instructions; undefined when it has none. */
   get instructions(): string | undefined {
     return this.#load().instructions
   }
@@ -124,17 +124,17 @@ export class ServerRecord {
     return !this.isFresh && fetchedAt !== undefined && this.#now() - fetchedAt > MAX_AGE_MS
   }
 
-  /** May the server be asked again, after it failed? Each failure in a row doubles the pause, from a minute to a day. */
+  /** Whether a failed server may be listed again. Each failure in a row doubles the pause, from a minute to a day. */
   get mayRetry(): boolean {
     const { failure } = this
     if (failure === undefined) return true
     const pause = Math.min(DAY_MS, 60_000 * 2 ** Math.min(failure.count - 1, 20))
     const waited = this.#now() - failure.at
-    // A clock set back must not make the pause endless.
+    // A clock that was set back must not extend the pause.
     return waited < 0 || waited >= pause
   }
 
-  /** One line: from the config, else from the server's instructions, else made from its tools. */
+  /** One line: from the configuration, otherwise from the server's instructions, otherwise from its tools. */
   get description(): string {
     const own = this.configuredDescription
     if (own !== '') return own
@@ -147,7 +147,7 @@ export class ServerRecord {
     return oneLine(this.#definition.description, DESCRIPTION_LIMIT)
   }
 
-  /** The folders that it serves, when it is a server of files. */
+  /** The folders that a file server serves. */
   get roots(): string[] {
     const isOfFiles = ({ name }: CatalogTool): boolean => /file|director|folder|note|repo/i.test(name)
     return this.tools?.some(isOfFiles) === false ? [] : fileRoots(this.#definition)
@@ -158,13 +158,13 @@ export class ServerRecord {
     return this.#offerings
   }
 
-  /** May a call be refused because of what is known? Not when that is so old that the server may have changed. */
+  /** Whether known tools may be used to refuse a call. Not when they are so old that the server may have changed. */
   get isTrustworthy(): boolean {
     const { fetchedAt } = this.#load()
     return this.isFresh || (fetchedAt !== undefined && this.#now() - fetchedAt < DAY_MS)
   }
 
-  /** Take over what the server offers beside tools. @returns whether anything is different from what was known */
+  /** Stores the server's resources and prompts. @returns whether anything changed */
   updateOfferings({ resources, prompts }: Offerings): boolean {
     const known = this.#load()
     const before = JSON.stringify([known.resources ?? [], known.prompts ?? []])
@@ -176,7 +176,7 @@ export class ServerRecord {
     return true
   }
 
-  /** Take over what the server says. @returns whether anything is different from what was known */
+  /** Stores the server's tools and instructions. @returns whether anything changed */
   update(tools: readonly UpstreamTool[], instructions: string | undefined): boolean {
     const known = this.#load()
     const named = tools.filter((tool) => isRecord(tool) && typeof tool.name === 'string')
@@ -199,7 +199,7 @@ export class ServerRecord {
     return !isSame
   }
 
-  /** Remember that the server could not be read. */
+  /** Records a failed listing. */
   fail(failure: Pick<Failure, 'reason' | 'hint' | 'log'>): void {
     const inputs = this.#inputs()
     const count = (this.failure?.count ?? 0) + 1
@@ -207,7 +207,7 @@ export class ServerRecord {
     this.#save()
   }
 
-  /** Remember why a server that is used could not be started, or ended. What is known of its tools stays known. */
+  /** Records why a server in use failed to start or exited. The known tools are kept. */
   erred(error: Omit<ServerError, 'at'>): void {
     this.#load().lastError = { ...error, at: this.#now() }
     this.#saveSoon()
@@ -224,7 +224,7 @@ export class ServerRecord {
     const { outputSchema } = tool.definition
     if (isRecord(outputSchema) && !isTextBox(outputSchema)) return
     const before = this.learnedShape(toolName)
-    // Nothing new, and what most tools return.
+    // Nothing new; most tools return plain text.
     if (before?.type.includes('string') && isPlainText(result)) return
     const shape = shapeOfResult(result)
     if (shape === undefined) return
@@ -236,7 +236,7 @@ export class ServerRecord {
     this.#saveSoon()
   }
 
-  /** Write what is waiting to be written. */
+  /** Writes pending changes. */
   flush(): void {
     if (this.#saving !== undefined) this.#save()
   }

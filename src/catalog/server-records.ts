@@ -1,4 +1,4 @@
-// The records of all configured servers, by the names that a cell may use for them.
+// The records of all configured servers, by the names that a cell may use.
 import { trustRank } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
@@ -6,11 +6,11 @@ import { foldName, serverAliases } from '../text/python-name.ts'
 import type { ServerRecord } from './server-record.ts'
 
 export class ServerRecords {
-  /** In the order of the configuration. */
+  /** In configuration order. */
   readonly byName = new Map<string, ServerRecord>()
   readonly #aliases = new Map<string, string>()
 
-  /** Takes over another list of servers. A server whose definition and alias are unchanged keeps its record. */
+  /** Applies a new list of servers. A server whose definition and alias are unchanged keeps its record. */
   redefine(
     definitions: readonly ServerDefinition[],
     create: (definition: ServerDefinition, alias: string) => ServerRecord,
@@ -42,7 +42,7 @@ export class ServerRecords {
   resolve(nameOrAlias: string): string | undefined {
     const byAlias = this.#aliases.get(nameOrAlias) ?? this.#aliases.get(nameOrAlias.replace(/^mcp_/, ''))
     const named = this.byName.get(nameOrAlias)
-    // The name of one may be the alias of another: the more trusted one is meant.
+    // One server's name may be another's alias: the more trusted server wins.
     if (named && (byAlias === undefined || named.rank <= this.of(byAlias).rank)) return nameOrAlias
     if (byAlias !== undefined) return byAlias
     const folded = foldName(nameOrAlias)

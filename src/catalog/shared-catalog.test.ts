@@ -1,4 +1,4 @@
-// This file verifies that what one bridge knows of servers reaches the files of another on another machine, and that the newer of two wins.
+// This file verifies that one bridge's knowledge of servers reaches the files of a bridge on another machine, and that the newer one wins.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -20,7 +20,7 @@ const learned = (one: ReturnType<typeof tool>, type: string) => ({
   [one.name]: { of: toolFingerprint(one), shape: { type: [type] } },
 })
 
-/** Bridges with a cache folder each, that share a store. */
+/** Bridges that share a store, each with its own cache folder. */
 function bridges(count: number) {
   const root = mkdtempSync(path.join(tmpdir(), 'sb-catalog-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))

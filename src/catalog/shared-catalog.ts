@@ -1,5 +1,5 @@
-// What bridges on several machines know of servers. Each has its own files, which are quick to read and may be deleted. A bridge that starts brings them
-// up to date from what is shared, and shares what it writes into them afterwards.
+// Shares the catalog between bridges on several machines. Each bridge has its own files, which are fast to read and may be deleted. A starting
+// bridge updates them from the shared store, and then shares what it writes to them.
 import path from 'node:path'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { messageOf } from '../errors.ts'
@@ -15,7 +15,7 @@ import {
   withLearned,
 } from './disk-cache.ts'
 
-/** Where the files are. */
+/** The folder of the files. */
 export function catalogFolder(cacheDir: string): string {
   return path.join(cacheDir, 'catalog')
 }
@@ -23,7 +23,7 @@ export function catalogFolder(cacheDir: string): string {
 export class SharedCatalog {
   readonly #store: Store
   readonly #log: Log
-  /** Of each key, what is to be shared; kept until it is. */
+  /** Entries to share, by key; each is kept until it is shared. */
   readonly #waiting = new Map<string, CachedServer>()
   #sharing: Promise<void> = Promise.resolve()
   #isFailing = false
@@ -33,7 +33,7 @@ export class SharedCatalog {
     this.#log = log
   }
 
-  /** Brings the files of these servers up to date. Where that fails, they stay as they are. */
+  /** Updates the files of these servers. On failure they stay as they are. */
   async pull(definitions: readonly ServerDefinition[], folder: string): Promise<void> {
     const files = new DiskCache(folder, this.#log)
     const keys = [...new Set(definitions.map(definitionKey))]
@@ -46,13 +46,13 @@ export class SharedCatalog {
     await Promise.all(pulled).catch((error: unknown) => this.#fail(error))
   }
 
-  /** Share what was written. Returns at once. */
+  /** Shares an entry in the background. */
   push(key: string, entry: CachedServer): void {
     this.#waiting.set(key, entry)
     this.#sharing = this.#sharing.then(() => this.#share())
   }
 
-  /** Resolves when all is shared, or cannot be. */
+  /** Resolves when everything is shared or sharing has failed. */
   async settled(): Promise<void> {
     await this.#sharing
     if (this.#waiting.size > 0) await this.#share()
@@ -70,7 +70,7 @@ export class SharedCatalog {
     }
   }
 
-  /** Logged once, until it works again. */
+  /** Logs the first failure only, until sharing works again. */
   #fail(error: unknown): void {
     if (!this.#isFailing)
       this.#log.warning('What is known of servers cannot be shared with other bridges', { error: messageOf(error) })
@@ -82,7 +82,7 @@ export class SharedCatalog {
   }
 }
 
-/** What was read from the server last, with what both have learned of the tools that it has. */
+/** The entry with the later listing, plus the result types that both learned of its tools. */
 function newer(theirs: CachedServer | undefined, ours: CachedServer): CachedServer {
   if (!theirs) return ours
   const [later, earlier] = (theirs.fetchedAt ?? 0) > (ours.fetchedAt ?? 0) ? [theirs, ours] : [ours, theirs]
@@ -92,7 +92,7 @@ function newer(theirs: CachedServer | undefined, ours: CachedServer): CachedServ
   return { ...merged, learned: Object.fromEntries(current) }
 }
 
-/** Undefined for what an older or newer version has written. */
+/** Undefined for an entry of an older or newer version. */
 function parsed(text: string | undefined): CachedServer | undefined {
   try {
     return text === undefined ? undefined : parseEntry(text)

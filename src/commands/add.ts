@@ -1,5 +1,5 @@
-// `sandbridge add`, `remove` and `update`: servers of a registry. What would run is shown first, then the server is started once and its tools are shown,
-// and only then is it kept.
+// `sandbridge add`, `remove` and `update`: servers of a registry. Shows what would run, then starts the server once and shows its tools,
+// and only then saves it.
 import { readFile } from 'node:fs/promises'
 import type { Bridge } from '../bridge.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
@@ -34,7 +34,7 @@ interface AddOptions {
   jail?: boolean
 }
 
-/** @throws BridgeError SERVER_REFUSED, REGISTRY_UNREADABLE, and why the server did not start */
+/** @throws BridgeError SERVER_REFUSED, REGISTRY_UNREADABLE, and the error of the server's start */
 export async function add(name: string | undefined, options: AddOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const found = await findServer(name, options.from, await bridge.registries())
@@ -64,7 +64,7 @@ function notAdded(): false {
   return false
 }
 
-/** Fetches and unpacks the package first where it has to be, and removes that again unless `work` has kept it. */
+/** Downloads and unpacks the package first if needed, and removes it again unless `work` has kept it. */
 async function withPackage(
   found: FoundServer,
   { name, as }: { name: string; as: string | undefined },
@@ -95,7 +95,7 @@ export async function remove(name: string, options: { yes?: boolean }): Promise<
   })
 }
 
-/** Looks for newer versions of those that were added, shows what changes, and asks. */
+/** Looks for newer versions of added servers, shows the changes, and asks. */
 export async function update(name: string | undefined, options: { yes?: boolean; dryRun?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const store = new AddedServers(bridge.settings.stateDir)
@@ -185,7 +185,7 @@ function showAddition(addition: Addition): void {
   for (const warning of warnings) print(`  Note: ${warning}`)
 }
 
-/** What the environment or, at a terminal, the user says; one that stays unknown is asked for when the server starts. */
+/** Answers from the environment or, at a terminal, from the user. A missing one is asked for when the server starts. */
 async function askFor({ name, inputs }: Addition): Promise<Map<string, string>> {
   const ask = askInTerminal()
   const answers = new Map<string, string>()

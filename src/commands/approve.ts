@@ -1,4 +1,4 @@
-// `sandbridge approve`: answers questions about calls of cells whose client cannot ask.
+// `sandbridge approve`: answers questions about calls whose client cannot ask.
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { ANSWERS, isAnswer } from '../proxy/permissions/ask-by-elicitation.ts'
@@ -6,7 +6,7 @@ import { answerQuestion, type KeptQuestion, listQuestions } from '../state/kept-
 import { hasTerminal, pickOne } from './ask-in-terminal.ts'
 import { print, printEmpty, printJson } from './print.ts'
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or when there is no terminal to ask in */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or without a terminal to ask in */
 export async function approve(id: string | undefined, options: { answer?: string; json?: boolean }): Promise<void> {
   const { stateDir } = readSettings(process.env)
   const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)

@@ -1,4 +1,4 @@
-// `sandbridge artifacts`: what cells have kept, for the person whose machine it is kept on. Starts no sandbox.
+// `sandbridge artifacts`: what cells have stored, for the owner of this machine. Starts no sandbox.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { readSettings } from '../config/settings.ts'
@@ -12,7 +12,7 @@ const NO_ARTIFACTS =
   'No artifacts yet. A cell saves a file with runtime.save_artifact(name, data):\n' +
   `  sandbridge exec -c 'runtime.save_artifact("note.txt", "hello")'`
 
-/** What names of files in `/projects` begin with; no artifact has a name with a `/`. */
+/** Prefix of names of files in `/projects`; no artifact's name contains a `/`. */
 const PROJECTS = '/projects/'
 
 export async function listArtifacts({ json }: { json?: boolean }): Promise<void> {

@@ -1,4 +1,4 @@
-// This file verifies that questions in the terminal come one after the other, with nothing drawn over them.
+// This file verifies that questions in the terminal are asked one at a time, with nothing drawn over them.
 import { expect, it } from 'vitest'
 import { whileAsking } from './ask-in-terminal.ts'
 import { ProgressBar } from './progress-bar.ts'

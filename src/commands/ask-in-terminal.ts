@@ -1,5 +1,5 @@
-// Asks a person in the terminal: for an input of a server, or to pick one of several choices. It asks only when
-// stdin and stderr are both terminals. stdout stays the command's.
+// Asks a person in the terminal: for an input of a server, or to pick one of several choices. Asks only when
+// stdin and stderr are both terminals; stdout is left to the command.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,14 +9,14 @@ import type { TimeLimit } from '../cell/time-limit.ts'
 import { safeForTerminal } from '../text/terminal-text.ts'
 import type { ProgressBar } from './progress-bar.ts'
 
-/** What asks in the terminal meanwhile. */
+/** The questions that are asked at the moment. */
 let asking: Promise<unknown> = Promise.resolve()
 
 export function hasTerminal(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
-/** Undefined where there is no terminal to ask in. */
+/** Undefined without a terminal to ask in. */
 export function askInTerminal(): AskInput | undefined {
   if (!hasTerminal()) return undefined
   return async (server, input) => {
@@ -26,7 +26,7 @@ export function askInTerminal(): AskInput | undefined {
   }
 }
 
-/** A person takes longer to answer than a cell may run: its time stands still, nothing is drawn over the question, and no other comes in between. */
+/** A person may take longer to answer than a cell may run: pauses the time limit, hides the bar, and queues other questions. */
 export async function whileAsking<T>(
   { bar, timeLimit }: { bar: ProgressBar; timeLimit?: TimeLimit | undefined },
   ask: () => Promise<T>,
@@ -44,7 +44,7 @@ export async function whileAsking<T>(
   }
 }
 
-/** @param otherwise what it means when none is picked. @returns undefined for anything but a number of the list */
+/** @param otherwise what an empty answer means. @returns undefined for anything but a number of the list */
 export async function pickOne(
   choices: readonly string[],
   otherwise: string,
@@ -55,7 +55,7 @@ export async function pickOne(
   return typed !== undefined && /^\d+$/.test(typed) ? choices[Number(typed) - 1] : undefined
 }
 
-/** What was typed before a question is shown does not answer it. */
+/** Discards what was typed before a question is shown, so that it is not taken as the answer. */
 export async function forgetTyped(): Promise<void> {
   const { stdin } = process
   const onData = (chunk: Buffer): void => {
@@ -69,7 +69,7 @@ export async function forgetTyped(): Promise<void> {
 }
 
 const CTRL_C = 3
-/** In this time, what the terminal still holds has arrived. */
+/** Enough time for buffered input to arrive. */
 const TYPED_MS = 50
 
 function question(server: string, { id, description, options }: ServerInput): string {
@@ -78,7 +78,7 @@ function question(server: string, { id, description, options }: ServerInput): st
   return `Server '${server}' needs ${what}.\n${choices.join('')}`
 }
 
-/** By number or by name. An empty line and the end of input do not answer. */
+/** Accepts a number or a name. Undefined for an empty line and at the end of input. */
 async function pick(options: readonly string[]): Promise<string | undefined> {
   for (;;) {
     const line = await readLine(`1 to ${options.length}: `, true)
@@ -88,10 +88,10 @@ async function pick(options: readonly string[]): Promise<string | undefined> {
   }
 }
 
-/** @param echo false keeps what is typed off the screen */
+/** @param echo false hides what is typed */
 async function readLine(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string | undefined> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  // As a terminal it takes over the echo from the system, and then writes it nowhere. The prompt comes afterwards: what is typed at it is not shown.
+  // With `terminal`, readline takes over the echo from the system and writes it to `nowhere`. The prompt is written afterwards, so nothing typed at it shows.
   const terminal = createInterface({
     input: process.stdin,
     output: echo ? process.stderr : nowhere,
@@ -102,7 +102,7 @@ async function readLine(prompt: string, echo: boolean, signal?: AbortSignal): Pr
   const left = new Promise<undefined>((resolve) => {
     terminal.on('close', () => resolve(undefined))
     signal?.addEventListener('abort', () => terminal.close(), { once: true })
-    // The terminal does not turn Ctrl-C into a signal while we read.
+    // The terminal does not turn Ctrl-C into a signal while readline reads.
     terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   })
   try {

@@ -1,4 +1,4 @@
-// `sandbridge export` and `import`: workflows, saved functions and artifacts as one file. Importing shows what it would do, asks, and runs nothing.
+// `sandbridge export` and `import`: workflows, saved functions and artifacts in one file. Importing shows what it would do, asks, and runs nothing.
 import { rm, writeFile } from 'node:fs/promises'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -48,7 +48,7 @@ export async function importBundle(file: string, options: { yes?: boolean; dryRu
       if (options.dryRun) return
       if (!options.yes && !(await confirm('Import it? [y/N] '))) return print('Nothing was imported.')
       for (const tool of bundle.tools) {
-        // It is loaded in a sandbox when it is first listed: importing runs nothing.
+        // The function is loaded in a sandbox when it is first listed: importing runs nothing.
         const { version } = await bridge.savedTools.save(tool, () => Promise.resolve())
         print(`${tool.name}: version ${version}`)
       }
@@ -79,7 +79,7 @@ async function showBundle({ tools, artifacts, manifest }: Bundle, { savedTools, 
   if (missing.length > 0) print(`These servers are not configured here: ${missing.map(visibleInline).join(', ')}`)
 }
 
-/** A file that is there already is left alone, and half a file is removed. */
+/** Never overwrites an existing file, and removes an incomplete one. */
 async function written<T>(file: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write()

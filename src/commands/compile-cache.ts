@@ -1,6 +1,6 @@
-// Keeps what V8 has compiled of our own code for the next start: a client has its list of tools in two thirds of the time. Node's own
-// cache, which came with Node 22, gains less. What is kept is executed, so it lies in a folder that no other user can write to, and
-// each file has a digest: V8 checks hardly anything, and crashes on a damaged one.
+// Stores the code that V8 has compiled for the bundle, for the next start: a client gets its list of tools in two thirds of the time. Node's own
+// cache, available since Node 22, gains less. The stored code is executed, so it is in a folder that no other user can write to, and
+// each file has a digest: V8 checks very little, and crashes on a damaged file.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createRequire, wrap } from 'node:module'
@@ -12,20 +12,20 @@ import { cacheFolder } from '../config/cache-folder.ts'
 import { isOwnFolderSync, makePrivateFolderSync } from '../storage/private-folder.ts'
 import { replaceFileSync } from '../storage/replace-file.ts'
 
-/** After the last file was loaded. By then a start has run what it needs; later, V8 drops what has not run for a while. */
+/** Wait after the last file was loaded. By then a start has run what it needs; later, V8 drops code that has not run for a while. */
 const SAVE_AFTER_MS = 3_000
-/** Of other versions. */
+/** For files of other versions. */
 const KEPT_UNUSED_MS = 60 * 86_400_000
 const DIGEST_BYTES = 32
 
-/** A file whose compiled code is not kept yet. */
+/** A file whose compiled code is not stored yet. */
 interface Compiled {
   file: string
   source: Buffer
   script: vm.Script
 }
 
-/** For the files of the bundle that are loaded from here on; does nothing when run from the sources. Never throws: without it, a start takes longer. */
+/** Applies to files of the bundle that are loaded from now on; does nothing when run from the sources. Never throws: a failure only slows down the start. */
 export function keepCompiledCode(): void {
   const bundle = path.dirname(fileURLToPath(import.meta.url))
   if (path.basename(bundle) !== 'dist') return
@@ -84,16 +84,16 @@ function saveCompiled(folder: string, compiled: readonly Compiled[]): void {
       if (Date.now() - statSync(kept).mtimeMs > KEPT_UNUSED_MS) rmSync(kept)
     }
   } catch {
-    // A disk that is full, or cannot be written to.
+    // The disk is full or not writable.
   }
 }
 
-/** Another V8 cannot use it. */
+/** The name includes V8's version: another version cannot use the code. */
 function keptFile(folder: string, file: string): string {
   return path.join(folder, `${path.basename(file)}@${process.versions.v8}`)
 }
 
-/** V8 itself compares no more of the source than its length. */
+/** V8 itself compares only the length of the source. */
 function digestOf(source: Buffer, code: Buffer): Buffer {
   return createHash('sha256').update(source).update(code).digest()
 }

@@ -1,17 +1,17 @@
-// `sandbridge completion SHELL`: a script that completes commands and options in a shell. Made from the commands themselves.
+// `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the commands.
 import type { Command } from 'commander'
 import { BridgeError } from '../errors.ts'
 
-/** What can follow some words of a command line. */
+/** What can follow certain words of a command line. */
 interface Place {
-  /** The words before, such as `artifacts show`. */
+  /** The preceding words, such as `artifacts show`. */
   words: string
   next: { word: string; description: string }[]
 }
 
 const WRITERS: Record<string, (places: Place[]) => string> = { bash, zsh, fish }
 
-/** @throws BridgeError for a shell that is not known */
+/** @throws BridgeError for an unknown shell */
 export function printCompletion(program: Command, shell: string): void {
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell] : undefined
   if (!write) {
@@ -30,7 +30,7 @@ function placesOf(command: Command, words: string[] = []): Place[] {
   return [own, ...command.commands.flatMap((sub) => placesOf(sub, [...words, sub.name()]))]
 }
 
-/** `''` of the shell, around any text. */
+/** Quotes any text for the shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const wordsOf = ({ next }: Place): string => next.map(({ word }) => word).join(' ')
 

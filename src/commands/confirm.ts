@@ -1,9 +1,9 @@
-// A question with yes or no for an answer, asked in the terminal.
+// Asks a yes-or-no question in the terminal.
 import { createInterface } from 'node:readline/promises'
 import { BridgeError } from '../errors.ts'
 import { visible } from './print.ts'
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID when there is no terminal to ask in */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID without a terminal to ask in */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No terminal to ask in', {

@@ -1,4 +1,4 @@
-// `sandbridge doctor`: what can make sandboxes here and why or why not, whether a cell really runs in the one that is used, and what else is amiss.
+// `sandbridge doctor`: which providers work here and why others do not, whether a cell runs in the chosen one, and other problems.
 import { writeFile } from 'node:fs/promises'
 import { homedir, release } from 'node:os'
 import type { Bridge } from '../bridge.ts'
@@ -25,7 +25,7 @@ import { exitCodeOf, type Finding } from './doctor/finding.ts'
 
 interface DoctorOptions {
   json?: boolean
-  /** Also try what takes a while: the walls of the sandbox, and every server. */
+  /** Also run slow checks: the limits of the sandbox, and every server. */
   deep?: boolean
   fix?: boolean
   report?: string
@@ -37,7 +37,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const { settings, catalog, discovered } = bridge
     const snapshot = await checkSnapshot(settings)
     const checkingServers = options.deep ? checkServers(bridge) : Promise.resolve([])
-    // Most of it is waiting for engines, sandboxes and servers.
+    // Run in parallel: most of the time is spent waiting for engines, sandboxes and servers.
     const [providers, { trial, walls }, servers] = await Promise.all([
       probeProviders(settings),
       tryCells(bridge, options.deep ? checkingServers : undefined),
@@ -104,11 +104,11 @@ export async function doctor(options: DoctorOptions): Promise<void> {
 interface Trial {
   ok: boolean
   detail: string
-  /** What it took, with the start of its sandbox. */
+  /** Duration, including the start of its sandbox. */
   ms: number
 }
 
-/** @param quiet when other checks are over; missing where the walls of the sandbox are not to be tried */
+/** @param quiet resolves when other checks are done; missing when the limits of the sandbox are not checked */
 async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ trial: Trial; walls: Finding[] }> {
   const { cells, sessions, settings } = bridge
   const session = sessions.open()
@@ -123,7 +123,7 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
   return { trial, walls: trial.ok && quiet ? await checkSandbox(bridge, session, quiet) : [] }
 }
 
-/** What is found without starting anything. */
+/** Checks that start nothing. */
 async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
@@ -131,7 +131,7 @@ async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkSources(bridge), ...checkClients(bridge)]
 }
 
-/** @returns those that were fixed */
+/** @returns the findings that were fixed */
 async function fixAll(findings: readonly Finding[]): Promise<Finding[]> {
   const fixed: Finding[] = []
   for (const finding of findings) {
@@ -147,7 +147,7 @@ async function fixAll(findings: readonly Finding[]): Promise<Finding[]> {
 const LEVEL_STYLES = { ok: 'green', warning: 'yellow', broken: 'red' } as const
 
 function printFindings(open: readonly Finding[], fixed: readonly Finding[]): void {
-  // That no cell runs is said above.
+  // The summary above already says that no cell runs.
   const shown = open.filter(({ check }) => check !== 'cell')
   if (shown.length + fixed.length > 0) print('')
   for (const { message } of fixed) print(`fixed: ${message}`)
@@ -159,7 +159,7 @@ function printFindings(open: readonly Finding[], fixed: readonly Finding[]): voi
   )
 }
 
-/** What others may read of this machine: no secret, no name of the user. @throws BridgeError STATE_UNWRITABLE */
+/** A report that may be shared: no secrets, no user name. @throws BridgeError STATE_UNWRITABLE */
 async function writeReport(file: string, about: object, { discovered }: Bridge): Promise<void> {
   const report = {
     ...about,
@@ -182,7 +182,7 @@ async function jailsOf(definitions: readonly ServerDefinition[], settings: Setti
   return jails
 }
 
-/** A line for each engine, and for each reason why there is none. */
+/** One line for each engine, and for each reason why none works. */
 function jailTexts(jails: readonly ServerJail[]): string[] {
   const engines = new Set(jails.flatMap(({ engine }) => engine ?? []))
   const problems = new Set(jails.flatMap(({ problem }) => problem ?? []))
@@ -199,7 +199,7 @@ function jailTexts(jails: readonly ServerJail[]): string[] {
   ]
 }
 
-/** How many there are, and what is known of them: none has failed that was never asked. */
+/** The number of servers and their known failures: a server that was never listed has not failed. */
 function serversText(servers: readonly KnownServer[]): string {
   const failed = servers.filter(({ problem }) => problem !== undefined).length
   const unasked = servers.filter(({ problem, toolCount }) => problem === undefined && toolCount === undefined).length
@@ -215,14 +215,14 @@ interface UsedProvider {
   passedOver: PassedOver[]
 }
 
-/** The provider of the trial's sandbox, and those that `auto` did not take; missing when none was found. */
+/** The provider of the trial's sandbox, and those that `auto` rejected; missing when none was found. */
 async function usedProvider(bridge: Bridge): Promise<UsedProvider | undefined> {
   try {
     const { provider, passedOver } = await bridge.findProvider()
     const { name, startMethod } = provider
     return { provider: name, ...(startMethod !== undefined && { startMethod }), passedOver }
   } catch {
-    // Why not is what the trial has said.
+    // The trial has reported the reason.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// The examples below the help of each command, by the words of the command; the program's own have no word.
+// The examples in the help of each command, by its words; the program's own are under the empty text.
 
 const EXAMPLES: Record<string, readonly string[]> = {
   '': ['sandbridge init', 'sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
@@ -70,7 +70,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   ],
 }
 
-/** As help shows them; an empty text for a command without. */
+/** Formatted for the help; empty for a command without examples. */
 export function examplesText(command: string): string {
   const lines = EXAMPLES[command] ?? []
   return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`

@@ -1,4 +1,4 @@
-// `sandbridge exec`: one cell from the terminal, through the same path as a client's, with a person's output.
+// `sandbridge exec`: runs one cell from the terminal, on the same path as a client's, with output for a person.
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { AskInput } from '../config/input-answers.ts'
@@ -18,7 +18,7 @@ interface ExecOptions {
   images?: string
 }
 
-/** Sets the exit code to 0 when the cell ended well and to 1 when it did not. */
+/** Sets the exit code to 0 when the cell succeeded and to 1 otherwise. */
 export async function exec(file: string | undefined, options: ExecOptions): Promise<void> {
   const code = await readCode(file, options.code)
   const bar = new ProgressBar(process.stderr)
@@ -73,7 +73,7 @@ function whyNot(error: unknown): string {
   return REASONS[code] ?? code
 }
 
-/** The number that a text is, else the text itself, for the error that names it. */
+/** The text as a number, otherwise unchanged for the error that quotes it. */
 function secondsOf(given: string): number | string {
   const seconds = given.trim() === '' ? NaN : Number(given)
   return Number.isFinite(seconds) ? seconds : given

@@ -1,4 +1,4 @@
-// `sandbridge find`: MCP servers of the registries, by what they do. Adds nothing and starts none.
+// `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { createLog, SILENT } from '../log.ts'

@@ -1,4 +1,4 @@
-// `sandbridge image build`: makes the container images that cells run in.
+// `sandbridge image build`: builds the container images that cells run in.
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { buildImage, IMAGE_VARIANTS, type ImageVariant } from '../sandbox/container/build-image.ts'
@@ -20,7 +20,7 @@ export async function imageBuild(variant: string, options: { json?: boolean } = 
   print(`\nBuilt with ${used}. Use it with MCP_BRIDGE_IMAGE=${image}`)
 }
 
-/** The build's own lines, where stdout belongs to a program. */
+/** Prints the build's output to stderr when stdout belongs to a program. */
 function printAside(line: string): void {
   process.stderr.write(`${visible(line)}\n`)
 }

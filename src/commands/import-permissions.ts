@@ -1,4 +1,4 @@
-// `sandbridge permissions import CLIENT`: takes over what the user has decided about tools in another client.
+// `sandbridge permissions import CLIENT`: imports the user's decisions about tools from another client.
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { parseDocument } from '../config/config-document.ts'
@@ -16,7 +16,7 @@ import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson } from './print.ts'
 
-/** @throws BridgeError for a client that is not known, and CONFIG_INVALID for a file with a mistake */
+/** @throws BridgeError for an unknown client, and CONFIG_INVALID for an invalid file */
 export async function importPermissions(client: string, options: { yes?: boolean; json?: boolean }): Promise<void> {
   const sources = Object.hasOwn(IMPORTS, client) ? IMPORTS[client] : undefined
   if (!sources) {

@@ -1,4 +1,4 @@
-// `sandbridge index`: ask every server for its tools now, so that no cell has to wait for it.
+// `sandbridge index`: lists the tools of every server now, so that no cell has to wait for it.
 import type { KnownServer } from '../catalog/known-server.ts'
 import { count } from '../text/count.ts'
 import { LiveLines } from './live-lines.ts'
@@ -13,7 +13,7 @@ interface Indexed extends KnownServer {
   seconds: number
 }
 
-/** Sets the exit code to 1 when a server could not be indexed. */
+/** Sets the exit code to 1 when a server could not be listed. */
 export async function indexServers(given: readonly string[], options: { json?: boolean } = {}): Promise<void> {
   await withBridge(async (bridge) => {
     const { catalog } = bridge
@@ -32,7 +32,7 @@ export async function indexServers(given: readonly string[], options: { json?: b
   })
 }
 
-/** On a terminal, what is finished is printed at once, and below it what is under way. */
+/** On a terminal, finished servers are printed at once, and those in progress below them. */
 async function indexShown(catalog: { index: Index }, names: readonly string[], isQuiet: boolean): Promise<Indexed[]> {
   const live = new LiveLines(isQuiet ? { write: () => {} } : process.stdout)
   const width = Math.max(...names.map((name) => name.length))

@@ -1,4 +1,4 @@
-// `sandbridge init`: register the bridge in the clients of this machine. Shows every change before it is made, and can take it back.
+// `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, and can undo it.
 import { homedir } from 'node:os'
 import { applyInit, undoInit } from '../config/init/apply-init.ts'
 import { type InitPlan, planInit } from '../config/init/plan-init.ts'
@@ -67,7 +67,7 @@ function nothingToDo({ registered, skipped, absent }: InitPlan, options: InitOpt
   return `No MCP client to register in was found. Looked for: ${absent.map(({ client }) => client).join(', ')}.`
 }
 
-/** For a program: what would be done, and what was, which is nothing without `--yes`. */
+/** For a program: the planned changes, and those made, which are none without `--yes`. */
 async function asJson(
   { changes, registered, absent, skipped }: InitPlan,
   { yes = false, dryRun = false, stateDir }: InitOptions & { stateDir: string },
@@ -83,7 +83,7 @@ async function asJson(
   }
 }
 
-/** What servers are called now: a server that is moved keeps the name that its user knows. */
+/** The current names of servers: a moved server keeps the name that the user knows. */
 function namesIn({ found }: DiscoveredServers): (client: string, file: string, name: string) => string {
   return (client, file, name) => {
     const isIt = ({ source, name: own }: ServerDefinition): boolean =>

@@ -32,7 +32,7 @@ it.each([
   expect(await inlineImage({ ...png, mimeType }, env, () => Promise.resolve(false))).toBeUndefined()
 })
 
-/** Two pixels, red and see-through. */
+/** Two pixels, red and transparent. */
 function twoPixels(): { data: string; mimeType: string } {
   const image = new PNG({ width: 2, height: 1 })
   image.data.set([255, 0, 0, 255, 0, 0, 0, 0])
@@ -44,7 +44,7 @@ const asSixels = (image: { data: string; mimeType: string }): Promise<string | u
 
 it('an image is written as sixels, on white, where the terminal shows them', async () => {
   const text = (await asSixels(twoPixels()))!
-  // From DCS to ST, two pixels wide and one high, of red and white.
+  // From DCS to ST, two pixels wide and one high, red and white.
   expect(text.startsWith(`${ESC}P`) && text.endsWith(`${ESC}\\\n`)).toBe(true)
   expect(text).toContain('"1;1;2;1')
   expect([...text.matchAll(/#\d+;2;(\d+;\d+;\d+)/g)].map(([, colour]) => colour)).toEqual(
@@ -67,7 +67,7 @@ it('an image written as sixels keeps its look', async () => {
     const wanted = image.data.subarray(at * 4, at * 4 + 3)
     return Math.max(...[0, 8, 16].map((shift, channel) => Math.abs(((pixel >> shift) & 255) - wanted[channel]!)))
   })
-  // Of 3,000 colours 256 are left, and dithering spoils a few dots at the edges.
+  // 3,000 colours are reduced to 256, and dithering changes a few dots at the edges.
   expect(off.filter((difference) => difference > 40).length).toBeLessThan((size * size) / 100)
 })
 

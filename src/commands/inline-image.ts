@@ -1,14 +1,14 @@
-// An image as the bytes that make a terminal show it: kitty's and iTerm's own protocols where one is known to be there, sixels where the terminal
-// says that it shows them.
+// Encodes an image for a terminal: in kitty's or iTerm's own protocol where that terminal is recognised, otherwise as sixels where the terminal
+// says that it supports them.
 import { showsSixels } from './terminal-attributes.ts'
 
-/** The most that one escape sequence of kitty's protocol may carry. */
+/** Maximum payload of one escape sequence of kitty's protocol. */
 const KITTY_CHUNK = 4096
 
 type Environment = Record<string, string | undefined>
 
 /**
- * Undefined where the terminal shows no images, or not of this format. `data` is valid base64.
+ * Undefined when the terminal cannot show images, or not of this format. `data` is valid base64.
  * @param hasSixels asks the terminal
  */
 export async function inlineImage(
@@ -16,7 +16,7 @@ export async function inlineImage(
   env: Environment,
   hasSixels = showsSixels,
 ): Promise<string | undefined> {
-  // Inside of tmux and screen the sequences would need another wrapping, and the settings to let them through.
+  // Inside tmux and screen, the sequences would need another wrapping, and a setting that lets them through.
   if (env['TMUX'] || env['STY']) return undefined
   if (isKitty(env)) return mimeType === 'image/png' ? kitty(data) : undefined
   if (isIterm(env)) return `\x1b]1337;File=inline=1;size=${Buffer.byteLength(data, 'base64')}:${data}\x07\n`

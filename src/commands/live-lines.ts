@@ -1,4 +1,4 @@
-// A few lines at the bottom of a terminal that are drawn again and again, while what is finished scrolls up above them.
+// Draws a few lines at the bottom of a terminal again and again, while finished output scrolls up above them.
 import { visibleInline } from './print.ts'
 
 interface Terminal {
@@ -8,7 +8,7 @@ interface Terminal {
   write(text: string): unknown
 }
 
-/** Writes nothing where there is no terminal. */
+/** Writes nothing without a terminal. */
 export class LiveLines {
   readonly #terminal: Terminal
   #shownCount = 0
@@ -17,17 +17,17 @@ export class LiveLines {
     this.#terminal = terminal
   }
 
-  /** Replace the lines at the bottom. Those that the terminal has no room for are left out. */
+  /** Replaces the lines at the bottom. Lines that do not fit are left out. */
   show(lines: readonly string[]): void {
     if (!this.#terminal.isTTY) return
     const { columns = 80, rows = 24 } = this.#terminal
-    // A line that wraps could not be taken back, nor could one that has scrolled away.
+    // A line that wraps or has scrolled away could not be erased.
     const shown = lines.slice(0, Math.max(1, rows - 2)).map((line) => visibleInline(line).slice(0, columns - 1))
     this.#terminal.write(this.#taken() + shown.map((line) => `${line}\n`).join(''))
     this.#shownCount = shown.length
   }
 
-  /** Take the lines away, so that something else can be written in their place. */
+  /** Erases the lines, so that something else can be written in their place. */
   clear(): void {
     if (this.#shownCount > 0) this.#terminal.write(this.#taken())
     this.#shownCount = 0

@@ -1,4 +1,4 @@
-// `sandbridge log`: what models did, from the record that every bridge of this user keeps.
+// `sandbridge log`: what models did, from the record that every bridge of this user writes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followRecord } from '../audit/follow-record.ts'
 import { recordIn } from '../audit/other-files.ts'
@@ -26,7 +26,7 @@ export interface LogOptions {
 
 const POLL_MS = 250
 
-/** @param id the beginning of the id of a run, a cell or a call: its run is shown */
+/** @param id prefix of the id of a run, a cell or a call; shows its run */
 export async function log(id: string | undefined, options: LogOptions): Promise<void> {
   const settings = readSettings(process.env)
   const logs = recordIn(await ownStore())

@@ -1,4 +1,4 @@
-// `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser; the tokens serve every bridge of this user.
+// `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser. All bridges of this user share the tokens.
 import { createInterface } from 'node:readline/promises'
 import type { Bridge } from '../bridge.ts'
 import type { ServerSet } from '../bridge/server-set.ts'
@@ -16,7 +16,7 @@ interface LoginOptions {
   browser: boolean
   scope?: string
   json?: boolean
-  /** Sign in for this user of `run --http` alone. */
+  /** Sign in only for this user of `run --http`. */
   user?: string
 }
 
@@ -58,11 +58,11 @@ export async function logout(server: string, { user }: Pick<LoginOptions, 'user'
   })
 }
 
-/** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is kept for it */
+/** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is stored for it */
 async function serversOf(bridge: Bridge, user: string | undefined): Promise<ServerSet> {
   if (user === undefined) return bridge.shared
   const names = Object.keys(await new NamedTokens(bridge.stores.of(undefined)).list())
-  // Names of an authorization server are known when somebody comes with them: its address, a # and the subject.
+  // Users of an authorization server are known only once they connect. Their names are its issuer, a # and the subject.
   if (names.includes(user) || user.includes('#')) return bridge.serversOfUser(user)
   throw new BridgeError('CONFIG_INVALID', `There is no user '${user}'`, {
     hint: didYouMeanText(user, names) || 'List them with `sandbridge token list`.',

@@ -1,4 +1,4 @@
-// Finds the server that a person names, or says why it cannot be used.
+// Finds the server that a person names, or explains why it cannot be used.
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
 import { didYouMeanText } from '../text/did-you-mean.ts'

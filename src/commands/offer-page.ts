@@ -1,4 +1,4 @@
-// How a bridge of this user comes to a page: that of another bridge shows it, or it serves one of its own. Either is loaded when it is needed.
+// How a bridge of this user gets a page: another bridge's page shows it, or it serves its own. Either module is loaded on first use.
 import type { Bridge } from '../bridge.ts'
 
 /** Lets the page of another bridge show and use this one. */

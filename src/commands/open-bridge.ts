@@ -1,4 +1,4 @@
-// What every command that needs a bridge does first: settings from the environment, a log for who asks for one, the bridge.
+// Opens the bridge for a command: settings from the environment, a log if one was asked for, the bridge.
 import { Bridge } from '../bridge.ts'
 import type { AskInput } from '../config/input-answers.ts'
 import { readSettings } from '../config/settings.ts'
@@ -9,12 +9,12 @@ import { offerPage } from './offer-page.ts'
 import { visible } from './print.ts'
 
 /**
- * @param poolCount how many sandboxes to keep waiting; missing means as set
- * @throws BridgeError CONFIG_INVALID naming every bad variable
+ * @param poolCount how many sandboxes to keep ready; missing means the setting
+ * @throws BridgeError CONFIG_INVALID naming every invalid variable
  */
 export async function openBridge(poolCount?: number, ask?: AskInput): Promise<Bridge> {
   const settings = readSettings(process.env)
-  // A person is told what matters by the command itself.
+  // The command itself tells a person what matters.
   const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
   if (log === SILENT) for (const warning of settings.warnings) process.stderr.write(visible(`sandbridge: ${warning}\n`))
   const bridge = await Bridge.open(
@@ -26,7 +26,7 @@ export async function openBridge(poolCount?: number, ask?: AskInput): Promise<Br
   return bridge
 }
 
-/** Run a command with a bridge that starts no sandbox ahead of need and may ask in the terminal, and end the bridge afterwards. */
+/** Runs a command with a bridge that starts no sandbox in advance and may ask in the terminal, and closes the bridge afterwards. */
 export async function withBridge<T>(
   command: (bridge: Bridge) => Promise<T>,
   ask: AskInput | undefined = askInTerminal(),

@@ -1,4 +1,4 @@
-// Serves the page beside a bridge's clients. A failure of the page is printed, and the clients are served as before.
+// Serves the page while the bridge serves clients. A failure of the page is printed and does not affect the clients.
 import type { Bridge } from '../bridge.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { type PageService, servePage } from '../ui/serve-page.ts'

@@ -1,4 +1,4 @@
-// `sandbridge permissions`: the rules in force for each tool and where they come from; why one call is allowed or not; what was decided in other clients.
+// `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is allowed, imports other clients' decisions.
 import type { Bridge } from '../bridge.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { type Decision, type Standing, validate } from '../policy/policy.ts'
@@ -16,7 +16,7 @@ interface ToolPermission {
   server: string
   tool: string
   standing: Standing
-  /** What decides; several where it depends on the arguments. */
+  /** The deciding rule; several when it depends on the arguments. */
   because: string[]
 }
 
@@ -65,7 +65,7 @@ function reasonOf(
   return rule === undefined ? `MCP_BRIDGE_PERMISSIONS=${preset}` : ruleName(rule)
 }
 
-/** @throws BridgeError for a tool that is not known, or arguments that are no JSON object */
+/** @throws BridgeError for an unknown tool, or arguments that are not a JSON object */
 export async function checkPermission(
   name: string,
   json: string | undefined,
@@ -93,7 +93,7 @@ export async function checkPermission(
   })
 }
 
-/** What the answer "yes, this tool always" does, for tools that ask. @throws BridgeError for a tool that is not known, or that is denied */
+/** Like the answer "yes, this tool always", for tools that ask. @throws BridgeError for an unknown or denied tool */
 export async function allowTools(names: readonly string[], options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const permissions = bridge.rules.shared
@@ -113,7 +113,7 @@ export async function allowTools(names: readonly string[], options: { json?: boo
   })
 }
 
-/** As a rule writes it. */
+/** Finds a tool by its name in a rule. */
 async function namedTool({ catalog }: Bridge, name: string): Promise<CatalogTool> {
   const inner = name.replace(/^mcp__/, '')
   for (let at = inner.indexOf('__', 1); at !== -1; at = inner.indexOf('__', at + 1)) {

@@ -1,5 +1,5 @@
 // What commands write for people and for other programs: stdout is theirs, except under `run`.
-// Much of it was written by others: nothing leaves here that steers a terminal, or that shows as something else than it is.
+// Much of the text is written by others: control sequences and characters that display as something else are never printed.
 import { styleText } from 'node:util'
 import { visible, visibleInline } from '../text/visible.ts'
 
@@ -11,7 +11,7 @@ interface Output {
   isTTY?: boolean
 }
 
-/** Plain in a pipe, and where NO_COLOR or TERM=dumb is set (https://no-color.org). @param output where the text is to be written */
+/** Plain in a pipe, and with NO_COLOR or TERM=dumb (https://no-color.org). @param output where the text will be written */
 function styled(style: Style, text: string, output: Output = process.stdout): string {
   return hasColour(output) && text !== '' ? styleText(style, text) : text
 }
@@ -25,7 +25,7 @@ export function print(text: string): void {
   process.stdout.write(`${visible(text)}\n`)
 }
 
-/** A text of others in a colour of ours. */
+/** Prints untrusted text in a style. */
 export function printStyled(style: Style, text: string): void {
   process.stdout.write(`${styled(style, visible(text))}\n`)
 }
@@ -34,25 +34,25 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2))
 }
 
-/** A part of a table: plain text, or text in a style that only a terminal shows. */
+/** A cell of a table: plain text, or text with a style for terminals. */
 export type Cell = string | { text: string; style: Style }
 
-/** One line of such parts. */
+/** Prints cells on one line. */
 export function printLine(cells: readonly Cell[], gap = GAP): void {
   const parts = cells.map(partOf).filter(({ text }) => text !== '')
   process.stdout.write(`${parts.map(({ text, style }) => inStyle(style, text)).join(gap)}\n`)
 }
 
 interface TableOptions {
-  /** Names of the columns. Only a terminal shows them: in a pipe every line is a row. */
+  /** Column names. Only shown in a terminal: in a pipe every line is a row. */
   head?: readonly string[]
 }
 
 const GAP = '  '
-/** A last column narrower than this is not wrapped: the terminal does that as well. */
+/** A narrower last column is not wrapped: the terminal wraps it. */
 const MIN_WRAPPED_WIDTH = 20
 
-/** Columns padded to their widest cell. On a terminal, a last cell that is too long goes on below itself. */
+/** Pads columns to their widest cell. In a terminal, a long last cell continues below itself. */
 export function printTable(table: readonly (readonly Cell[])[], { head }: TableOptions = {}): void {
   if (table.length === 0) return
   const isShownHead = head !== undefined && isTerminal()
@@ -62,12 +62,12 @@ export function printTable(table: readonly (readonly Cell[])[], { head }: TableO
   for (const row of rows) process.stdout.write(`${lineOf(row, widths)}\n`)
 }
 
-/** A summary of a list, or what to do next. Only printed in a terminal. */
+/** Prints a summary of a list, or the next step, only in a terminal. */
 export function printSummary(text: string): void {
   if (isTerminal()) process.stdout.write(`\n${styled('dim', visible(text))}\n`)
 }
 
-/** A list that is empty says so to a person; a program that reads it gets no lines at all. */
+/** Tells a person that a list is empty; a program gets no output. */
 export function printEmpty(text: string): void {
   if (isTerminal()) print(text)
   else process.stderr.write(`${visible(text)}\n`)
@@ -103,7 +103,7 @@ function inStyle(style: Style | undefined, text: string): string {
   return style === undefined ? text : styled(style, text)
 }
 
-/** Lines of at most `width` characters, broken at spaces; a longer word keeps a line of its own. */
+/** Breaks a text at spaces into lines of at most `width` characters; a longer word gets its own line. */
 function wrapped(text: string, width: number): string[] {
   if (text.length <= width) return [text]
   const lines = ['']

@@ -1,4 +1,4 @@
-// `sandbridge profile`: named sets of servers: list, define and delete them.
+// `sandbridge profile`: lists, defines and deletes named sets of servers.
 import { PROFILE_NAME, Profiles } from '../config/profiles.ts'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
@@ -22,14 +22,14 @@ export async function listProfiles({ json }: { json?: boolean }): Promise<void> 
   printSummary(`Use one: MCP_BRIDGE_PROFILE=${names[0]}`)
 }
 
-/** @throws BridgeError CONFIG_INVALID for a bad name, and for a server that no file defines */
+/** @throws BridgeError CONFIG_INVALID for an invalid name, and for a server that no file defines */
 export async function setProfile(name: string, servers: string[]): Promise<void> {
   if (!PROFILE_NAME.test(name)) {
     throw new BridgeError('CONFIG_INVALID', `'${name.slice(0, 80)}' is not a valid name of a profile`, {
       hint: 'Use lower-case letters, digits, - and _.',
     })
   }
-  // Of all servers there are: the profile in use may have fewer.
+  // Choose from all servers: the profile in use may have fewer.
   delete process.env['MCP_BRIDGE_PROFILE']
   const bridge = await openBridge(0)
   try {

@@ -1,11 +1,11 @@
-// The words of the command line → a command. Each is a module of its own, loaded when it is asked for: a client must be answered at once.
+// Maps the words of the command line to commands. Each command is a module that is loaded on use: a client must be answered quickly.
 import { Command, CommanderError } from 'commander'
 import type { LogOptions } from './log.ts'
 import type { TopOptions } from './top.ts'
 import { examplesText } from './examples.ts'
 import { VERSION } from '../version.ts'
 
-/** The exit code of a command that was called wrongly. */
+/** The exit code for invalid usage. */
 const USAGE_ERROR = 2
 
 const TOOLS_HELP = `
@@ -17,7 +17,7 @@ The functions that cells saved, as with \`sandbridge saved\`:
 const program = new Command('sandbridge')
   .description('An MCP server with one tool, run_python. Its sandboxed code calls the tools of all your MCP servers.')
   .version(VERSION)
-  // Commands inherit these: one exit code, and one way to say what is wrong.
+  // Commands inherit these: one exit code and one format for usage errors.
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sandbridge: ')) })
   .option('-v, --verbose', 'write log messages to stderr')
@@ -427,7 +427,7 @@ program
 
 addExamples(program, [])
 
-/** Runs the command that the words of this process name. Never throws: sets the exit code. */
+/** Runs the command in this process's arguments. Never throws: sets the exit code. */
 export async function main(): Promise<void> {
   try {
     const [first, second] = process.argv.slice(2)
@@ -448,7 +448,7 @@ export async function main(): Promise<void> {
       welcome()
     } else await program.parseAsync()
   } catch (error) {
-    // Commander has already printed the mistake; help is not a mistake.
+    // Commander has already printed the error. Printing help is not an error.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
     else {
       const { reportFailure } = await import('./report-failure.ts')

@@ -1,4 +1,4 @@
-// A line at the bottom of a terminal that tells how far a cell is. It writes to a terminal only, and makes room for whatever the cell prints.
+// Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal, and makes room for the cell's output.
 import { describeUpstreamProgress } from '../cell/upstream-progress.ts'
 import { shortNumber } from '../text/short-number.ts'
 import { safeForTerminal } from '../text/terminal-text.ts'
@@ -16,7 +16,7 @@ interface Terminal {
 export class ProgressBar {
   readonly #terminal: Terminal
   #line = ''
-  /** What everything waits for; shown before what the cell is at. */
+  /** What the command waits for; takes precedence over the cell's progress. */
   #waiting = ''
   #isShown = false
   #hidings = 0
@@ -25,11 +25,11 @@ export class ProgressBar {
     this.#terminal = terminal
   }
 
-  /** What a cell is to be run with. */
+  /** Pass these when running a cell. */
   readonly listeners: Heard<'onPreparing' | 'onProgress' | 'onToolCall' | 'onUpstreamProgress'> = {
     onPreparing: (message) => {
       this.#show(message)
-      // It is over when the cell prints: not below that.
+      // Preparation is over when the cell prints, so it is not drawn again below the output.
       this.#line = ''
     },
     onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
@@ -37,14 +37,14 @@ export class ProgressBar {
     onUpstreamProgress: (progress) => this.#show(describeUpstreamProgress(progress)),
   }
 
-  /** Write something else without the bar in its way; the bar comes back below it. */
+  /** Writes something else without the bar in its way; draws the bar below it again. */
   around(write: () => void, endsLine: boolean): void {
     this.clear()
     write()
     if (endsLine) this.#draw()
   }
 
-  /** An empty text when nothing is waited for any more. */
+  /** @param text empty when nothing is waited for any more */
   waitFor(text: string): void {
     if (text === this.#waiting) return
     this.#waiting = oneLine(text)
@@ -52,7 +52,7 @@ export class ProgressBar {
     else this.clear()
   }
 
-  /** Nothing is drawn until `show`, which ends one `hide`. */
+  /** Draws nothing until the matching `show`. */
   hide(): void {
     this.#hidings += 1
     this.clear()

@@ -1,4 +1,4 @@
-// `sandbridge run --http`: serves many clients over HTTP until a signal ends it.
+// `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
 import { Bridge } from '../bridge.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
@@ -12,7 +12,7 @@ import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { offerPage, pageOnDemand } from './offer-page.ts'
 
-/** As the command line has them. */
+/** The options of the command line. */
 export interface HttpFlags {
   http: string
   ui?: string | true
@@ -21,7 +21,7 @@ export interface HttpFlags {
   trustedProxy?: string[]
 }
 
-/** @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach without a token that is set */
+/** @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach when no token is set */
 export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...files }: HttpFlags): Promise<void> {
   const address = parseAddress(http)
   const tls = tlsOf(files)
@@ -30,7 +30,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   checkPublicUrl(address, settings)
   checkHandleKey(settings)
   const { token, source } = await tokenFor(address, settings)
-  // A client on another machine could not open the page.
+  // A client on another machine could not open this machine's page.
   const signInPages = settings.publicUrl === undefined ? undefined : new SignInPages(settings.publicUrl)
   const options = {
     ownPort: address.port,
@@ -73,7 +73,7 @@ function tlsOf({ tlsCert: cert, tlsKey: key }: Pick<HttpFlags, 'tlsCert' | 'tlsK
   })
 }
 
-/** Access tokens name the server that they are for. `0.0.0.0` is the name of none. */
+/** Access tokens name the server they are for, and `0.0.0.0` is not a server's name. */
 function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings): void {
   if (oauthIssuers.length === 0 || publicUrl !== undefined || isLoopback(host)) return
   throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH_ISSUER is set, and MCP_BRIDGE_PUBLIC_URL is not', {
@@ -81,7 +81,7 @@ function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings
   })
 }
 
-/** Any replica has to be able to read the handles of the others. */
+/** Every replica must be able to read the handles of the others. */
 function checkHandleKey({ session, runtime, handleKey }: Settings): void {
   if (session !== 'durable' || runtime !== 'kubernetes' || handleKey !== undefined) return
   throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_SESSION=durable in Kubernetes needs MCP_BRIDGE_HANDLE_KEY', {

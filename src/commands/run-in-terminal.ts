@@ -1,4 +1,4 @@
-// One cell as a person at a terminal sees it: its output as it is printed, then its value, its images as files, and on a terminal that can, in place.
+// Runs one cell for a person at a terminal: shows its output as it is printed, then its value, and its images as files or, where supported, in place.
 import type { Bridge } from '../bridge.ts'
 import type { RunCellRequest } from '../bridge/cells.ts'
 import type { MediaBlock } from '../render/bundle.ts'
@@ -14,13 +14,13 @@ import type { Upstreams } from '../upstream/upstream.ts'
 
 export interface TerminalOptions {
   bar: ProgressBar
-  /** Print the result as JSON when the cell is over, and nothing before. */
+  /** Print the result as JSON after the cell, and nothing before. */
   json?: boolean
   /** The folder for images. */
   images: string
 }
 
-/** @returns whether the cell ended well */
+/** @returns whether the cell succeeded */
 export async function runInTerminal(
   bridge: Bridge,
   session: Session,
@@ -31,7 +31,7 @@ export async function runInTerminal(
   const stop = showStartingServers(bridge.upstreams, bar)
   const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
   const asker = new TerminalAsker(bar, request.timeLimit)
-  // An answer given elsewhere comes too late: the session ends with this command.
+  // The session ends with this command, so a later answer elsewhere could not be used.
   const whole = { ...request, ...listeners, asker, forPerson: true, keepsQuestions: false }
   const result = await bridge.cells.run(session, whole).finally(() => {
     stop()
@@ -67,7 +67,7 @@ async function showMedia(media: readonly MediaBlock[], saved: readonly string[])
   }
 }
 
-/** A terminal is written nothing that steers it; a pipe gets what the cell prints. */
+/** Removes control sequences on a terminal; a pipe gets exactly what the cell prints. */
 function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: string) => void {
   return (stream, part) => {
     const shown = process[stream].isTTY ? safeForTerminal(part) : part
@@ -77,7 +77,7 @@ function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: strin
 
 const LOOK_EVERY_MS = 200
 
-/** Names the servers that the command waits for, while they start. @returns what ends it */
+/** Shows the servers that the command waits for while they start. @returns a function that stops this */
 function showStartingServers(upstreams: Upstreams, bar: ProgressBar): () => void {
   const startedAt = performance.now()
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-// `sandbridge run-workflow`: a workflow without a model. 0 it ended well, 1 it failed, 2 it was called wrongly, 3 its tools are not what they were.
+// `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its tools have changed.
 import type { Bridge } from '../bridge.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { BridgeError } from '../errors.ts'
@@ -34,7 +34,7 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
     const workflow = asWorkflow(await bridge.savedTools.find(functionName(name)))
     const fixtures = new FixtureFile(bridge.stores.of(undefined), workflow.name)
     const fixture = await fixtures.read()
-    // A check needs no arguments: it has those of the run that was recorded.
+    // A check needs no arguments: it uses those of the recorded run.
     const isRecorded = options.check === true && words.length === 0 && fixture !== undefined
     const args = isRecorded ? fixture.args : parseArguments(words, workflow.workflow.parameters)
 
@@ -139,7 +139,7 @@ function showPlan({ workflow, version }: Workflow, args: Record<string, unknown>
   for (const one of packages) print(`  needs the package ${one}`)
 }
 
-/** For a person; standard output is the workflow's. */
+/** For a person; stdout belongs to the workflow. */
 function tell(text: string): void {
   process.stderr.write(`${visible(text)}\n`)
 }

@@ -1,4 +1,4 @@
-// `sandbridge run`: serves one client over stdio until it goes away, then ends everything that was started for it. With --http, many.
+// `sandbridge run`: serves one client over stdio until it disconnects, then ends everything that was started for it. With --http, many clients.
 import { setImmediate } from 'node:timers/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { PermissionFiles } from '../config/permission-files.ts'
@@ -26,19 +26,19 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   }
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const settings = readSettings(process.env)
-  // Who has made a mistake in the rules is told at once, and not by a bridge that seems to work.
+  // Report invalid rules at once, instead of by a bridge that seems to work.
   await new PermissionFiles(settings).read()
   const log = createLog(settings.logLevel)
   let conversation: Promise<Conversation> | undefined
   const open = async (): Promise<Conversation> => {
     const { chooseProvider, prepareAhead } = await import('../sandbox/choose-provider.ts')
     const findProvider = chooseProvider(settings, log)
-    // Other processes do that, while this one loads its code. They are started first, since loading lets nothing else run.
+    // Start these child processes before loading code, because loading blocks the event loop.
     if (settings.poolCount > 0) {
       prepareAhead(findProvider)
       await setImmediate()
     }
-    // Most of our code is behind this import: a client has its list of tools before that is loaded.
+    // Most of the code is behind this import: a client gets its list of tools before it is loaded.
     const [{ Bridge }, { keptForClient }] = await Promise.all([
       import('../bridge.ts'),
       import('../session/kept-for.ts'),
@@ -60,7 +60,7 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   onShutdown(async () => {
     page?.close()
     await conversation?.then(({ bridge }) => bridge.close()).catch(() => {})
-    // What a cell came to, now that it has ended with its sandbox, is still told.
+    // Cells that have ended with their sandbox still return their result.
     await runs.answered()
     await handle.close()
   })

@@ -1,4 +1,4 @@
-// `sandbridge sandboxes`: those that outlive their bridge, for the person whose machine or namespace they are in. Starts none.
+// `sandbridge sandboxes`: lists and removes sandboxes that outlive their bridge, for the owner of the machine or namespace. Starts none.
 import path from 'node:path'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
@@ -13,17 +13,17 @@ import { print, printEmpty, printJson, printSummary, printTable, visibleInline }
 const NONE =
   'No sandboxes are kept. With MCP_BRIDGE_SESSION=durable, the sandbox of a conversation outlives its bridge.'
 
-/** Of a cluster that does not answer. */
+/** Timeout for a cluster that does not answer. */
 const PATIENCE_MS = 3_000
 
-/** What can be told of one: nothing that leads into it. */
+/** A description of one sandbox, without anything that gives access to it. */
 interface Described extends Pick<KeptRecord, 'id' | 'client' | 'folder' | 'createdAt'> {
   provider: ProviderName
-  /** `in use` by a bridge, `waiting` for one, `ended`: the next bridge drops it; of a pod also `no answer`: its node may be gone. */
+  /** `in use` by a bridge, `waiting` for one, `ended`: the next bridge removes it; for a pod also `no answer`: its node may be down. */
   state: KeptPod['state']
-  /** The process of the bridge that has it, or who that is in the words of the cluster. */
+  /** The process id of its bridge, or the bridge's identity in the cluster. */
   bridge?: number | string
-  /** Not known of pods. */
+  /** Unknown for pods. */
   usedAt?: string
 }
 
@@ -66,7 +66,7 @@ export async function removeSandbox(id: string): Promise<void> {
   print(`Ended '${id}'. Its variables are gone.`)
 }
 
-/** The namespace of the pods, where the settings say that sandboxes are pods. */
+/** The namespace of the pods, if the settings select pods as sandboxes. */
 async function openPods(): Promise<Cluster | undefined> {
   const { runtime, kubernetesContext: context, kubernetesNamespace: namespace } = readSettings(process.env)
   if (runtime !== 'kubernetes') return undefined

@@ -1,4 +1,4 @@
-// Images and sounds of a cell that ran in a terminal: files, under names that were free.
+// Saves images and sounds of a cell in a terminal as files under unused names.
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -10,7 +10,7 @@ const MAX_NUMBER = 100_000
 export async function saveMedia(blocks: readonly MediaBlock[], folder: string): Promise<string[]> {
   const saved: string[] = []
   try {
-    // Node would try for ever to make a folder in /proc.
+    // Node would retry forever to create a folder in /proc.
     if (/^\/proc(\/|$)/.test(path.resolve(folder))) throw new Error('/proc cannot hold files')
     if (blocks.length > 0) await mkdir(folder, { recursive: true })
     for (const block of blocks) saved.push(await saveOne(block, folder))
@@ -23,7 +23,7 @@ export async function saveMedia(blocks: readonly MediaBlock[], folder: string): 
   return saved
 }
 
-/** Nothing that is there is written over. */
+/** Never overwrites an existing file. */
 async function saveOne({ type, data, mimeType }: MediaBlock, folder: string): Promise<string> {
   const extension = mimeType.replace(/^\w+\/(x-)?/, '').replace(/[^a-z0-9]/g, '') || 'bin'
   for (let number = 1; number < MAX_NUMBER; number += 1) {

@@ -1,4 +1,4 @@
-// `sandbridge save`: what a model did becomes a workflow, without the model. Its code and the answers it got are from the record.
+// `sandbridge save`: turns recorded runs of a model into a workflow that needs no model. Its code and its replies come from the record.
 import { recordIn } from '../audit/other-files.ts'
 import { recordedCode } from '../audit/recorded-code.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
@@ -17,7 +17,7 @@ interface SaveOptions {
 
 const TIMEOUT_MS = 120_000
 
-/** @param runs beginnings of ids, in the order in which their code is put together */
+/** @param runs prefixes of ids, in the order in which their code is joined */
 export async function saveRuns(runs: readonly string[], title: string, options: SaveOptions): Promise<void> {
   const { param: parameters = [], description, json } = options
   await withBridge(async (bridge) => {

@@ -1,4 +1,4 @@
-// `sandbridge saved`: the functions that cells have kept: list, show, delete, and share them as a file.
+// `sandbridge saved`: lists, shows, deletes, exports and imports the functions that cells have saved.
 import { readFile, writeFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -20,7 +20,7 @@ const NO_SAVED =
 const MAX_FILE_CHARS = 64 * 1024 * 1024
 const exported = z.object({ sandbridgeTools: z.literal(1), tools: z.array(z.unknown()).max(1_000) })
 
-/** Sets the exit code to 1 when one of them is broken. Starts a sandbox when there are some that are not known to load. */
+/** Sets the exit code to 1 when one of them is broken. Starts a sandbox when it is not known whether some of them load. */
 export async function listSaved({ json }: SavedOptions): Promise<void> {
   const { tools, broken } = await withBridge((bridge) => bridge.loadableTools.list())
   if (broken.length > 0) process.exitCode = 1
@@ -46,13 +46,13 @@ export async function removeSaved(name: string): Promise<void> {
   print(`Deleted '${name}' with all its versions.`)
 }
 
-/** Writes the newest versions of all tools, or of those named, to a file that `import` reads. */
+/** Writes the newest versions of all tools, or of the named ones, to a file for `import`. */
 export async function exportSaved(file: string, names: string[]): Promise<void> {
   const store = await openStore()
   const { tools, broken } = await store.list()
   const chosen = names.length === 0 ? tools : await Promise.all(names.map((name) => store.find(name)))
   for (const { name, problem } of names.length === 0 ? broken : []) print(`skipped ${name}: ${problem}`)
-  // The parts of a tool only: versions and dates are this machine's.
+  // Only the tools' content: versions and dates belong to this machine.
   const text = JSON.stringify(
     { sandbridgeTools: 1, tools: chosen.map((tool) => savedToolContent.parse(tool)) },
     undefined,
@@ -69,11 +69,11 @@ export async function exportSaved(file: string, names: string[]): Promise<void> 
   print(`Exported ${chosen.length} to ${file}.`)
 }
 
-/** Adds the tools of a file, each after it was loaded in a sandbox. Sets the exit code to 1 when one was left out. */
+/** Adds the tools of a file, each after loading it in a sandbox. Sets the exit code to 1 when one was skipped. */
 export async function importSaved(file: string): Promise<void> {
   const tools = await readExported(file)
   await withBridge(async (bridge) => {
-    // Tools may import each other, in any order: what fails is tried again as long as others get through.
+    // Tools may import each other in any order: retries failed ones as long as others succeed.
     let left = tools
     let failures: string[] = []
     for (let before = Infinity; left.length < before;) {

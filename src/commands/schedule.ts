@@ -1,5 +1,5 @@
-// `sandbridge schedule`: has a bridge that serves HTTP run a workflow at set times, lists and removes what is scheduled, or prints what makes this
-// machine's own timers run it.
+// `sandbridge schedule`: makes a bridge that serves HTTP run a workflow at set times, lists and removes schedules, or prints entries for this machine's
+// own timers.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { SavedToolStore } from '../state/saved-tool-store.ts'
@@ -26,7 +26,7 @@ const PRINTERS: Record<string, (entry: TimerEntry) => string> = {
   launchd: launchdList,
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for a time or a parameter that is wrong: better now than at eight on Monday */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid time or parameter, so that the first run does not fail */
 export async function schedule(
   name: string | undefined,
   when: string | undefined,
@@ -115,6 +115,6 @@ function printEntry(system: string, name: string, when: string, words: string[])
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${system}' is not a known timer system`, { hint })
   }
   const program = [process.execPath, path.resolve(process.argv[1]!)]
-  // As it is: other programs read it.
+  // Unchanged: other programs read it.
   process.stdout.write(printer({ name, when, command: [...program, 'run-workflow', name, ...words] }))
 }

@@ -1,4 +1,4 @@
-// `sandbridge search`: what a cell's search_tool_docs would find.
+// `sandbridge search`: prints what a cell's search_tool_docs would return.
 import { firstSentence } from '../text/one-line.ts'
 import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import { searchWithSaved } from '../proxy/search-with-saved.ts'
@@ -30,7 +30,7 @@ export async function search(query: string, options: SearchOptions): Promise<voi
   })
 }
 
-/** For a person what it is and does; for a program the line to call it by. */
+/** For a person, what each tool is and does; for a program, the line that calls it. */
 function printFound(docs: readonly ToolDoc[]): void {
   if (!process.stdout.isTTY) return docs.forEach(({ line }) => print(line))
   printTable(

@@ -1,4 +1,4 @@
-// What jails a server, for `doctor` and `servers NAME`. It may start processes and containers, which end at once.
+// Finds what jails a server, for `doctor` and `servers NAME`. May start short-lived processes and containers.
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Settings } from '../config/settings.ts'
 import { messageOf } from '../errors.ts'
@@ -6,11 +6,11 @@ import { findJailMaker, type JailMakerName } from '../upstream/stdio/jail/jail-m
 import { programInPod } from '../upstream/stdio/jail/server-pod.ts'
 
 export interface ServerJail {
-  /** The server's. */
+  /** The server's name. */
   name: string
   /** What jails it. */
   engine?: JailMakerName | 'a pod'
-  /** Why nothing does, so that the server does not start. */
+  /** Why no engine can jail it, so that the server does not start. */
   problem?: string
 }
 

@@ -1,13 +1,13 @@
-// What a person is told about servers in more than one command.
+// Notes about servers that several commands print.
 import type { Bridge } from '../bridge.ts'
 import { count } from '../text/count.ts'
 
-/** What to do where nothing is configured. */
+/** What to do when no server is configured. */
 export const NO_SERVERS =
   'No MCP server is configured. Add entries under "mcpServers" in a file in ~/MCPs, for example ~/MCPs/servers.json:\n' +
   '  { "mcpServers": { "time": { "command": "uvx", "args": ["mcp-server-time"] } } }'
 
-/** A sentence on the servers of this project that may not be started; none where there are none. */
+/** A sentence about the servers of this project that are not trusted; empty when there are none. */
 export function untrustedNote({ discovered: { untrusted } }: Pick<Bridge, 'discovered'>): string[] {
   if (untrusted.length === 0) return []
   const names = untrusted.map(({ name }) => name).join(', ')
@@ -16,7 +16,7 @@ export function untrustedNote({ discovered: { untrusted } }: Pick<Bridge, 'disco
   ]
 }
 
-/** What a search did not look into, and how that is mended; no lines where it looked everywhere. */
+/** Servers that a search did not cover, and how to fix that; empty when it covered all. */
 export function unsearchedLines(unsearched: readonly { name: string; reason: string; isBroken: boolean }[]): string[] {
   if (unsearched.length === 0) return []
   const lines = unsearched.map(({ name, reason }) => `Not searched: ${name}: ${shortReason(name, reason)}`)
@@ -28,7 +28,7 @@ export function unsearchedLines(unsearched: readonly { name: string; reason: str
   ]
 }
 
-/** Why a server failed, where its name stands beside it. */
+/** Why a server failed, without its name, for output that shows the name separately. */
 export function shortReason(name: string, reason: string): string {
   const start = [`Server '${name}' could not be started: `, `Server '${name}' `, `${name}: `].find((text) =>
     reason.startsWith(text),

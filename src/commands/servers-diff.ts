@@ -1,4 +1,4 @@
-// `sandbridge servers diff`: tools that are not what they were when their server was first listed, and what in descriptions is meant for a model.
+// `sandbridge servers diff`: shows tools that differ from their server's first listing, and text in descriptions that addresses the model.
 import type { Bridge } from '../bridge.ts'
 import { definitionKey } from '../catalog/disk-cache.ts'
 import { changesIn, type FirstListed, shown } from '../catalog/first-listings.ts'

@@ -1,4 +1,4 @@
-// `sandbridge servers`: which upstreams there are, what is known of them, and where they come from. Starts none of them.
+// `sandbridge servers`: lists the upstreams, what is known about them, and where they are defined. Starts none of them.
 import type { Bridge } from '../bridge.ts'
 import { describeServers } from '../config/describe-servers.ts'
 import type { ConfigFileRead, FoundServer } from '../config/server-definition.ts'
@@ -50,7 +50,7 @@ function printServers(bridge: Bridge): void {
       return [name, `mcp_${alias}`, { text: 'failed', style: 'red' }, note + shortReason(name, problem)]
     if (toolCount === undefined)
       return [name, `mcp_${alias}`, { text: 'not asked yet', style: 'dim' }, note + description]
-    // The number of tools stands beside it.
+    // The number of tools is in another column.
     const purpose = description.replace(`${toolCount} tools: `, '')
     return [name, `mcp_${alias}`, { text: count(toolCount, 'tool'), style: 'green' }, note + purpose]
   })
@@ -98,7 +98,7 @@ function printSources({ discovered }: Bridge): void {
   printSummary(parts.join('. '))
 }
 
-/** Where servers come from, and what became of each: `name` is what it is called here. */
+/** The config files and the servers of each; `name` is the server's name in this bridge. */
 function sourceFiles({ discovered: { files, found } }: Bridge): object[] {
   return files.map((source) => ({
     ...source,

@@ -1,17 +1,17 @@
-// Lines from a terminal, with completion and a history that outlives the shell. The shell owns the terminal only while it waits for a line, so
+// Reads lines from a terminal, with completion and a history that outlives the shell. The shell uses the terminal only while it waits for a line, so
 // that a cell may ask in it, too.
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { replaceFile } from '../storage/replace-file.ts'
 
-/** Of history. */
+/** Lines of history. */
 const MAX_LINES = 1_000
 
-/** What came of waiting for a line: Ctrl-C gives up what was begun, Ctrl-D ends. */
+/** The result of waiting for a line: Ctrl-C discards the current input, Ctrl-D ends. */
 export type Typed = { line: string } | 'given up' | 'ended'
 
-/** Words that can stand at the end of a line, and how much of the line they replace. */
+/** Words that can complete a line, and the part of the line that they replace. */
 export type Complete = (line: string) => Promise<{ words: string[]; replaced: string }>
 
 type Found = [words: string[], replaced: string]
@@ -20,9 +20,9 @@ type Completed = (error: null, found: Found) => void
 export class ShellInput {
   readonly #complete: Complete
   #history: string[]
-  /** Lines that came with one that was read, as when several are pasted. */
+  /** Further lines that arrived with one that was read, as after a paste. */
   readonly #ahead: string[] = []
-  /** The beginning of the next one. */
+  /** The beginning of the next line. */
   #begun = ''
   #open: Interface | undefined
 
@@ -31,7 +31,7 @@ export class ShellInput {
     this.#complete = complete
   }
 
-  /** The newest first. */
+  /** Newest first. */
   get history(): readonly string[] {
     return this.#history
   }
@@ -48,9 +48,9 @@ export class ShellInput {
     return new Promise((resolve) => {
       const settle = (typed: Typed): void => {
         terminal.removeAllListeners('line').removeAllListeners('SIGINT')
-        // Not all of its listeners: readline itself has one, which lets go of the terminal.
+        // Only this listener: readline's own one releases the terminal.
         terminal.removeListener('close', onClose)
-        // Those of the same paste follow at once.
+        // Further lines of the same paste arrive immediately.
         terminal.on('line', (next) => this.#ahead.push(next))
         resolve(typed)
       }
@@ -67,7 +67,7 @@ export class ShellInput {
     })
   }
 
-  /** Leave the terminal to others until the next line is awaited. */
+  /** Leaves the terminal to others until the next line is awaited. */
   release(): void {
     const terminal = this.#open
     this.#open = undefined
@@ -89,26 +89,26 @@ export class ShellInput {
     return this.#open
   }
 
-  /** Readline must hear something in any case: it is paused until then. */
+  /** Always calls `done`: readline is paused until then. */
   async #completeTo(line: string, done: Completed): Promise<void> {
     let found: Found = [[], '']
     try {
       const { words, replaced } = await this.#complete(line)
       found = [words, replaced]
     } catch {
-      // No completion.
+      // Offer no completion.
     }
     done(null, found)
   }
 }
 
-/** The newest first, as readline wants them. */
+/** Newest first, as readline requires. */
 export async function readHistory(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(() => '')
   return text.split('\n').filter(Boolean).slice(-MAX_LINES).toReversed()
 }
 
-/** Writes for the owner alone, since what was typed may hold secrets. A folder that cannot be written to loses only the history. */
+/** Writes a file that only the owner can read, because input may contain secrets. If the folder is not writable, only the history is lost. */
 export async function writeHistory(file: string, lines: readonly string[]): Promise<void> {
   const text = lines
     .slice(0, MAX_LINES)

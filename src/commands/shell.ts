@@ -1,4 +1,4 @@
-// `sandbridge shell`: cells one after the other in one session, typed at a prompt.
+// `sandbridge shell`: runs cells that are typed at a prompt, in one session.
 import path from 'node:path'
 import type { Bridge } from '../bridge.ts'
 import type { AskInput } from '../config/input-answers.ts'
@@ -27,7 +27,7 @@ export async function shell(options: { images?: string }): Promise<void> {
   }
   const terminal: Terminal = { bar: new ProgressBar(process.stderr), images: options.images ?? '.' }
   const bridge = await openBridge(0, askWithin(terminal))
-  // Ctrl-C is for the cell.
+  // Ctrl-C interrupts the cell.
   onShutdown(() => bridge.close(), { watchStdin: false, signals: ['SIGTERM', 'SIGHUP'] })
   process.on('SIGINT', () => terminal.running?.abort())
   try {
@@ -77,7 +77,7 @@ async function readAndRun(bridge: Bridge, terminal: Terminal): Promise<void> {
   process.stdout.write('\n')
 }
 
-/** A failure of the bridge is told, and the shell goes on. */
+/** Reports a failure of the bridge; the shell continues. */
 async function runOne(bridge: Bridge, session: Session, code: string, terminal: Terminal): Promise<void> {
   const { timeoutMs } = bridge.settings
   terminal.running = new AbortController()

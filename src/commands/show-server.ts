@@ -1,4 +1,4 @@
-// `sandbridge servers NAME`: all that is known of one server. Starts nothing.
+// `sandbridge servers NAME`: shows everything known about one server. Starts nothing.
 import type { Bridge } from '../bridge.ts'
 import { listingTokens } from '../catalog/calls/listing-tokens.ts'
 import type { ServerDetails } from '../catalog/known-server.ts'
@@ -43,7 +43,7 @@ export async function showServer(bridge: Bridge, given: string, { json }: { json
   printSummary(nextStep(name, details))
 }
 
-/** What a server wrote when it last failed. */
+/** The server's output at its last failure. */
 export function printLog(bridge: Bridge, given: string): void {
   const name = namedServer(bridge, given)
   const details = bridge.catalog.details(name)
@@ -56,7 +56,7 @@ export function printLog(bridge: Bridge, given: string): void {
 
 const logOf = ({ failure, lastError }: ServerDetails): string | undefined => failure?.log ?? lastError?.log
 
-/** For a server that works as far as is known; the failure of one that does not has a row of its own. */
+/** For a server that currently works; the failure of a broken one has a separate row. */
 function lastErrorRow(name: string, { failure, lastError }: ServerDetails): Cell[][] {
   if (failure || !lastError) return []
   return [['last error', `${ago(lastError.at, Date.now())}: ${shortReason(name, lastError.reason)}`]]

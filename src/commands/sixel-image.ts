@@ -1,16 +1,16 @@
-// An image as sixels, the form of xterm, foot, mlterm, Windows Terminal and others. Loaded when a terminal has said that it shows them.
+// Encodes an image as sixels, the format of xterm, foot, mlterm, Windows Terminal and others. Loaded when a terminal has said that it supports them.
 import { PNG } from 'pngjs'
 import { image2sixel } from 'sixel'
 
-/** Beyond, the terminal would be busy for seconds. */
+/** A larger image would keep the terminal busy for seconds. */
 const MAX_PIXELS = 4_000_000
 const COLOURS = 256
-/** Where a PNG says how large it is, and whether its rows are interlaced: those are unpacked without a bound. */
+/** Offsets in a PNG of its size and of its interlace flag: interlaced rows are unpacked without a limit. */
 const WIDTH_AT = 16
 const HEIGHT_AT = 20
 const INTERLACED_AT = 28
 
-/** @param data of a PNG, base64 @returns undefined for another kind of data, or an image that is too large */
+/** @param data of a PNG, base64 @returns undefined for other data or an image that is too large */
 export function sixelImage(data: string): string | undefined {
   const bytes = Buffer.from(data, 'base64')
   if (bytes.length <= INTERLACED_AT || bytes[INTERLACED_AT] !== 0) return undefined
@@ -23,7 +23,7 @@ export function sixelImage(data: string): string | undefined {
   }
 }
 
-/** Charts are made for paper: what is transparent in them is white. No Buffer, for the encoder takes its slices for copies. */
+/** Charts are drawn for a white background, so transparent pixels become white. Not a Buffer, because the encoder expects slices to be copies. */
 function onWhite(pixels: Uint8Array): Uint8Array {
   const drawn = new Uint8Array(pixels.length)
   for (let at = 0; at < pixels.length; at += 4) {

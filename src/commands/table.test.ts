@@ -6,7 +6,7 @@ const ROWS: Cell[][] = [
   ['db', { text: 'failed', style: 'red' }, 'no such host'],
 ]
 
-/** What is written while `write` runs, to a terminal of 40 columns or to a pipe. */
+/** What `write` prints to a terminal of 40 columns or to a pipe. */
 function written(isTTY: boolean, write: () => void): { stdout: string; stderr: string } {
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

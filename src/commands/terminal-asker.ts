@@ -1,4 +1,4 @@
-// The person at a terminal, as cells ask them about calls: the same choices that clients show. Other forms are for clients.
+// Lets cells ask the person at a terminal about calls, with the same choices that clients show. Other forms are for clients only.
 import type { TimeLimit } from '../cell/time-limit.ts'
 import { BridgeError } from '../errors.ts'
 import type { Asker, Question } from '../proxy/user/questions.ts'
@@ -33,7 +33,7 @@ export class TerminalAsker implements Asker {
     }
   }
 
-  /** @throws BridgeError CANCELLED when the cell ends before there is an answer */
+  /** @throws BridgeError CANCELLED when the cell ends before an answer */
   async ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
     const choice = choiceOf(question)
     if (!choice) return { action: 'decline' }
@@ -51,7 +51,7 @@ export class TerminalAsker implements Asker {
   }
 }
 
-/** Of a form whose only field is one. */
+/** The choice of a form with a single field. */
 function choiceOf({ method, params }: Question): Choice | undefined {
   const form = params['requestedSchema']
   if (method !== 'elicitation/create' || params['mode'] !== 'form' || !isRecord(form)) return undefined

@@ -1,17 +1,17 @@
-// What a terminal says of itself when it is asked.
+// Asks a terminal for its capabilities.
 
-/** The answer to "primary device attributes", with 4 among its numbers where sixels are shown. See the control sequences of xterm. */
+/** The response to "primary device attributes", with a 4 if sixels are supported. See the control sequences of xterm. */
 // oxlint-disable-next-line no-control-regex
 const ANSWER = /\x1b\[\?([\d;]+)c/
 const QUESTION = '\x1b[c'
 const SIXEL = '4'
-/** Every terminal answers at once; through a slow connection it may take this long. */
+/** Terminals respond at once; a slow connection may take this long. */
 const WAIT_MS = 500
 const MAX_CHARS = 1_000
 
 let asked: Promise<boolean> | undefined
 
-/** Whether the terminal of this process shows sixels. It is asked once. What is typed in that moment is lost. */
+/** Whether this process's terminal supports sixels. Asked once. Input typed at that moment is lost. */
 export function showsSixels(): Promise<boolean> {
   asked ??= ask(process.stdin, process.stdout)
   return asked

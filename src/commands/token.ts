@@ -1,11 +1,11 @@
-// `sandbridge token`: named tokens for clients of `run --http`: create, list and revoke them.
+// `sandbridge token`: creates, lists and revokes named tokens for clients of `run --http`.
 import { BridgeError } from '../errors.ts'
 import { hasExpired, NamedTokens } from '../server/http/named-tokens.ts'
 import { ownStore } from './own-store.ts'
 import { print, printEmpty, printJson, printTable } from './print.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-/** A date that JavaScript can hold, and longer than anyone means. */
+/** Within the range of JavaScript dates, and longer than anyone needs. */
 const MAX_MS = 36_500 * UNITS.d
 
 export async function createToken(name: string, { expires }: { expires?: string }): Promise<void> {

@@ -1,4 +1,4 @@
-// `sandbridge tools SERVER [TOOL]`: the tools of a server as lines to call them by; one tool in full.
+// `sandbridge tools SERVER [TOOL]`: lists the tools of a server as lines that call them, or one tool in detail.
 import { firstSentence } from '../text/one-line.ts'
 import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import { BridgeError } from '../errors.ts'
@@ -24,7 +24,7 @@ export async function tools(server: string, tool: string | undefined, options: {
   if (!isServer) await savedTools(server, tool, options)
 }
 
-/** What may stand in the place of a server's name, when no server has it: the same as the command `saved`. */
+/** Words accepted instead of a server's name, if no server has that name: the same as the command `saved`. */
 const SAVED_WORDS = new Set(['saved', 'export', 'import'])
 
 async function savedTools(word: string, file: string | undefined, options: { json?: boolean }): Promise<void> {
@@ -45,7 +45,7 @@ function printList(server: string, docs: readonly ToolDoc[]): void {
   printSummary(`${count(docs.length, 'tool')}. How to call one: sandbridge tools ${server} ${docs[0]!.toolAlias}`)
 }
 
-/** The line to call it by, and below it what `detail: "full"` says of the tool and of each parameter. */
+/** The line that calls it, and below it the description of the tool and of each parameter. */
 function asText({ line, description, params, example }: ToolDoc): string {
   if (params === undefined) return line
   const details = params.map(

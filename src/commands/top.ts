@@ -1,4 +1,4 @@
-// `sandbridge top`: what every bridge of this user does now: sessions, cells, calls, servers.
+// `sandbridge top`: shows live what every bridge of this user is doing: sessions, cells, calls, servers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readSettings } from '../config/settings.ts'
 import { LiveClient } from '../live/live-client.ts'
@@ -17,7 +17,7 @@ const REFRESH_MS = 500
 const ALTERNATE_SCREEN = { enter: '\u001B[?1049h\u001B[?25l', leave: '\u001B[?25h\u001B[?1049l' }
 const HOME_AND_CLEAR = '\u001B[H\u001B[J'
 
-/** What is shown of one bridge. */
+/** The displayed data of one bridge. */
 interface Shown extends LiveSnapshot {
   bridge: LiveBridge
 }

@@ -1,4 +1,4 @@
-// `sandbridge trust`: allow the servers that a project's own config files define. A project is someone else's command line until its owner says otherwise.
+// `sandbridge trust`: allows the servers that a project's config files define. Without it, a project could run any command on this machine.
 import { placeholdersIn } from '../config/placeholders.ts'
 import type { RemoteServer, ServerDefinition, SignInClient } from '../config/server-definition.ts'
 import { createTrustStore } from '../config/trust.ts'
@@ -14,7 +14,7 @@ interface TrustOptions {
   json?: boolean
 }
 
-/** Of one argument. */
+/** Per argument. */
 const MAX_SHOWN_CHARS = 500
 
 export async function trust(options: TrustOptions): Promise<void> {
@@ -36,7 +36,7 @@ export async function trust(options: TrustOptions): Promise<void> {
         options.yes ||
         (await confirm(`Allow the bridge to start these servers? Read ${visibleInline(file)} first. [y/N] `))
       ) {
-        // What was listed is what is trusted: a file that has changed since asks again.
+        // Trusts the text that was listed: a file that has changed since must be trusted again.
         await store.trust(file, hash)
         print('Trusted. A change of the file requires trust again.')
       }
@@ -55,7 +55,7 @@ function printTrusted(files: readonly string[], { json }: TrustOptions): void {
   printSummary('Stop trusting one: sandbridge trust --remove FILE')
 }
 
-/** All that decides what is run or reached, as it was written: placeholders are not filled in. Of variables and headers, the names. */
+/** Everything that decides what is run or reached, as written, with placeholders not filled in. For variables and headers, only names. */
 function linesOf({ name, transport }: ServerDefinition): string[] {
   if (transport.type !== 'stdio') return [`${shown(name)}: ${shown(transport.url)}`, ...remoteLines(transport)]
   const { command, args, env, inheritEnv = [], cwd, envFile } = transport
@@ -84,7 +84,7 @@ function remoteLines({ url, headers, oauth, signIn }: RemoteServer): string[] {
   ]
 }
 
-/** Whatever of the user's machine is filled in, and where it goes: a name of a header does not tell that it holds a key of another service. */
+/** Shows values that are filled in from the user's machine, and where they go: a header's name does not reveal that it carries another service's key. */
 function filledIn(verb: string, values: Record<string, string>, kind: string, address?: string): string[] {
   return Object.entries(values).flatMap(([name, text]) => {
     const written = placeholdersIn(text).map((one) => one.written.split(':-')[0]!)

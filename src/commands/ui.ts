@@ -1,4 +1,4 @@
-// `sandbridge ui`: a link to the page that a running bridge serves, else the page with a bridge of its own, until a signal ends it.
+// `sandbridge ui`: prints a link to the page of a running bridge, otherwise serves the page with a bridge of its own until a signal stops it.
 import { createInterface } from 'node:readline'
 import { readSettings } from '../config/settings.ts'
 import { onShutdown } from '../process/shutdown.ts'
@@ -49,7 +49,7 @@ interface FoundPage {
   link: string
 }
 
-/** A page that a running bridge of this user serves already. @param port of the page that is wanted; missing means any. @returns the page of the bridge that has run longest */
+/** Finds a page that a running bridge of this user serves. @param port missing means any. @returns the page of the bridge that has run longest */
 async function findPage(stateDir: string, port?: number): Promise<FoundPage | undefined> {
   const asked = await Promise.all((await liveBridges(stateDir)).map(async (bridge) => askForLink(bridge, port)))
   return asked.find((page) => page !== undefined)
@@ -62,7 +62,7 @@ async function askForLink(bridge: LiveBridge, port: number | undefined): Promise
     const isWanted = typeof served.link === 'string' && (port === undefined || served.port === port)
     return isWanted ? { bridge, link: served.link as string } : undefined
   } catch {
-    // It serves none, or is on its way out.
+    // The bridge serves no page or is shutting down.
     return undefined
   }
 }

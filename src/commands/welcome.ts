@@ -1,4 +1,4 @@
-// What `sandbridge` alone says at a terminal, where no MCP client is at the other end.
+// The output of `sandbridge` without arguments at a terminal, where no MCP client is connected.
 import { VERSION } from '../version.ts'
 import { print } from './print.ts'
 

@@ -1,9 +1,9 @@
-// Which settings were given and do nothing in the sandbox that is used. For `sandbridge doctor`. Pure.
+// Finds settings that are set but have no effect in the chosen sandbox, for `sandbridge doctor`. Pure.
 import type { ProviderName } from '../sandbox/provider.ts'
 
 const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
 
-/** By variable: the providers that heed it. Every provider heeds the others. */
+/** The providers that use each variable. All other variables are used by every provider. */
 const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_IMAGE: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
   MCP_BRIDGE_CPUS: [...CONTAINERS, 'kubernetes'],
@@ -17,7 +17,7 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_KUBERNETES_START: ['kubernetes'],
 }
 
-/** A sentence for each. */
+/** One sentence per setting. */
 export function settingsWithoutEffect(
   env: Readonly<Record<string, string | undefined>>,
   provider: ProviderName,

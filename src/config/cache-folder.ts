@@ -1,4 +1,4 @@
-// Where the cache is, known before the settings are read: what makes reading them faster lies in it.
+// Finds the cache folder before the settings are read, because the cache holds what speeds up reading them.
 import path from 'node:path'
 import { absolutePath, type SettingContext } from './setting-kinds.ts'
 
@@ -8,12 +8,12 @@ export function cacheFolder(context: SettingContext): string {
   return set ? absolutePath(set, context.home) : standardCacheDir(context)
 }
 
-/** Where it is when nothing is set. */
+/** The folder when nothing is set. */
 export function standardCacheDir({ env, home, platform, isRoot }: SettingContext): string {
   const shared = env['XDG_CACHE_HOME']
   if (shared?.trim()) return path.join(shared, 'sandbridge')
   if (platform === 'darwin') return path.join(home, 'Library', 'Caches', 'sandbridge')
   if (platform === 'win32') return path.join(env['LOCALAPPDATA'] ?? path.join(home, 'AppData', 'Local'), 'sandbridge')
-  // Root's sandboxes run as another user, who cannot look into root's home.
+  // Root's sandboxes run as another user, who cannot read root's home.
   return isRoot ? '/var/cache/sandbridge' : path.join(home, '.cache', 'sandbridge')
 }

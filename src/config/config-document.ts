@@ -1,18 +1,18 @@
-// From the text of a config file to plain values, whatever its format, and the few ways in which readers look at such values. Pure.
+// Parses a config file of any format to plain values, and has the helpers with which readers look at them. Pure.
 import { isRecord, parseJson } from '../text/json.ts'
 
 /**
- * What a parser makes of a text. Its own message can quote the file, and the file holds secrets: only the kind of error and its place go into
- * a reason.
+ * The result of a parser. Its own message may quote the file, which holds secrets, so a reason contains only the kind of error and
+ * its position.
  */
 export type Parsed = { value: unknown } | { reason: string; offset?: number }
 
 export type ConfigFormat = 'jsonc' | 'toml' | 'yaml'
 
-/** A value from a config file about which nothing is known but that it is an object. */
+/** A value from a config file of which only the type object is known. */
 export type ConfigObject = Record<string, unknown>
 
-/** The values of a text, or the reason why it has none. Blank text is an empty object. */
+/** Parses a text, or returns the reason why it is invalid. Blank text is an empty object. */
 export async function parseDocument(
   text: string,
   format: ConfigFormat,
@@ -25,7 +25,7 @@ export async function parseDocument(
     : { reason: 'holds a list or a single value, not an object' }
 }
 
-// Parsers are loaded on first need, each through a file of ours: a bundle has no named exports for an import() of CommonJS.
+// Parsers are loaded on first use, each through a file of ours: a bundle has no named exports for an import() of CommonJS.
 const parsers: Record<ConfigFormat, (text: string) => Promise<Parsed>> = {
   async jsonc(text) {
     const value = parseJson(text)
@@ -41,7 +41,7 @@ function placeOf(text: string, offset: number | undefined): string {
   return ` at line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`
 }
 
-/** A value by a path of keys; undefined as soon as one is missing. Only own keys count. */
+/** The value at a path of keys; undefined when one is missing. Only own keys count. */
 export function valueAt(value: unknown, ...keys: string[]): unknown {
   let at = value
   for (const key of keys) {

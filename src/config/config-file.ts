@@ -1,29 +1,29 @@
-// Reading one config file: from a path to text, whatever is at that path. A file that cannot be read is a reason, never an exception.
-// What the text means is the business of config-document.ts and the readers.
+// Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an exception.
+// config-document.ts and the readers interpret the text.
 import { open, readdir, stat } from 'node:fs/promises'
 
-/** The part of a file system that configuration needs. Paths are absolute. Both throw what node:fs throws. */
+/** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
 export interface ConfigFileSystem {
-  /** @throws an Error with `code` ENOENT, EACCES, … or FileRefused when it is no ordinary file or too big. */
+  /** @throws an Error with `code` ENOENT, EACCES, … or FileRefused when it is not a regular file or too large. */
   readFile(file: string): Promise<Uint8Array>
   /** The names of a folder's entries. */
   readdir(folder: string): Promise<string[]>
 }
 
-/** `reason` says why there is no text; neither is set when there is no file. */
+/** `reason` says why the file could not be read; `absent` means that it does not exist. */
 export type FileText = { text: string } | { reason: string } | { absent: true }
 
-/** The biggest config file that is read. */
+/** The largest config file that is read. */
 export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
 
-/** Reading was refused for a reason of ours. Its message is fit for the file's owner. */
+/** The file is refused by this module. The message may be shown to the file's owner. */
 class FileRefused extends Error {
   override readonly name = 'FileRefused'
 }
 
 export const nodeFileSystem: ConfigFileSystem = {
   async readFile(file) {
-    // Before opening: opening a named pipe would wait for its other end for ever.
+    // Check before opening: opening a named pipe would wait forever for its other end.
     const found = await stat(file)
     if (found.isDirectory()) throw new FileRefused('is a folder, not a file')
     if (!found.isFile()) throw new FileRefused('is not an ordinary file')
@@ -38,7 +38,7 @@ export const nodeFileSystem: ConfigFileSystem = {
   readdir: (folder) => readdir(folder),
 }
 
-/** The text of a file. UTF-8, or UTF-16 with a byte order mark, which some Windows tools write. */
+/** Reads a file as UTF-8, or as UTF-16 with a byte order mark, which some Windows tools write. */
 export async function readFileText(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
   try {
     const bytes = await fileSystem.readFile(file)
@@ -49,7 +49,7 @@ export async function readFileText(fileSystem: ConfigFileSystem, file: string): 
   }
 }
 
-/** The `.json` files of a folder, in order of name. */
+/** The `.json` files of a folder, sorted by name. */
 export async function listJsonFiles(
   fileSystem: ConfigFileSystem,
   folder: string,

@@ -1,4 +1,4 @@
-// The server definitions of a running bridge: read at its start, and again when a file that they came from, or could come from, has changed.
+// The server definitions of a running bridge. Read at start, and again when one of the possible config files has changed.
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { PlacesSeen } from './places-seen.ts'
@@ -12,13 +12,13 @@ export class Definitions {
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
 
-  /** @param ownPort where this bridge is to serve over HTTP */
+  /** @param ownPort the port on which this bridge serves HTTP */
   constructor(settings: Settings, ownPort?: number) {
     this.#settings = settings
     this.#ownPort = ownPort
   }
 
-  /** What the files hold now. */
+  /** Reads the current content of the files. */
   async read(): Promise<DiscoveredServers> {
     const { stateDir, profile } = this.#settings
     const seen = (this.#seen = new PlacesSeen())
@@ -36,7 +36,7 @@ export class Definitions {
     return onlyProfile(discovered, await profiles.get(profile), profiles.file)
   }
 
-  /** What the files hold, when that may have changed since they were read; else undefined. Those who ask at once share one reading. */
+  /** Reads the files again if they may have changed; otherwise undefined. Concurrent callers share one read. */
   async readAgain(): Promise<DiscoveredServers | undefined> {
     if (this.#reading === undefined && !this.#seen.hasChanged()) return undefined
     this.#reading ??= this.read().finally(() => (this.#reading = undefined))

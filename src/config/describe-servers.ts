@@ -1,7 +1,7 @@
-// Definitions as they may be shown and logged: enough to recognise a server by, and no value that could be a secret. Pure.
+// Describes definitions for display and logs: enough to recognise a server, without any value that could be secret. Pure.
 import type { ServerDefinition, ServerSandbox } from './server-definition.ts'
 
-/** What `sandbridge servers --json` tells about one server. */
+/** One server in the output of `sandbridge servers --json`. */
 export interface ServerSummary {
   name: string
   description?: string
@@ -14,7 +14,7 @@ export interface ServerSummary {
   argsCount?: number
   /** Names of variables, never their values. */
   env?: string[]
-  /** What its jail opens; missing when it is not jailed. */
+  /** What its jail allows; missing when it is not jailed. */
   jailed?: string
   /** Scheme, host and port. */
   origin?: string
@@ -22,7 +22,7 @@ export interface ServerSummary {
   headers?: string[]
 }
 
-/** Definitions without their secrets: no argument, value of a variable or header, path or query of an address. */
+/** Removes secrets from definitions: arguments, values of variables and headers, and the path and query of a URL. */
 export function describeServers(definitions: readonly ServerDefinition[]): ServerSummary[] {
   return definitions.map(({ name, description, source, trusted, transport }) => ({
     name,
@@ -42,7 +42,7 @@ export function describeServers(definitions: readonly ServerDefinition[]): Serve
   }))
 }
 
-/** The base name of a command, unless it could be a secret that was written in the wrong field. Should somebody have written a whole command line there, only its first word is looked at. */
+/** The base name of a command, unless it could be a secret in the wrong field. If a whole command line was entered there, only its first word is used. */
 function programName(command: string): string {
   const windowsProgram = /^[A-Za-z]:\\[^=]*\\([^\\/\s=]+\.(?:exe|cmd|bat))$/i.exec(command)?.[1]
   const first = command.trim().split(/\s/)[0] ?? ''
@@ -52,19 +52,19 @@ function programName(command: string): string {
 
 const PROGRAM_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._+-]{0,63}$/u
 
-/** Tokens and keys have a long run of letters and digits at random; names of programs have words, and versions. */
+/** Tokens and keys have a long random run of letters and digits; program names consist of words and versions. */
 function looksSecret(name: string): boolean {
   const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0
   const isRandom = (run: string): boolean => run.length >= 10 && count(run, /\d/g) >= 2 && count(run, /[a-z]/gi) >= 2
   return name.split(/[^A-Za-z\d]+/).some(isRandom) || /^(?:sk|pk|gh[opusr]|xox[a-z]|glpat|eyJ)[-_.\w]{12,}$/.test(name)
 }
 
-/** A placeholder in an address may stand for a secret or for all of it; what is not a valid address has no origin. */
+/** A placeholder in a URL may stand for a secret or for the whole URL. An invalid URL has no origin. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : ''
 }
 
-/** Undefined for a server that is not jailed. */
+/** Undefined when the server is not jailed. */
 export function describeJail({ transport }: Pick<ServerDefinition, 'transport'>): string | undefined {
   if (transport.type !== 'stdio' || !transport.sandbox) return undefined
   const { allowRead = [], allowWrite = [], denyRead = [] } = transport.sandbox.filesystem ?? {}

@@ -1,5 +1,5 @@
 // Finds every configured MCP server: reads the files of the chosen sources, in order of precedence, and starts nothing.
-// One bad file or entry never costs another: it is told in `skipped`, in words that hold no value of the file.
+// An invalid file or entry does not affect others: it is listed in `skipped`, with a reason that quotes no value of the file.
 import { homedir } from 'node:os'
 import { parseDocument } from './config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
@@ -28,18 +28,18 @@ export interface DiscoverOptions {
   cwd?: string
   platform?: NodeJS.Platform
   fileSystem?: ConfigFileSystem
-  /** Whether the user has trusted this text of a project's file. Without it no project file is trusted. */
+  /** Whether the user trusts this text of a project's file. Without it, no project file is trusted. */
   isTrusted?: (file: string, text: string) => boolean | Promise<boolean>
-  /** Paths by which this very bridge is started; the running script's unless given. */
+  /** Paths that start this bridge; the running script's by default. */
   ownPaths?: readonly string[]
-  /** Where this very bridge serves over HTTP. */
+  /** The port on which this bridge serves HTTP. */
   ownPort?: number
 }
 
-/** Of a server that only MCP_BRIDGE_JAIL=all jails: nothing of this machine, and the internet as most servers need it. */
+/** For servers that are jailed only because of MCP_BRIDGE_JAIL=all: no files of this machine, and internet access, which most servers need. */
 const DEFAULT_SANDBOX: ServerSandbox = { network: { allowedDomains: ['*'] } }
 
-/** What one file holds. `rank` is what comes first: the user's own files, then trusted projects', then the rest. */
+/** The content of one file. The lowest `rank` comes first: the user's own files, then those of trusted projects, then the rest. */
 interface FileServers {
   rank: 0 | 1 | 2
   read?: ConfigFileRead
@@ -47,7 +47,7 @@ interface FileServers {
   skipped: SkippedEntry[]
 }
 
-/** This machine, or another that is given. */
+/** The paths of this machine, or of a given one. */
 export function hostPaths(
   { stateDir, serversConfig }: Pick<Settings, 'stateDir' | 'serversConfig'>,
   { platform, home, cwd, env }: Partial<Pick<HostPaths, 'platform' | 'home' | 'cwd' | 'env'>> = {},
@@ -62,7 +62,7 @@ export function hostPaths(
   }
 }
 
-/** All configured servers, each under a name of its own, and what was left out and why. Never rejects for what is in a file. */
+/** Returns all configured servers, each with a unique name, and what was skipped and why. Never rejects because of a file's content. */
 export async function discoverServers(options: DiscoverOptions): Promise<DiscoveredServers> {
   const { settings, fileSystem = nodeFileSystem } = options
   const place = hostPaths(settings, options)
@@ -72,7 +72,7 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
       return Promise.all(locations.map((location) => readOrSkip(reader, location, place, options)))
     }),
   )
-  // What the user configured comes before what a project brings along, so that a project cannot take a name away.
+  // The user's servers come first, so that a project cannot take a name away.
   const files = found.flat(2).toSorted((a, b) => a.rank - b.rank)
   const placed = placeDefinitions(files.flatMap((file) => file.servers))
   const servers = withoutDoubles(placed)
@@ -86,13 +86,13 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
 }
 
 interface Location extends ConfigLocation {
-  /** Why it cannot be listed. */
+  /** Why the folder cannot be listed. */
   reason?: string
-  /** What it means that there is no file. */
+  /** What a missing file means. */
   absent?: string
 }
 
-/** The files at a reader's locations: a folder becomes its `*.json` files, or the reason why it cannot be listed. */
+/** The files at a reader's locations. A folder gives its `*.json` files, or the reason why it cannot be listed. */
 async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileSystem): Promise<Location[]> {
   const lists = reader.locations(place).map(async (location) => {
     if (location.kind !== 'folder') return [location]
@@ -108,16 +108,16 @@ async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileS
       }))
   })
   const files = (await Promise.all(lists)).flat()
-  // In the home folder, a user's file and a project's are the same one: it is the user's.
+  // In the home folder, the user's file and the project's file are the same; it counts as the user's.
   return files.filter((file, index) => files.findIndex((other) => other.path === file.path) === index)
 }
 
-/** A file that brings down its parser or its reader costs no other file anything. */
+/** A file that crashes its parser or reader does not affect other files. */
 async function readOrSkip(...args: Parameters<typeof readOne>): Promise<FileServers> {
   try {
     return await readOne(...args)
   } catch (error) {
-    // A message can quote the file. A RangeError is the stack's: the values are nested deeper than it is high.
+    // The message may quote the file. A RangeError means a stack overflow: the values are nested too deeply.
     const name = error instanceof Error ? error.name : 'unknown error'
     const reason = error instanceof RangeError ? 'is nested too deeply' : `could not be parsed (${name})`
     return { rank: 2, servers: [], skipped: [{ file: args[1].path, reason }] }
@@ -161,7 +161,7 @@ async function readOne(
   return result
 }
 
-/** A project cannot take its own servers out of the jail that its user wants for all. */
+/** A project cannot exempt its own servers from a jail that the user requires for all. */
 function jailed(definition: ServerDefinition, jail: Settings['jail'] | undefined): ServerDefinition {
   const { transport, unjailed, isProjects } = definition
   if (jail !== 'all' || transport.type !== 'stdio' || transport.sandbox || (unjailed && !isProjects)) return definition

@@ -1,11 +1,11 @@
-// What a server's entry may hold: entries are checked against these schemas, and schema/servers.schema.json is made of them. Pure.
-// A message has {field} where the name of the field belongs, and never a value. Fields that are not named here are ignored.
+// The schemas of a server's entry: entries are checked against them, and schema/servers.schema.json is generated from them. Pure.
+// In a message, {field} stands for the name of the field; values are never quoted. Unknown fields are ignored.
 import * as z from 'zod'
 import { permissionsSchemas } from '../policy/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../text/json.ts'
 import type { ServerSandbox } from './server-definition.ts'
 
-/** Every way in which a file may name a transport. */
+/** All names of transports in config files. */
 export const TRANSPORTS = new Map<string, 'stdio' | 'http' | 'sse'>([
   ['stdio', 'stdio'],
   ['local', 'stdio'],
@@ -19,7 +19,7 @@ export const TRANSPORTS = new Map<string, 'stdio' | 'http' | 'sse'>([
 
 let built: ReturnType<typeof build> | undefined
 
-/** Built for the first entry, so that a bridge without servers never waits for them. */
+/** Built for the first entry, so that a bridge without servers does not spend time on it. */
 export function entrySchemas(): ReturnType<typeof build> {
   return (built ??= build())
 }
@@ -90,7 +90,7 @@ function build() {
     .nullish()
     .transform((value): ServerSandbox | false | undefined => (value === true ? {} : (value ?? undefined)))
 
-  // What is wrong is named in the order of the fields.
+  // Problems are reported in the order of these fields.
   const common = z.object({
     includeTools: texts.describe('The only tools to offer. * in a name stands for any text.'),
     excludeTools: texts.describe('Tools to leave out. This wins over includeTools.'),
@@ -108,7 +108,7 @@ function build() {
     sandbox: sandbox.describe('Run it in a jail. false keeps it out of the jail of MCP_BRIDGE_JAIL=all.'),
   })
   const remote = z.object({
-    // A placeholder may stand for any part of the address, so only a plain one can be judged here.
+    // A placeholder may stand for any part of the URL, so only a URL without placeholders is checked.
     url: required
       .refine((url) => url.includes('${') || isHttpUrl(url), 'has a {field} that is not an http or https address')
       .describe('The address of the server, http or https.'),
@@ -157,7 +157,7 @@ function build() {
   return { inputs, common, stdio, remote, clientCredentials, registered, unregistered }
 }
 
-/** The JSON Schema of a whole file, with which editors complete and check it. */
+/** The JSON Schema of a whole file, for completion and checks in editors. */
 export function serversJsonSchema(): object {
   const { inputs, common, stdio, remote, clientCredentials, registered, unregistered } = entrySchemas()
   const typed = (isOfType: (type: string) => boolean) => ({
@@ -191,7 +191,7 @@ function callbackAt(port: number | null | undefined): string | undefined {
   return port ? `http://127.0.0.1:${port}/callback` : undefined
 }
 
-/** The kinds of fields. Null counts as missing. */
+/** The types of fields. Null counts as missing. */
 function fields() {
   const withoutNul = (value: unknown): boolean => typeof value !== 'string' || !value.includes('\0')
   const plain = z
@@ -209,13 +209,13 @@ function fields() {
   return {
     text,
     required: plain.refine((value) => value.trim() !== '', 'has no {field}'),
-    // Forms that a program fills in leave an empty text where nothing was given.
+    // Forms in a program's UI leave an empty text for a missing value.
     filled: text.transform((value) => value?.trim() || undefined),
     texts: z
       .array(scalar, 'has invalid {field}: expected a list')
       .nullish()
       .transform((value) => value ?? undefined),
-    // A map and not z.record: a key such as __proto__ is then a key like any other.
+    // A map instead of z.record, so that a key such as __proto__ is an ordinary key.
     table: z
       .unknown()
       .optional()
@@ -229,7 +229,7 @@ function fields() {
     timeout: z
       .number('has a {field} that is not a number above 0')
       .positive('has a {field} that is not a number above 0')
-      // The most that a timer can hold.
+      // The maximum delay of a timer.
       .transform((ms) => Math.min(Math.round(ms), 2 ** 31 - 1))
       .nullish()
       .transform((value) => value ?? undefined),

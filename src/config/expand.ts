@@ -1,4 +1,4 @@
-// Fills in a definition's placeholders, at the moment its server is started. The only place where configuration meets the environment's secrets.
+// Fills in a definition's placeholders when its server is started. The only place where configuration reads secrets from the environment.
 // An error names the server and the placeholder, never a value.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -18,27 +18,27 @@ import type {
 export interface ExpandContext {
   env: Record<string, string | undefined>
   home: string
-  /** What ${workspaceFolder} stands for: the folder the bridge was started in. */
+  /** Value of ${workspaceFolder}: the folder the bridge was started in. */
   workspaceFolder: string
-  /** Text of a file, for ${file:…} and envFile. Reads the real file unless given. */
+  /** Reads a file for ${file:…} and envFile; reads from disk by default. */
   readFile?: (file: string) => string
-  /** What the user answered for ${input:ID}; asked before the environment variable MCP_INPUT_ID. */
+  /** The user's answer for ${input:ID}; takes precedence over the environment variable MCP_INPUT_ID. */
   input?: (id: string) => string | undefined
 }
 
 interface FillContext extends ExpandContext {
-  /** Told what was filled in that may be a secret. */
+  /** Receives each filled-in value that may be a secret. */
   onValue: (value: string) => void
 }
 
-/** RFC 9110, sections 5.1 and 5.5. Blanks and line ends around a value are not part of it. */
+/** RFC 9110, sections 5.1 and 5.5. Spaces and line ends around a value are not part of it. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
 
 /**
- * A definition's transport with every placeholder filled in: what is handed to the process or the HTTP client. `envFile` and `inheritEnv`
- * are folded into `env`, and `~/` in command, cwd and file names is the home folder.
- * @throws BridgeError CONFIG_INVALID that names a variable, input or file that is missing.
+ * Returns a definition's transport with every placeholder filled in, for the process or the HTTP client. `envFile` and `inheritEnv`
+ * are merged into `env`, and `~/` in command, cwd and file names becomes the home folder.
+ * @throws BridgeError CONFIG_INVALID that names a missing variable, input or file.
  */
 export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {
   const { transport } = definition
@@ -97,7 +97,7 @@ function filledSandbox(
   fillDomain: (domain: string) => string,
 ): ServerSandbox {
   const each = <T extends object>(lists: T, fill: (text: string) => string): T =>
-    // The keys stay as they are, and so do the kinds of their values.
+    // Keys and types of values stay the same.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     Object.fromEntries(Object.entries(lists).map(([key, texts]) => [key, (texts as string[]).map(fill)])) as T
   return {
@@ -107,7 +107,7 @@ function filledSandbox(
   }
 }
 
-/** What the URL syntax lets pass and an Authorization header cannot be made of. */
+/** Checks credentials that are valid in a URL but not in an Authorization header. */
 function checkCredentials({ username, password }: URL, server: string): void {
   try {
     decodeURIComponent(username + password)
@@ -175,7 +175,7 @@ function valueOf({ kind, name, standard, written }: Placeholder, context: FillCo
   )
 }
 
-/** An own property of the environment: inherited names such as `constructor` are not variables. */
+/** Own properties of the environment only: inherited names such as `constructor` are not variables. */
 function variable({ env }: ExpandContext, name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined
 }
@@ -206,7 +206,7 @@ function inHome(text: string, { home }: ExpandContext): string {
   return /^~([/\\]|$)/.test(text) ? path.join(home, text.slice(1)) : text
 }
 
-/** @param written what stands in the definition, which a variable may have filled in */
+/** @param written the path in the definition, to which a variable may have contributed */
 function read(file: string, context: ExpandContext, where: string, written = file): string {
   try {
     const absolute = path.resolve(context.workspaceFolder, file)
@@ -219,7 +219,7 @@ function read(file: string, context: ExpandContext, where: string, written = fil
   }
 }
 
-/** Lines of NAME=value; `#` starts a comment, `export` and quotes around a value are left out. */
+/** Parses lines of NAME=value; `#` starts a comment, and `export` and quotes around a value are removed. */
 export function parseEnvFile(text: string): Record<string, string> {
   const pairs = text.split(/\r?\n/).flatMap((line): [string, string][] => {
     const match = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/.exec(line)

@@ -19,7 +19,7 @@ it('the folders among the arguments of a server are recognised, and nothing else
   expect(roots('mcp-server-git', '--repository', folder)).toEqual([folder])
   expect(roots('files', `--root=${folder}`)).toEqual([folder])
   expect(roots('npx', '-y', folder)).toEqual([folder])
-  // A folder of the server itself, a program, a secret.
+  // The server's own folder, a program, a secret.
   expect(roots('uv', '--directory', folder, 'run', 'server')).toEqual([])
   expect(roots('files', `--cache-dir=${folder}`, '--token', '/secret')).toEqual([])
   expect(roots('node', process.execPath, 'relative', '/a\0b', '${workspaceFolder}')).toEqual([])

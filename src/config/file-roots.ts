@@ -1,14 +1,14 @@
-// The folders that a file server was given in its arguments, so that code knows which paths it can ask for. Other arguments stay the user's secret.
+// Finds the folders in a file server's arguments, so that code knows which paths it can ask for. Other arguments may be secret.
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { ServerDefinition } from './server-definition.ts'
 
 const MAX_ROOTS = 8
 const MAX_PATH = 200
-/** What servers call a folder that is theirs to serve; any other flag may be about themselves. */
+/** Common flags for a folder to serve. Other flags may be about the server itself. */
 const ROOT_FLAG = /^--?(?:root|repo|repository|path|paths|workspace|allow\w*|folder|vault)(?:[-_]?\w*)?$/i
 
-/** @returns absolute folders that exist, as written in the definition */
+/** @returns existing absolute folders, as written in the definition */
 export function fileRoots({ transport }: ServerDefinition): string[] {
   if (transport.type !== 'stdio') return []
   const { args } = transport

@@ -1,5 +1,5 @@
-// What users have decided about tools in other clients, as rules of ours. A decision that has no exact form here becomes a stricter one or is told as
-// left out, never a laxer one. Pure.
+// Converts users' decisions about tools in other clients to rules. A decision without an exact equivalent becomes a stricter rule or is reported as
+// left out, never a laxer rule. Pure.
 import type { RuleEntry, Verdict } from '../policy/rule.ts'
 import { fitsGlob } from '../text/glob.ts'
 import { fieldsOf, itemsOf } from '../text/json.ts'
@@ -52,7 +52,7 @@ export const codexRules: Importer = (document, servers) => {
     for (const [tool, settings] of Object.entries(fieldsOf(tools))) {
       const mode = valueAt(settings, 'approval_mode')
       if (mode === 'prompt') into.add('ask', server, tool)
-      // There, what is said of the tool wins over what is said of its server.
+      // In Codex, a tool's setting takes precedence over its server's.
       if (mode === 'approve') into.allowInsteadOfAsking(server, tool)
     }
   }
@@ -63,7 +63,7 @@ function writesOf(server: string): ImportedRule {
   return { verdict: 'ask', rule: { server, annotations: { readOnlyHint: false } } }
 }
 
-/** `permission`: patterns over `server_tool`, of which the last that matches wins. */
+/** `permission`: patterns over `server_tool`; the last match wins. */
 export const opencodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'permission')
@@ -109,7 +109,7 @@ export const geminiCliRules: Importer = (document, servers) => {
   return into
 }
 
-/** `chat.tools.eligibleForAutoApproval` of settings.json: what never goes without a question. What was allowed there is not in a file. */
+/** `chat.tools.eligibleForAutoApproval` of settings.json: tools that always ask. What was allowed in VS Code is not stored in a file. */
 export const vscodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'chat.tools.eligibleForAutoApproval')

@@ -1,4 +1,4 @@
-// Where other clients keep what their user has decided about tools: mostly in the files that their servers are read from.
+// Where other clients store their user's decisions about tools: mostly in the files that define their servers.
 import type { ConfigFormat } from './config-document.ts'
 import {
   claudeCodeRules,
@@ -15,19 +15,19 @@ import { type ConfigLocation, type HostPaths, inFolderOf, inHome, type Reader } 
 import { vscode } from './readers/vscode.ts'
 
 interface ImportSource {
-  /** Where the client keeps the user's own decisions: where its servers are, as far as they are in the same files. */
+  /** The files with the user's own decisions. Where these are the files that define the servers, the reader's locations are used. */
   locations: (place: HostPaths) => ConfigLocation[]
   format: ConfigFormat
   rules: Importer
 }
 
-/** The user's own files of servers. */
+/** The user's own server files. */
 const filesOf =
   (reader: Reader) =>
   (place: HostPaths): ConfigLocation[] =>
     reader.locations(place).filter(({ scope }) => scope === 'user')
 
-/** By the name of the client. Projects' files are not read: what they allow is not the user's decision. */
+/** By client name. Project files are not read: what they allow is not the user's decision. */
 export const IMPORTS: Record<string, readonly ImportSource[]> = {
   'claude-code': [
     {

@@ -1,9 +1,9 @@
-// What the user answered for inputs, for the life of this process: each is asked for once, one at a time, and written nowhere.
+// The user's answers for inputs, kept in memory for the life of this process. Each is asked for once, one at a time.
 import { BridgeError } from '../errors.ts'
 import { inputVariable, missingInputs } from './inputs.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
 
-/** Asks the user. Undefined when there is no answer. */
+/** Asks the user. Undefined when the user does not answer. */
 export type AskInput = (server: string, input: ServerInput) => Promise<string | undefined>
 
 export class InputAnswers {
@@ -12,15 +12,15 @@ export class InputAnswers {
   readonly #answers = new Map<string, string | undefined>()
   #asking: Promise<unknown> = Promise.resolve()
 
-  /** @param ask missing means that there is no user to ask */
+  /** @param ask missing means that no user can be asked */
   constructor(ask?: AskInput) {
     this.#ask = ask
   }
 
   /**
-   * Asks for what a definition still needs, where somebody can be asked.
-   * @returns what is known of its inputs by now
-   * @throws BridgeError CONFIG_INVALID for an input when there is no user to ask
+   * Asks for the missing inputs of a definition, if a user can be asked.
+   * @returns a function with the known answers
+   * @throws BridgeError CONFIG_INVALID for a missing input that cannot be asked for
    */
   async forServer(
     definition: ServerDefinition,
@@ -28,7 +28,7 @@ export class InputAnswers {
   ): Promise<(id: string) => string | undefined> {
     for (const input of missingInputs(definition, env)) {
       if (input.type === 'command') throw notAskable(definition.name, input.id)
-      // Another server may be asking for the same one at this moment.
+      // Another server may be asking for the same input at the moment.
       this.#asking = this.#asking.then(() => this.#answer(definition, input))
       await this.#asking
     }
@@ -44,7 +44,7 @@ export class InputAnswers {
   }
 }
 
-/** An id is unique in its file. */
+/** An id is unique within its file. */
 function keyOf({ source }: ServerDefinition, id: string): string {
   return JSON.stringify([source.file, id])
 }

@@ -18,7 +18,7 @@ const definition = (changes: Partial<ServerDefinition> = {}): ServerDefinition =
 })
 const unknown = (id: string): ServerInput => ({ id, type: 'promptString', password: true })
 
-/** What an entry with these inputs in its file is known to need. */
+/** The inputs of an entry with these `inputs` in its file. */
 function inputsOf(inputs: unknown): ServerInput[] {
   const made = toServerBody({ ...transport, inputs })
   return 'body' in made ? (made.body.inputs ?? []) : expect.fail(made.reason)
@@ -54,7 +54,7 @@ it('a missing input has no default and no variable, and is treated as a secret u
 })
 
 describe('answers', () => {
-  /** A person who takes their time, and what they were asked. */
+  /** A user who answers slowly, and the questions they were asked. */
   function person(answers: Record<string, string | undefined>) {
     const asked: string[] = []
     let open = 0

@@ -1,4 +1,4 @@
-// The inputs of a definition: what VS Code asks its user for, `${input:ID}` in our texts. Says which are missing, and does not ask for them. Pure.
+// The inputs of a definition: values that VS Code asks its user for, `${input:ID}` in a text. Finds missing ones and does not ask. Pure.
 import { inputReferences } from './placeholders.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
 
@@ -7,7 +7,7 @@ export function inputVariable(id: string): string {
   return `MCP_INPUT_${id.toUpperCase().replaceAll(/\W/g, '_')}`
 }
 
-/** What must be asked for before the server can be started. An input that is described nowhere is taken for a secret. */
+/** The inputs that must be asked for before the server can start. An input without a description counts as a secret. */
 export function missingInputs(
   { transport, inputs = [] }: ServerDefinition,
   env: Record<string, string | undefined>,

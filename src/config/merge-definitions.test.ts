@@ -57,7 +57,7 @@ describe('placeDefinitions', () => {
     const mine = definition(own, 'mine', 'mcps')
     const projects = { ...definition(theirs, 'theirs', 'cursor'), isProjects: true as const }
     expect(names([mine, projects])).toEqual([`${own}=mine`, `${theirs}@cursor=theirs`])
-    // The control: both are kept where the user has written both.
+    // Control: both are kept when the user has written both.
     expect(names([mine, definition(theirs, 'also mine', 'cursor')])).toEqual([`${own}=mine`, `${theirs}=also mine`])
   })
 

@@ -1,9 +1,9 @@
-// Many definitions, one name each: the same server found twice is one, and different servers with one name are both kept. Pure.
+// Gives each definition a unique name: duplicates of a server are merged, and different servers with the same name are both kept. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { foldName, serverAlias } from '../text/python-name.ts'
 import type { FoundServer, ServerDefinition } from './server-definition.ts'
 
-/** How far a server is trusted, 0 the most: the user's own, then those of projects that the user trusts. Names are given out in this order. */
+/** How far a server is trusted: 0 for the user's own, 1 for trusted projects', 2 for others. Names are assigned in this order. */
 export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isProjects' | 'trusted'>): 0 | 1 | 2 {
   if (trusted === false) return 2
   return isProjects ? 1 : 0
@@ -17,9 +17,9 @@ export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[
 }
 
 /**
- * Definitions in order of precedence, made unique by name. The first keeps its name, the second becomes `name@client`, and a
- * third from the same client `name@client-2`. A definition equal to an earlier one of its configured name is its double.
- * A name is also taken when it only looks like that of a more trusted server, in Python or to a person: `github` beside the user's `GitHub`.
+ * Assigns unique names to definitions in order of precedence. The first keeps its name, the second becomes `name@client`, and a
+ * third from the same client `name@client-2`. A definition equal to an earlier one with the same configured name is a duplicate.
+ * A name is also taken when it only resembles a more trusted server's, in Python or to a person: `github` beside the user's `GitHub`.
  */
 export function placeDefinitions(found: readonly ServerDefinition[]): FoundServer[] {
   const byConfiguredName = new Map<string, FoundServer[]>()
@@ -36,12 +36,12 @@ export function placeDefinitions(found: readonly ServerDefinition[]): FoundServe
   })
 }
 
-/** Nothing that matters for using the server has changed; where it is defined does not. */
+/** Whether everything that affects using the server is the same; the file that defines it does not matter. */
 export function isSameDefinition(a: ServerDefinition, b: ServerDefinition): boolean {
   return isDeepStrictEqual({ ...a, source: undefined }, { ...b, source: undefined })
 }
 
-/** Clients sign in to one server each in their own way: that makes it no other server. */
+/** Clients may sign in to the same server in different ways; it is still the same server. */
 function isSameServer(a: ServerDefinition, b: ServerDefinition): boolean {
   return isDeepStrictEqual(withoutSignIn(a), withoutSignIn(b)) && isDeepStrictEqual(a.tools, b.tools)
 }
@@ -62,7 +62,7 @@ function freeName(definition: ServerDefinition, taken: TakenNames): string {
 
 class TakenNames {
   readonly #names = new Set<string>()
-  /** What names become when they are folded, and the rank of the most trusted server among them. */
+  /** Folded names, and the rank of the most trusted server with each. */
   readonly #ranks = new Map<string, number>()
 
   add(name: string, rank: number): void {
@@ -75,7 +75,7 @@ class TakenNames {
   }
 }
 
-/** As Python writes it, and as a person or `resolveServer` reads it. */
+/** The name as Python writes it, and as a person or `resolveServer` reads it. */
 function formsOf(name: string): string[] {
   return [`alias ${serverAlias(name, 'server')}`, `name ${foldName(name)}`]
 }

@@ -1,12 +1,12 @@
-// What of our own environment a stdio server gets beside what its definition says. docs/configuration.md lists it, and a test compares the two.
+// The variables of the bridge's environment that a stdio server gets beside those of its definition. docs/configuration.md lists them; a test compares both.
 
-/** Enough to find programs, a home and a locale. */
+/** Enough to find programs, the home folder and the locale. */
 const BASICS =
   process.platform === 'win32'
     ? 'APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR'
     : 'HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER'
 
-/** Without these, a server behind a company's proxy can neither be downloaded nor reach anything. */
+/** Without these, a server behind a company proxy can neither be downloaded nor reach anything. */
 export const NETWORK_VARIABLES = {
   proxies: words(
     'HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy',
@@ -31,12 +31,12 @@ function words(...lines: string[]): string[] {
 
 const PASSED_VARIABLES: readonly string[] = [...words(BASICS), ...Object.values(NETWORK_VARIABLES).flat()]
 
-/** The values of those that are set. */
+/** The variables that are set, with their values. */
 export function passedEnvironment(env: Record<string, string | undefined> = process.env): Record<string, string> {
   const passed: Record<string, string> = {}
   for (const name of PASSED_VARIABLES) {
     const value = env[name]
-    // A value that starts so is a shell function of an old bash, which would run in the child.
+    // Such a value is an exported function of an old bash, which would run in the child.
     if (value !== undefined && !value.startsWith('()')) passed[name] = value
   }
   return passed

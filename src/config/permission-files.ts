@@ -1,5 +1,5 @@
-// Where rules come from: permissions.json in the state folder, the profile's own, the definitions of servers, and .sandbridge/permissions.json of a
-// project, which can only make things stricter. A file that cannot be understood is an error of the bridge, never a file without rules.
+// Where rules come from: permissions.json in the state folder, the profile's own file, the definitions of servers, and .sandbridge/permissions.json
+// of a project, which can only make things stricter. An invalid file is an error of the bridge; it is never ignored.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { MaskPattern } from '../policy/permissions-schema.ts'
@@ -11,9 +11,9 @@ import { PlacesSeen } from './places-seen.ts'
 import type { FoundServer } from './server-definition.ts'
 import type { Settings } from './settings.ts'
 
-/** In the state folder, where it holds no servers. */
+/** Its name in the state folder, where it must not be read as a file of servers. */
 export const PERMISSIONS_FILE = 'permissions.json'
-/** Ten thousand rules fit in. */
+/** Enough for ten thousand rules. */
 const MAX_BYTES = 2 * 2 ** 20
 const HINT = 'No code runs until it is corrected. docs/permissions.md describes the file.'
 
@@ -22,13 +22,13 @@ export function permissionsFile(stateDir: string): string {
   return path.join(stateDir, PERMISSIONS_FILE)
 }
 
-/** The rules of a profile are the user's, in a file of their own. */
+/** The rules of a profile are the user's, in a separate file. */
 function originOfProfile(stateDir: string, profile: string): Origin {
   const shown = `permissions-${profile}.json`
   return { scope: 'user', file: path.join(stateDir, shown), shown }
 }
 
-/** The file that a project may bring along. */
+/** The file that a project may contain. */
 function projectPermissionsFile(cwd: string): string {
   return path.join(cwd, '.sandbridge', PERMISSIONS_FILE)
 }
@@ -46,8 +46,8 @@ export class PermissionFiles {
   }
 
   /**
-   * The rules in force; undefined when everything is allowed.
-   * @throws BridgeError CONFIG_INVALID with file, line and column of all that is wrong
+   * Reads the rules in force; undefined when everything is allowed.
+   * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
    */
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
     const { stateDir, permissions: preset, profile } = this.#settings
@@ -75,12 +75,12 @@ export class PermissionFiles {
     return new Policy(rules, preset)
   }
 
-  /** What the user's own files have masked, as it was read last. */
+  /** The patterns to mask from the user's own files, as last read. */
   get mask(): readonly MaskPattern[] {
     return this.#mask
   }
 
-  /** May a file be another than when it was read, or was the last reading in vain? */
+  /** Whether a file may have changed since it was read, or the last read failed. */
   hasChanged(): boolean {
     return !this.#isRead || this.#seen.hasChanged()
   }
@@ -93,7 +93,7 @@ interface RulesOfFile {
 
 const NO_RULES: RulesOfFile = { rules: [], mask: [] }
 
-/** @throws BridgeError CONFIG_INVALID with file, line and column of all that is wrong */
+/** @throws BridgeError CONFIG_INVALID with file, line and column of every problem */
 export async function readRulesFile(files: ConfigFileSystem, origin: Origin): Promise<RulesOfFile> {
   const { file } = origin
   const read = await readFileText(files, file)
@@ -106,7 +106,7 @@ export async function readRulesFile(files: ConfigFileSystem, origin: Origin): Pr
   throw invalid(result.problems.map((problem) => `${file}${at(problem)}: ${problem.reason}`).join('\n'))
 }
 
-/** Those of a server that is the same as another count for that one. */
+/** Rules of a duplicate apply to the server that it duplicates. */
 async function rulesOfServer({ definition, name }: FoundServer): Promise<Rule[]> {
   const { permissions, source, isProjects } = definition
   if (permissions === undefined) return []

@@ -1,13 +1,13 @@
-// The one placeholder syntax of our definitions, and the clients' own syntaxes translated into it. Pure.
+// The placeholder syntax of definitions, and the translation of clients' own syntaxes into it. Pure.
 //
-//   ${NAME} ${NAME:-default}          a variable of the environment; also written ${env:NAME}
-//   ${file:PATH} ${input:ID}          a file's text; something only the user knows
+//   ${NAME} ${NAME:-default}          an environment variable; also written ${env:NAME}
+//   ${file:PATH} ${input:ID}          a file's text; a value that only the user knows
 //   ${workspaceFolder} ${userHome}    and the other names in FOLDERS
 //   ${$}                              a dollar sign
 //
-// A client that expands less has its other dollar signs made literal when its file is read, so that expanding never surprises.
+// Other dollar signs in the file of a client with a smaller syntax become literal when it is read, so that expanding has no surprises.
 
-/** Which placeholders a client's files may hold. */
+/** The placeholders that a client's files may contain. */
 export interface PlaceholderSyntax {
   /** `${NAME}` and `${NAME:-default}`. */
   braces?: boolean
@@ -17,9 +17,9 @@ export interface PlaceholderSyntax {
   env?: boolean
   /** `${file:PATH}`. */
   file?: boolean
-  /** `${input:ID}`, with the defaults of the inputs that have one. */
+  /** `${input:ID}`, with the default values of inputs that have one. */
   inputs?: Record<string, string>
-  /** `${workspaceFolder}`, `${userHome}` and their like. */
+  /** `${workspaceFolder}`, `${userHome}` and similar names. */
   folders?: boolean
   /** `{env:NAME}` and `{file:PATH}`. */
   curly?: boolean
@@ -27,49 +27,49 @@ export interface PlaceholderSyntax {
 
 const FOLDERS = ['workspaceFolder', 'workspaceFolderBasename', 'workspaceRoot', 'userHome', 'pathSeparator', '/']
 
-/** What our own files may hold: everything. */
+/** The syntax of the bridge's own files: everything. */
 export const OWN_SYNTAX: PlaceholderSyntax = { braces: true, env: true, file: true, inputs: {}, folders: true }
 
 const DOLLAR = '${$}'
 
 const PLACEHOLDER = /\$\{([^{}]*)\}/g
 
-/** One placeholder of a text in our syntax. */
+/** One placeholder in the bridge's syntax. */
 export interface Placeholder {
   /** Missing for `${NAME}`, which is a variable or a folder. */
   kind: 'env' | 'file' | 'input' | undefined
   name: string
-  /** What follows `:-`. */
+  /** The text after `:-`. */
   standard: string | undefined
-  /** As it is written between the braces. */
+  /** The text between the braces. */
   written: string
 }
 
 function parse(written: string): Placeholder {
   const [, kind, name = '', standard] = /^(?:(env|file|input):)?(.*?)(?::-(.*))?$/s.exec(written) ?? []
-  // The alternatives of the expression.
+  // One of the alternatives of the expression.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { kind: kind as Placeholder['kind'], name, standard, written }
 }
 
-/** What a text in our syntax has filled in from the user's machine: without folders and dollar signs. */
+/** The placeholders of a text that are filled in from the user's machine: all except folders and dollar signs. */
 export function placeholdersIn(text: string): Placeholder[] {
   const all = [...text.matchAll(PLACEHOLDER)].map(([, written = '']) => parse(written))
   return all.filter(({ kind, name }) => kind !== undefined || (name !== '$' && !FOLDERS.includes(name)))
 }
 
-/** The inputs that the texts of a value refer to. */
+/** The inputs that a value's texts refer to. */
 export function inputReferences(value: unknown): Placeholder[] {
   if (typeof value === 'string') return placeholdersIn(value).filter(({ kind }) => kind === 'input')
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(inputReferences) : []
 }
 
-/** A text in our syntax with each placeholder replaced by its value. */
+/** Replaces each placeholder of a text by its value. */
 export function fillPlaceholders(text: string, valueOf: (placeholder: Placeholder) => string): string {
   return text.replace(PLACEHOLDER, (_, written: string) => (written === '$' ? '$' : valueOf(parse(written))))
 }
 
-/** A text in a client's syntax, in ours. */
+/** Translates a text from a client's syntax. */
 export function toOwnSyntax(text: string, syntax: PlaceholderSyntax): string {
   return text.replace(
     /\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}/g,
@@ -98,7 +98,7 @@ function withDefault(inner: string, syntax: PlaceholderSyntax): string {
   return standard === undefined || /[{}]/.test(standard) ? `\${${inner}}` : `\${${inner}:-${standard}}`
 }
 
-/** Every text of a value in our syntax; keys stay as they are. */
+/** Translates every text of a value; keys stay unchanged. */
 export function translate(value: object, syntax: PlaceholderSyntax): Record<string, unknown>
 export function translate(value: unknown, syntax: PlaceholderSyntax): unknown
 export function translate(value: unknown, syntax: PlaceholderSyntax): unknown {

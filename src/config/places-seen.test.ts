@@ -13,7 +13,7 @@ beforeEach(() => {
 
 const at = (...names: string[]) => path.join(folder, ...names)
 
-/** A folder that changed a moment ago is looked into each time; one that did not tells by its time. */
+/** Makes folders look unchanged for a while: a folder that changed a moment ago is searched each time. */
 function settle(...folders: string[]): void {
   for (const one of folders) utimesSync(one, 1_000, 1_000)
 }

@@ -1,34 +1,34 @@
-// Notices that a config file has been added, changed or removed, by what the file system says of it. Cheap enough to be asked before every cell:
-// most places where a file could be have none, many are in one folder, and a folder tells when something comes into being in it.
+// Notices when a config file was added, changed or removed, from file system metadata. Fast enough for every cell: most possible files do not exist,
+// many share a folder, and a folder's metadata shows when an entry is created in it.
 import { type BigIntStats, lstatSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ConfigFileSystem } from './config-file.ts'
 
-/** File systems keep times in steps of up to two seconds: a second change within one of these may leave no trace. */
+/** File systems store times in steps of up to two seconds: a second change within one step may be invisible. */
 const COARSEST_MS = 2_000
 const NOT_THERE = ''
 
 interface Awaited {
-  /** The folder as it was; undefined when that says nothing. */
+  /** The folder's metadata; undefined while it may change without a trace. */
   seen: string | undefined
-  /** Where something would come into being in it, or in a folder that would. */
+  /** Missing places that would be created in this folder or below it. */
   places: string[]
 }
 
 export class PlacesSeen {
-  /** How files and folders were. */
+  /** The metadata of files and folders. */
   readonly #seen = new Map<string, string>()
   /** By folder. */
   readonly #awaited = new Map<string, Awaited>()
 
-  /** Remember how a file or folder is now, or that it is not there. */
+  /** Records the current state of a file or folder, also that it does not exist. */
   note(place: string): void {
     if (this.#seen.has(place)) return
     const seen = look(place)
     if (seen !== NOT_THERE || !this.#await(place)) this.#seen.set(place, seen)
   }
 
-  /** The same file system; what is read of it is noted first, so that no change falls between. */
+  /** The same file system, but each place is noted before it is read, so that no change is missed. */
   noting(fileSystem: ConfigFileSystem): ConfigFileSystem {
     return {
       readFile: (file) => {
@@ -42,27 +42,27 @@ export class PlacesSeen {
     }
   }
 
-  /** Whether one of the places is no longer as it was noted. */
+  /** Whether one of the places differs from its noted state. */
   hasChanged(): boolean {
     for (const [place, seen] of this.#seen) if (look(place) !== seen) return true
     for (const [folder, awaited] of Array.from(this.#awaited)) {
       const now = lookSettled(folder)
       if (now !== undefined && now === awaited.seen) continue
       if (awaited.places.some((place) => look(place) !== NOT_THERE)) return true
-      // Something else has happened there. It may be a folder on the way to a place, which tells of that one from now on.
+      // Another entry has changed. It may be a folder on the way to a place, whose metadata then shows later changes.
       this.#awaited.delete(folder)
       for (const place of awaited.places) this.note(place)
     }
     return false
   }
 
-  /** @returns whether the folder is there that would tell of the place */
+  /** @returns whether an existing folder will show that the place is created */
   #await(place: string): boolean {
     let entry = place
     let folder = path.dirname(entry)
     while (folder !== entry && look(folder) === NOT_THERE) [entry, folder] = [folder, path.dirname(folder)]
     const awaited = this.#awaited.get(folder) ?? { seen: lookSettled(folder), places: [] }
-    // A link to what is not there, which comes into being elsewhere; or it was made a moment ago.
+    // Either a dangling link, whose target may be created elsewhere, or the entry was created a moment ago.
     if (lstatSync(entry, { throwIfNoEntry: false })) return false
     awaited.places.push(place)
     this.#awaited.set(folder, awaited)
@@ -70,7 +70,7 @@ export class PlacesSeen {
   }
 }
 
-/** A few microseconds; asynchronously it would be ten times that. */
+/** Takes a few microseconds; an asynchronous call would take ten times that. */
 function look(place: string): string {
   try {
     const found = statSync(place, { bigint: true, throwIfNoEntry: false })

@@ -1,4 +1,4 @@
-// Profiles: named sets of servers. MCP_BRIDGE_PROFILE chooses one, and a bridge then has no other servers.
+// Profiles: named sets of servers. With MCP_BRIDGE_PROFILE, a bridge has only the servers of that profile.
 import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
@@ -31,7 +31,7 @@ export class Profiles {
     return this.#record.read()
   }
 
-  /** @throws BridgeError CONFIG_INVALID with the names that may be meant */
+  /** @throws BridgeError CONFIG_INVALID with similar names */
   async get(name: string): Promise<Profile> {
     const all = await this.list()
     const found = Object.hasOwn(all, name) ? all[name] : undefined
@@ -47,14 +47,14 @@ export class Profiles {
     await this.#record.update((all) => void (all[name] = { servers }))
   }
 
-  /** @throws BridgeError CONFIG_INVALID when there is none */
+  /** @throws BridgeError CONFIG_INVALID when no profile has this name */
   async remove(name: string): Promise<void> {
     await this.get(name)
     await this.#record.update((all) => void delete all[name])
   }
 }
 
-/** Only the servers of a profile; one that is not there is told of. */
+/** Keeps only the servers of a profile, and reports those that are missing. */
 export function onlyProfile(discovered: DiscoveredServers, { servers }: Profile, file: string): DiscoveredServers {
   const wanted = new Set(servers)
   const known = new Set(discovered.found.map(({ name }) => name))

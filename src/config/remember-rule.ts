@@ -1,4 +1,4 @@
-// Adds a rule to the user's permissions.json: under a lock, all of it or nothing, and only to a file that is right. Comments and order stay.
+// Adds rules to the user's permissions.json: under a lock, atomically, and only if the file is valid. Comments and order are kept.
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
@@ -8,7 +8,7 @@ import { replaceFile } from '../storage/replace-file.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'
 import { permissionsFile } from './permission-files.ts'
 
-/** @returns how many were added: those that are there already are not added again. @throws BridgeError CONFIG_INVALID when the file has a mistake or cannot be written */
+/** @returns the number of added rules; existing ones are not added again. @throws BridgeError CONFIG_INVALID when the file is invalid or cannot be written */
 export async function rememberRules(
   stateDir: string,
   rules: readonly { verdict: Verdict; rule: string | RuleEntry }[],
@@ -30,7 +30,7 @@ export async function rememberRules(
   })
 }
 
-/** The rules of a file's text, as lists name them. @throws BridgeError CONFIG_INVALID */
+/** The rules in a file's text, as lists name them. @throws BridgeError CONFIG_INVALID */
 async function textsOf(text: string, file: string): Promise<Set<string>> {
   const { readRules } = await import('../policy/read-rules.ts')
   const read = await readRules(text, { scope: 'user', file, shown: path.basename(file) })

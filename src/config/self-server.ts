@@ -1,13 +1,13 @@
-// Recognises a definition that would start this bridge again, or that is its own address: a bridge behind a bridge would list itself for ever. Pure.
-// It looks at what a command line runs, not at every word of it: a server may well be given a folder that is called sandbridge.
+// Recognises a definition that would start this bridge again or that is its own URL: a bridge behind itself would list itself forever. Pure.
+// Checks the program that a command line runs, not every word: a server may be given a folder called sandbridge.
 import type { RemoteServer, StdioServer } from './server-definition.ts'
 
-/** Our own package, and the system this one re-creates. */
+/** This package, and the system it re-creates. */
 const OWN_NAME = /^(sandbridge|mcp[-_]server[-_]code[-_]execution[-_]mode)$/i
 
 const ENGINES = new Set(['docker', 'podman', 'nerdctl'])
 
-/** Programs whose arguments name the program that is really run. */
+/** Programs whose arguments name the program to run. */
 const RUNNERS = new Set(
   [
     'npx bunx pnpx npm pnpm yarn bun deno node nodejs tsx ts-node uvx uv pipx python python3 py',
@@ -15,24 +15,24 @@ const RUNNERS = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** Words that are a runner's sub-command and not the program. */
+/** Sub-commands of a runner, not programs. */
 const SUBCOMMANDS = new Set(['run', 'exec', 'x', 'dlx', 'tool', 'container'])
 
 /** Options of package runners that name the package to run. */
 const PACKAGE_OPTIONS = new Set(['-p', '--package', '--from', '--spec', '--with'])
 
-// Options without a value. Any other option before the program, unless it has a `=`, is taken to have one.
+// Options without a value. Any other option before the program without a `=` counts as having one.
 const LONE_OPTION =
   /^(-[yqsiumAc]|-[li]c|\/[cds]|-(NoProfile|Command|NonInteractive)|--|--(yes|quiet|silent|bun|isolated|refresh|offline|enable-.*|use-system-ca|experimental-.*|no-.*|allow-.*|prefer-.*))$/
 const LONE_ENGINE_OPTION =
   /^(-[itd]+|--(rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|replace))$/
 
-/** @param ownPaths by which paths this bridge's own script is known. */
+/** @param ownPaths the paths of this bridge's own script. */
 export function launchesBridge(transport: StdioServer | RemoteServer, ownPaths: readonly string[]): boolean {
   return transport.type === 'stdio' && runsBridge([transport.command, ...transport.args], ownPaths)
 }
 
-/** @param ownPort what this bridge listens on, if it serves over HTTP */
+/** @param ownPort the port of this bridge, if it serves HTTP */
 export function reachesBridge(transport: StdioServer | RemoteServer, ownPort: number | undefined): boolean {
   if (transport.type === 'stdio' || ownPort === undefined || !URL.canParse(transport.url)) return false
   const { protocol, hostname, port } = new URL(transport.url)
@@ -44,7 +44,7 @@ function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
   const [command, ...rest] = words
   if (command === undefined) return false
   if (isBridge(command, ownPaths)) return true
-  // A whole command line in one word: sh -c "cd x && npx sandbridge", or a command with its arguments in it.
+  // A whole command line in one word: sh -c "cd x && npx sandbridge", or a command that includes its arguments.
   if (/\s/.test(command)) {
     const lines = command.split(/&&|\|\||[;|]/).map((line) => line.trim().split(/\s+/))
     if (lines.some((line) => runsBridge(line, ownPaths))) return true
@@ -69,7 +69,7 @@ function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
 
 function isBridge(word: string, ownPaths: readonly string[]): boolean {
   if (ownPaths.includes(word) || /[/\\]sandbridge[/\\](dist|src)[/\\]cli\.[jt]s$/i.test(word)) return true
-  // A package, an image, a repository or a script: what is left without folders, version, tag and suffix is its name.
+  // For a package, an image, a repository or a script, the name is what remains without folders, version, tag and suffix.
   return OWN_NAME.test(programName(word.replace(/(?<=.)[@:#[=<>~][^/\\]*$/, '')))
 }
 

@@ -1,67 +1,67 @@
-// What we know about an upstream before it is started: how to start it, and where that was written.
+// The definition of an upstream: how to start it, and where it was read.
 // The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame, a log line or an error message.
-// Texts in `transport` may hold placeholders; expand.ts fills them in when the server is started, and nothing does so before. Pure.
+// Texts in `transport` may contain placeholders, which only expand.ts fills in, when the server is started. Pure.
 import type { RuleLists } from '../policy/rule.ts'
 
-/** The name of a container image, as a command line can take it. */
+/** A valid name of a container image on a command line. */
 export const IMAGE_NAME = /^[a-z0-9][\w.\-/:@]*$/i
 
-/** What a jailed server may see and reach. Paths and domains may hold placeholders. */
+/** What a jailed server may see and reach. Paths and domains may contain placeholders. */
 export interface ServerSandbox {
   filesystem?: {
-    /** Folders and files of the home folder, and of places that are hidden, that it may read all the same. */
+    /** Files and folders that it may read although they are in the home folder or hidden. */
     allowRead?: string[]
     allowWrite?: string[]
     denyRead?: string[]
-    /** Parts of `allowWrite` that it may only read. */
+    /** Parts of `allowWrite` that stay read-only. */
     denyWrite?: string[]
   }
-  /** True is the machine's own network. Missing and false is none at all. */
+  /** True means the machine's own network. Missing and false mean none. */
   network?: boolean | { allowedDomains: string[]; deniedDomains?: string[] }
-  /** A container image. It runs in a container of this image, and with its programs. */
+  /** Runs it in a container of this image, with the image's programs. */
   image?: string
 }
 
-/** How to reach an upstream that is a process of ours. */
+/** An upstream that is a child process. */
 export interface StdioServer {
   type: 'stdio'
   command: string
   args: string[]
   env: Record<string, string>
   cwd?: string
-  /** A file of NAME=value lines that adds to `env`. */
+  /** A file with NAME=value lines, added to `env`. */
   envFile?: string
-  /** Names of variables of the bridge's own environment that the server gets when they are set. */
+  /** Variables of the bridge's environment that the server gets if they are set. */
   inheritEnv?: string[]
-  /** It runs in a jail. Missing means that it does not. */
+  /** Runs it in a jail; missing means without one. */
   sandbox?: ServerSandbox
-  /** With the placeholders filled in: values that are part of the texts above, and secrets by themselves. */
+  /** After the placeholders are filled in: values inside the texts above that are secrets by themselves. */
   secrets?: string[]
 }
 
-/** How to reach an upstream over HTTP: `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
+/** An upstream over HTTP: `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
 export interface RemoteServer {
   type: 'http' | 'sse'
   url: string
   headers: Record<string, string>
-  /** How the bridge itself signs in. Missing means that a user does, where the server wants one to. */
+  /** Credentials with which the bridge itself signs in. Missing means that a user signs in, if the server requires it. */
   oauth?: ClientCredentials
-  /** What is known of the sign-in of a user. */
+  /** For the sign-in of a user. */
   signIn?: SignInClient
-  /** As for a StdioServer. */
+  /** As in StdioServer. */
   secrets?: string[]
 }
 
-/** A client of an authorization server that was registered by hand, for sign-ins of a user in a browser. */
+/** A client that was registered manually with an authorization server, for sign-ins of a user in a browser. */
 export interface SignInClient {
-  /** Missing means that we introduce ourselves. */
+  /** Missing means that the bridge registers itself. */
   clientId?: string
   clientSecret?: string
-  /** What to ask for, separated by spaces. Missing means what the server suggests. */
+  /** Scopes to request, separated by spaces. Missing means those that the server suggests. */
   scope?: string
-  /** The address it is registered with. When it is not one of this machine, or is missing, any port of 127.0.0.1 is used. */
+  /** The registered redirect address. Missing, or not on this machine: any port of 127.0.0.1 is used. */
   redirectUri?: string
-  /** The authorization server it is registered with. Missing means that its secret only goes to the server's own address. */
+  /** The authorization server it is registered with. Missing means that its secret is only sent to the server's own origin. */
   issuer?: string
 }
 
@@ -70,19 +70,19 @@ export interface ClientCredentials {
   clientId: string
   clientSecret: string
   scope?: string
-  /** The authorization server that it is registered with. Missing means that it is one at the server's own address. */
+  /** The authorization server it is registered with. Missing means one at the server's own origin. */
   issuer?: string
 }
 
-/** Something that only the user knows, as `${input:ID}` in a text of the transport, and how to ask for it. */
+/** A value that only the user knows, `${input:ID}` in a text of the transport, and how to ask for it. */
 export interface ServerInput {
   id: string
-  /** The result of a `command` is known to VS Code only. */
+  /** Only VS Code knows the result of a `command`. */
   type: 'promptString' | 'pickString' | 'command'
   description?: string
-  /** What is typed is not to be shown. */
+  /** Do not echo what is typed. */
   password?: boolean
-  /** Of a pickString. */
+  /** For a pickString. */
   options?: string[]
 }
 
@@ -94,25 +94,25 @@ export interface ServerDefinition {
   description?: string
   /** Where it was read. */
   source: { client: string; file: string }
-  /** A project brings it along. Missing means that the user has configured it. */
+  /** Defined by a project. Missing means that the user configured it. */
   isProjects?: true
-  /** False for a server that a project brings along and its owner has not trusted; it is among `untrusted` and nowhere else. */
+  /** False for a server of a project that the user has not trusted; it is only in `untrusted`. */
   trusted?: boolean
-  /** Which of the server's tools may be seen and called; `exclude` wins. Missing means all. */
+  /** The tools that may be seen and called; `exclude` wins. Missing means all. */
   tools?: { include?: string[]; exclude?: string[] }
   /** Rules about calls of its tools. */
   permissions?: RuleLists
-  /** Those that its file describes, of the inputs it needs. */
+  /** Descriptions of its inputs, for those that its file describes. */
   inputs?: ServerInput[]
-  /** The user wants it out of any jail that it is not told to be in. */
+  /** The user exempts it from a jail that the settings require for all servers. */
   unjailed?: true
-  /** How long the server may take to start, when its configuration says so. */
+  /** Start timeout, if configured. */
   startTimeoutMs?: number
-  /** How long one call may take, when its configuration says so. */
+  /** Timeout of one call, if configured. */
   callTimeoutMs?: number
 }
 
-/** Something in a config file that was left out, and why, in words for its owner. */
+/** Something in a config file that was skipped, and why, for the file's owner. */
 export interface SkippedEntry {
   file: string
   name?: string
@@ -123,30 +123,30 @@ export interface SkippedEntry {
 export interface ConfigFileRead {
   client: string
   file: string
-  /** How many servers it defines, those that turned out to be somebody else's already included. */
+  /** The number of servers that it defines, including duplicates. */
   serverCount: number
-  /** False for a project's file that its owner has not trusted. */
+  /** False for a project's file that the user has not trusted. */
   trusted: boolean
-  /** Of the text that was read. */
+  /** Hash of the text that was read. */
   hash: string
 }
 
-/** A server as it stands in a file, and what became of it. */
+/** A server in a file, and its name in this bridge. */
 export interface FoundServer {
-  /** Under the name that it has in its file. */
+  /** Under the name in its file. */
   definition: ServerDefinition
-  /** What it is called in this bridge. */
+  /** Its name in this bridge. */
   name: string
-  /** It is the same as one that was found before, which stands for both. */
+  /** It duplicates an earlier one, which stands for both. */
   isDouble: boolean
 }
 
 export interface DiscoveredServers {
-  /** Those that may be started. */
+  /** Servers that may be started. */
   servers: ServerDefinition[]
-  /** Those that a project brings along and its owner has not trusted: to be listed, and never started. */
+  /** Servers of projects that the user has not trusted: listed, but never started. */
   untrusted: ServerDefinition[]
-  /** All of them, those that are the same as another included, in order of precedence. */
+  /** All servers including duplicates, in order of precedence. */
   found: FoundServer[]
   skipped: SkippedEntry[]
   /** In order of precedence. */

@@ -1,5 +1,5 @@
-// One server's entry as a client wrote it, checked field by field and made a definition. Pure.
-// Reasons name fields, never what is in them.
+// Checks one server's entry field by field and converts it to a definition. Pure.
+// Reasons name fields and never quote values.
 import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../policy/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../text/json.ts'
@@ -7,7 +7,7 @@ import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
 
-/** The fields of an entry under the names we use; a reader maps its client's names to these. Nothing is known about the values. */
+/** The fields of an entry under this project's names, to which readers map their clients' names. Values are unchecked. */
 export interface ServerEntry {
   /** Why only the client itself could start it. */
   unusable?: string
@@ -34,7 +34,7 @@ export interface ServerEntry {
   callTimeoutMs?: unknown
 }
 
-/** Everything of a definition but its name and its origin. */
+/** A definition without its name and origin. */
 export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
 
 const MAX_NAME_CHARS = 128
@@ -45,17 +45,17 @@ export function isServerName(name: string): boolean {
   return name.trim() !== '' && name === shownName(name)
 }
 
-/** A name that fits on one line of a list, whatever was written. */
+/** Shortens a name for one line of a list. */
 export function shownName(name: string): string {
   return name.slice(0, MAX_NAME_CHARS).replaceAll(/\p{Cc}/gu, '\uFFFD')
 }
 
-/** Its message is the reason why an entry is not valid. */
+/** The message is the reason why an entry is invalid. */
 class EntryInvalid extends Error {
   override readonly name = 'EntryInvalid'
 }
 
-/** An entry as a definition, or the reason why it is not valid. */
+/** Converts an entry to a definition, or returns the reason why it is invalid. */
 export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reason: string } {
   if (entry.unusable !== undefined) return { reason: entry.unusable }
   if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
@@ -87,14 +87,14 @@ function bodyOf(entry: ServerEntry): ServerBody {
   })
 }
 
-/** Of a list in VS Code's form, the inputs that a transport refers to. What is not in that form is left out: it only says how to ask. */
+/** The inputs of a list in VS Code's form that a transport refers to. Invalid ones are skipped: they only describe how to ask. */
 function inputsOf(list: unknown, transport: StdioServer | RemoteServer): ServerInput[] {
   const ids = new Set(inputReferences(transport).map(({ name }) => name))
   const inputs = ids.size > 0 ? entrySchemas().inputs.parse(list) : undefined
   return inputs?.filter((input) => input !== undefined).filter(({ id }) => ids.has(id)) ?? []
 }
 
-/** `sandboxEnabled` is VS Code's word for whether `sandbox` holds. */
+/** In VS Code, `sandboxEnabled` decides whether `sandbox` applies. */
 function sandboxOf({ sandbox, sandboxEnabled }: ServerEntry): unknown {
   if (!isGiven(sandboxEnabled)) return sandbox
   if (sandboxEnabled === false) return undefined
@@ -114,7 +114,7 @@ function transportType({ type, command, url }: ServerEntry): 'stdio' | 'http' | 
   throw new EntryInvalid('has neither a command nor a url')
 }
 
-/** A client may use this name for something else, such as whether it may sign in at all. Such an entry is kept. */
+/** Some clients use this name for something else, such as whether signing in is allowed. Such an entry is kept. */
 function oauthOf(value: unknown): Pick<RemoteServer, 'oauth' | 'signIn'> {
   if (!isRecord(value)) return {}
   const { clientCredentials, registered, unregistered } = entrySchemas()
@@ -130,7 +130,7 @@ function oauthOf(value: unknown): Pick<RemoteServer, 'oauth' | 'signIn'> {
 }
 
 function toolFilter(include: string[] | undefined, exclude: string[] | undefined): ServerDefinition['tools'] {
-  // `*` is how some clients write "all of them".
+  // Some clients write `*` for all tools.
   const included = include?.includes('*') ? undefined : include
   if (included === undefined && !exclude?.length) return undefined
   return withoutUndefined({ include: included, exclude })
@@ -144,7 +144,7 @@ function permissionsOf(value: unknown): ServerDefinition['permissions'] {
   throw new EntryInvalid(`has permissions with a mistake: ${[...path, reason].join(': ')}`)
 }
 
-/** The names of fields in reasons, where a client calls them something else than we do. */
+/** Field names in reasons, where the client's name differs from ours. */
 const LABELS: Record<string, string> = {
   inheritEnv: 'env_vars',
   includeTools: 'the list of tools to include',
@@ -153,7 +153,7 @@ const LABELS: Record<string, string> = {
   callTimeoutMs: 'timeout',
 }
 
-/** @throws EntryInvalid with the first thing that is wrong with a value */
+/** @throws EntryInvalid with the first problem of a value */
 function check<T>(schema: z.ZodType<T>, value: unknown, ...at: string[]): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data

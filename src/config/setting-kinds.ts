@@ -1,8 +1,8 @@
-// How the text of one environment variable becomes a value: one small parser for each kind of setting.
-// A parser returns undefined for text that is not allowed; naming the variable and the value is the caller's business.
+// Parses the text of an environment variable: one small parser for each kind of setting.
+// A parser returns undefined for invalid text; the caller names the variable and the value.
 import path from 'node:path'
 
-/** What parsing may need to know besides the text. */
+/** What parsing may need besides the text. */
 export interface SettingContext {
   home: string
   env: Record<string, string | undefined>
@@ -10,7 +10,7 @@ export interface SettingContext {
   isRoot: boolean
 }
 
-/** One environment variable: what it means and how to read it. `allowed` completes the sentence "Allowed: …". */
+/** One environment variable: its meaning and how to parse it. `allowed` completes the sentence "Allowed: …". */
 export interface Setting<T> {
   variable: string
   meaning: string
@@ -20,16 +20,16 @@ export interface Setting<T> {
   /** The value when the variable is missing or empty. */
   whenMissing: (context: SettingContext) => T
   parse: (text: string, context: SettingContext) => T | undefined
-  /** What to tell the user of a text that was understood as something else than it says. */
+  /** Tells the user when the text was interpreted as something else than it says. */
   remark?: (text: string, context: SettingContext) => string | undefined
-  /** The value may hold a password, so an error must not repeat it. */
+  /** The value may contain a password, so an error must not repeat it. */
   secret?: boolean
 }
 
-/** Seconds, for limits. */
+/** In seconds, for limits. */
 export const DAY_S = 86_400
 
-/** What a bearer token must be, for `pattern`. */
+/** The format of a bearer token, for `pattern`. */
 export const TOKEN = { allowed: 'at least 16 printable characters without spaces', matches: /^[\x21-\x7e]{16,}$/ }
 
 type Words = Pick<Setting<unknown>, 'variable' | 'meaning' | 'secret'>
@@ -66,7 +66,7 @@ export function flag(words: Words, defaultValue: boolean): Setting<boolean> {
   }
 }
 
-/** A duration: seconds in the environment, milliseconds inside. */
+/** A duration: seconds in the environment, milliseconds in code. */
 export function seconds(words: Words, range: { default: number; min: number; max: number }): Setting<number> {
   return {
     ...words,
@@ -90,7 +90,7 @@ export function wholeNumber(words: Words, range: { default: number; min: number;
   }
 }
 
-/** A whole number above zero; one below the least that works is raised to it. */
+/** A whole number above zero; a value below the minimum is raised to it. */
 export function wholeNumberAtLeast(
   words: Words,
   range: { default: number; min: number; max: number },
@@ -106,7 +106,7 @@ export function wholeNumberAtLeast(
   }
 }
 
-/** A number above zero that may have a fraction, or nothing at all. */
+/** A number above zero, possibly with a fraction, or unset. */
 export function optionalNumber(words: Words, max: number): Setting<number | undefined> {
   return {
     ...words,
@@ -133,7 +133,7 @@ export function optionalWholeNumber(words: Words, range: { min: number; max: num
 
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }
 
-/** A size: `512m` or a count of bytes in the environment, bytes inside. */
+/** A size: `512m` or a number of bytes in the environment, bytes in code. */
 export function size(words: Words, range: { default: string; min: string }): Setting<number> {
   const minBytes = parseSize(range.min) ?? 0
   return {
@@ -151,7 +151,7 @@ function parseSize(text: string): number | undefined {
   return Math.floor(Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1))
 }
 
-/** A folder or file; `~` and relative paths are made absolute. */
+/** A folder or file; `~` and relative paths become absolute. */
 export function folder(
   words: Words,
   defaultText: string,
@@ -164,13 +164,13 @@ export function folder(
     whenMissing: standard,
     parse: (text, context) => {
       const full = absolutePath(text, context.home)
-      // Node tries for ever to make a folder there: the file system says ENOENT, as it does where a parent is missing.
+      // Node retries forever to create a folder there: the file system returns ENOENT, as for a missing parent.
       return /^\/(proc|dev\/fd)(\/|$)/.test(full) ? undefined : full
     },
   }
 }
 
-/** Text of a given form, or nothing. */
+/** Text of a given form, or unset. */
 export function pattern<D extends string | undefined>(
   words: Words,
   form: { allowed: string; matches: RegExp; default: D },
@@ -184,7 +184,7 @@ export function pattern<D extends string | undefined>(
   }
 }
 
-/** Several words separated by `separator`; blank ones are dropped. */
+/** A list separated by `separator`; blank entries are dropped. */
 export function list(
   words: Words,
   form: { allowed: string; separator: RegExp; matches: RegExp; defaultText?: string },
@@ -201,7 +201,7 @@ export function list(
   }
 }
 
-/** `~/x` and relative paths as absolute ones. */
+/** Makes `~/x` and relative paths absolute. */
 export function absolutePath(text: string, home: string): string {
   if (text === '~') return home
   if (/^~[/\\]/.test(text)) return path.join(home, text.slice(2))
@@ -216,7 +216,7 @@ function within(value: number | undefined, range: { min: number; max: number }):
   return value !== undefined && value >= range.min && value <= range.max ? value : undefined
 }
 
-/** Of whatever can be reached with http or https. */
+/** Whether the text is an http or https URL. */
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }

@@ -157,7 +157,7 @@ describe('readSettings', () => {
       { storage: 'postgres://ann:p%40@db/x?sslmode=require' },
     ],
     ['MCP_BRIDGE_STORAGE', 'postgresql://ann:p@/x?host=/run', { storage: 'postgresql://ann:p@/x?host=/run' }],
-    // A blank variable is a missing one.
+    // A blank variable counts as missing.
     ['MCP_BRIDGE_TIMEOUT', '  ', { timeoutMs: 30_000 }],
   ])('the setting %s=%s is read', (variable, value, expected) => {
     expect(read({ [variable]: value })).toMatchObject(expected)

@@ -1,5 +1,5 @@
-// Every setting of the bridge: the table of environment variables, read once into one typed, frozen object.
-// Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table and a test compares the two.
+// All settings of the bridge: the table of environment variables, read once into one typed, frozen object.
+// Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares both.
 import { homedir } from 'node:os'
 import { BridgeError } from '../errors.ts'
 import { nearestName } from '../text/did-you-mean.ts'
@@ -16,7 +16,7 @@ import { SIGN_IN_SETTINGS } from './settings/sign-in.ts'
 
 export type { OtherLanguage } from '../protocol/frames.ts'
 
-/** By the headings that docs/configuration.md has them under. */
+/** By their headings in docs/configuration.md. */
 export const SETTING_GROUPS = {
   Sandbox: SANDBOX_SETTINGS,
   'Cells and sessions': CELL_SETTINGS,
@@ -28,7 +28,7 @@ export const SETTING_GROUPS = {
   'HTTP and folders': HTTP_AND_FOLDER_SETTINGS,
 } as const
 
-/** All settings, by the name they have in {@link Settings}. */
+/** All settings, by their name in {@link Settings}. */
 export const SETTINGS = {
   ...SANDBOX_SETTINGS,
   ...CELL_SETTINGS,
@@ -46,13 +46,13 @@ type Parsed<S> = S extends Setting<infer T> ? T : never
 export type Settings = {
   readonly [K in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[K]>
 } & {
-  /** Things to tell the user that do not stop the bridge, such as a variable that looks mistyped. */
+  /** Messages for the user that do not stop the bridge, such as a variable that looks misspelt. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Read all settings. A variable that is missing or blank has its default; MCP_BRIDGE_TIMEOUT's never exceeds MCP_BRIDGE_MAX_TIMEOUT.
- * @throws BridgeError CONFIG_INVALID that names every variable with a bad value, the value, and what is allowed.
+ * Reads all settings. A missing or blank variable gets its default; MCP_BRIDGE_TIMEOUT never exceeds MCP_BRIDGE_MAX_TIMEOUT.
+ * @throws BridgeError CONFIG_INVALID that names every variable with an invalid value, the value, and what is allowed.
  */
 export function readSettings(
   env: Record<string, string | undefined>,
@@ -66,7 +66,7 @@ export function readSettings(
   }
   const problems: string[] = []
   const remarks: string[] = []
-  // Every name of the table is set: the type follows from it.
+  // The result has every name of the table, which the type follows from.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const values = Object.fromEntries(
     Object.entries(SETTINGS).map(([name, setting]) => [
@@ -106,7 +106,7 @@ export function readSettings(
   return Object.freeze({ ...values, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
 }
 
-/** Whose sandboxes can outlive the bridge. */
+/** Providers whose sandboxes can outlive the bridge. */
 const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])
 const INSTEAD = 'Set MCP_BRIDGE_RUNTIME to one of these, or MCP_BRIDGE_SESSION=shared.'
 
@@ -119,7 +119,7 @@ function readOne(setting: Setting<unknown>, context: SettingContext, problems: s
     if (remark !== undefined) remarks.push(remark)
     return value
   }
-  // A value that may hold a password is not repeated; a very long one only begins.
+  // A value that may contain a password is not repeated; a very long one is cut.
   const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
   problems.push(`${setting.variable}: ${shown} is not allowed. Allowed: ${setting.allowed}.`)
   return setting.whenMissing(context)

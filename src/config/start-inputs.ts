@@ -1,5 +1,5 @@
-// What the start of a server depends on beside its definition: variables, its program, files that it names. As a fingerprint, so that a failure is
-// remembered only as long as none of them changes. Values enter a hash together, and nothing else.
+// A fingerprint of what the start of a server depends on beside its definition: variables, its program, files that it names. A failure is remembered
+// only until one of them changes. Values enter only a common hash.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import path from 'node:path'
@@ -14,11 +14,11 @@ export interface StartPlace {
   home: string
   /** The folder that the bridge was started in. */
   workspaceFolder: string
-  /** Where the sign-ins to remote servers are kept. */
+  /** The file with the sign-ins to remote servers. */
   tokensFile?: string
 }
 
-/** Changes when a start of the server may end differently. Reads no file: when it was written is enough. */
+/** Changes when another start may have another result. Reads no file; modification times are enough. */
 export function startInputs({ transport }: ServerDefinition, place: StartPlace): string {
   const texts = textsOf(transport)
   const variables = [...texts.flatMap(variablesIn), ...(transport.type === 'stdio' ? inheritedBy(transport) : [])]
@@ -56,13 +56,13 @@ function filesIn(text: string): string[] {
   return placeholdersIn(text).flatMap(({ kind, name }) => (kind === 'file' ? [name] : []))
 }
 
-/** The program, its folder, and every argument that may be a file, also behind a `=`. */
+/** The program, its folder, and every argument that may be a file, including after a `=`. */
 function filesOf({ command, args, cwd = '', envFile = '' }: StdioServer, place: StartPlace): string[] {
   const named = args.map((arg) => (arg.startsWith('-') ? (/=(.+)$/s.exec(arg)?.[1] ?? '') : arg))
   return [programOf(command, place), cwd, envFile, ...named]
 }
 
-/** The program that PATH gives for a command without a path. */
+/** The path of a command that is found through PATH. */
 function programOf(command: string, place: StartPlace): string {
   if (/[/\\]/.test(command)) return command
   const extensions = process.platform === 'win32' ? (place.env['PATHEXT'] ?? '.EXE;.CMD').split(';') : ['']
@@ -73,7 +73,7 @@ function programOf(command: string, place: StartPlace): string {
 
 const exists = (file: string): boolean => statOf(file)?.isFile() === true
 
-/** The path and the modification time of a file; empty for anything else. */
+/** The path and modification time of a file; empty for anything else. */
 function stampOf(written: string, { home, workspaceFolder }: StartPlace): unknown {
   if (written === '' || written.includes('\0')) return null
   const filled = written.replace(/^(~|\$\{userHome\})(?=[/\\]|$)/, home)
@@ -85,7 +85,7 @@ function statOf(file: string): ReturnType<typeof statSync> {
   try {
     return statSync(file, { throwIfNoEntry: false })
   } catch {
-    // A part of its path is not a folder, may not be read, or is too long.
+    // A part of its path is not a folder, is not readable, or is too long.
     return undefined
   }
 }

@@ -17,7 +17,7 @@ describe('allowsTool', () => {
     [{ include: ['a*a'] }, 'a', false],
     [{ include: ['a*b*b'] }, 'ab', false],
     [{ exclude: ['*'] }, 'anything', false],
-    // A dot is a dot.
+    // A dot is literal.
     [{ include: ['a.b'] }, 'axb', false],
   ])('the tool filter %j for %s allows the tool: %s', (tools, tool, expected) => {
     expect(allowsTool(tools === undefined ? {} : { tools }, tool)).toBe(expected)

@@ -1,5 +1,5 @@
 // Which config files of projects the user has trusted: a file's path and the hash of its text, in <state dir>/.sandbridge/trust.json.
-// Trust is in what the user saw. A text that has changed since, or that has moved, is not trusted.
+// The user trusts what they saw: a text that was changed or moved since is not trusted.
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { isRecord } from '../text/json.ts'
@@ -8,9 +8,9 @@ import { JsonRecord } from '../storage/json-record.ts'
 export interface TrustStore {
   /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */
   isTrusted(this: void, file: string, text: string): Promise<boolean>
-  /** Trust a text of a file, by its hash: of the one that was shown to the user, not of what the file may hold by now. */
+  /** Trusts a text of a file, by the hash of the text that was shown to the user, not of the file's current content. */
   trust(file: string, hash: string): Promise<void>
-  /** Stop trusting a file. @returns whether it was trusted */
+  /** Stops trusting a file. @returns whether it was trusted */
   untrust(file: string): Promise<boolean>
   /** The paths of all trusted files. */
   list(): Promise<string[]>
@@ -19,7 +19,7 @@ export interface TrustStore {
 /** Hashes by absolute path. */
 type Trusted = Map<string, string>
 
-/** @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is then left as it is. */
+/** @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is left unchanged. */
 export function createTrustStore(stateDir: string): TrustStore {
   const record = new JsonRecord<Trusted>({
     document: trustRecord(stateDir),
@@ -34,7 +34,7 @@ export function createTrustStore(stateDir: string): TrustStore {
       hint: 'Make it writable, or delete it and trust the files again.',
     },
   })
-  // Read once: a bridge asks for every file of a project at once.
+  // Read once: a bridge checks all files of a project at once.
   let known: Promise<Trusted> | undefined
   const change = async (edit: (trusted: Trusted) => void): Promise<void> => {
     known = undefined
@@ -59,12 +59,12 @@ export function createTrustStore(stateDir: string): TrustStore {
   }
 }
 
-/** Where the record is. */
+/** The path of the record. */
 export function trustRecord(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'trust.json')
 }
 
-/** What a text is known by in the record. */
+/** Identifies a text in the record. */
 export function textHash(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

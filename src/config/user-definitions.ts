@@ -1,5 +1,5 @@
-// The servers of one user of a bridge that serves many: those of their own folder, and of the shared ones those whose names they have not taken.
-// The operator of the bridge writes that folder: commands in it run as the operator's user of the machine.
+// The servers of one user of a shared bridge: those of their own folder, and the shared ones whose names they have not taken.
+// The operator of the bridge writes that folder: its commands run as the operator's system user.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { foldName } from '../text/python-name.ts'
@@ -11,22 +11,22 @@ import type { DiscoveredServers } from './server-definition.ts'
 import type { Settings } from './settings.ts'
 import { tokensFile } from './tokens-file.ts'
 
-/** Variables for placeholders, such as `${env:GITHUB_TOKEN}`, in place of those of the bridge. */
+/** Variables for placeholders such as `${env:GITHUB_TOKEN}`, instead of the bridge's variables. */
 const ENV_FILE = '.env'
 
 interface UserDefinitionsOptions {
   settings: Settings
-  /** The user's. */
+  /** The user's folder. */
   folder: string
   shared: () => DiscoveredServers
-  /** Where this bridge serves over HTTP. */
+  /** The port on which this bridge serves HTTP. */
   ownPort: number | undefined
 }
 
 export class UserDefinitions {
-  /** The user's own variables, as they were read last. */
+  /** The user's own variables, as last read. */
   env: Readonly<Record<string, string>> = {}
-  /** Has the user servers, variables or sign-ins of their own, so that the shared connections are not for them? */
+  /** Whether the user has servers, variables or sign-ins of their own, and therefore cannot use the shared connections. */
   hasOwn = false
   readonly #options: UserDefinitionsOptions
   #seen: PlacesSeen | undefined
@@ -37,7 +37,7 @@ export class UserDefinitions {
     this.#options = options
   }
 
-  /** What the user can reach now; undefined when that is what it was when it was read last. */
+  /** The servers that the user can reach; undefined when nothing has changed since the last read. */
   async readAgain(): Promise<DiscoveredServers | undefined> {
     const shared = this.#options.shared()
     const isSame =
@@ -45,7 +45,7 @@ export class UserDefinitions {
     return isSame ? undefined : this.#read(shared)
   }
 
-  /** Their file changes with each refresh of a token, which changes no definition. */
+  /** Checks only whether the file exists: its content changes with each refresh of a token, which changes no definition. */
   #hasSignIns(): boolean {
     return existsSync(tokensFile(this.#options.folder))
   }
@@ -65,7 +65,7 @@ export class UserDefinitions {
     this.hasOwn = own.files.length > 0 || own.skipped.length > 0 || !('absent' in env) || this.#isSignedIn
     this.#seen = seen
     this.#shared = shared
-    // One with a mistake is not there: the shared one of that name is not what the user's code was written for.
+    // An invalid server still takes its name: the user's code was not written for the shared server of that name.
     const names = [...own.servers, ...own.skipped].flatMap(({ name }) => name ?? [])
     const taken = new Set(names.map(foldName))
     const isFree = ({ name }: { name: string }): boolean => !taken.has(foldName(name))

@@ -1,4 +1,4 @@
-// The rules in a user's own folder, on top of those for all. They only make things stricter, as those of a project do.
+// The rules in a user's own folder, in addition to those for all users. Like a project's rules, they can only make things stricter.
 import path from 'node:path'
 import type { Rule } from '../policy/rule.ts'
 import { nodeFileSystem } from './config-file.ts'
@@ -14,7 +14,7 @@ export class UserRules {
     this.#file = path.join(folder, PERMISSIONS_FILE)
   }
 
-  /** The same list as long as the file is the same. @throws BridgeError CONFIG_INVALID with all that is wrong */
+  /** Returns the same list while the file is unchanged. @throws BridgeError CONFIG_INVALID with every problem */
   async read(): Promise<readonly Rule[]> {
     if (this.#rules && !this.#seen.hasChanged()) return this.#rules
     this.#rules = undefined

@@ -1,9 +1,9 @@
-// Conditions on a call's arguments, in CEL (https://cel.dev). The library is loaded for the first rule that has one. Nothing in CEL loops by itself;
-// what takes more than linear time in the arguments is refused when a rule is read. Pure.
+// Conditions on a call's arguments, in CEL (https://cel.dev). The library is loaded for the first rule that has one. CEL cannot loop forever;
+// expressions that take more than linear time in the arguments are refused when a rule is read. Pure.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
 import type { Hints } from './rule.ts'
 
-/** What a condition can name. */
+/** The variables of a condition. */
 interface Facts {
   server: string
   tool: string
@@ -13,7 +13,7 @@ interface Facts {
 
 export interface Condition {
   text: string
-  /** Undefined where it cannot be judged: an argument that it names is missing, or of another type, or there are too many to go through. */
+  /** Undefined when the condition cannot be evaluated: an argument is missing or of another type, or the arguments are too large for a loop. */
   holds(facts: Facts): boolean | undefined
 }
 
@@ -25,13 +25,13 @@ export interface ConditionProblem {
 
 const MAX_CHARS = 4_000
 const LIMITS = { maxAstNodes: 500, maxDepth: 50, maxListElements: 200, maxMapEntries: 100, maxCallArguments: 10 }
-/** They call something else for each entry of a list. */
+/** Macros that evaluate an expression for each entry of a list. */
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
 const REFUSED = new Map([
   ['matches', 'uses matches: a regular expression can take for ever. Write startsWith, endsWith or contains'],
   ['bind', 'uses bind, which is not offered here'],
 ])
-/** What a condition with a loop goes through: values in the arguments, and characters of their texts. */
+/** Limits of the arguments for a condition with a loop: the number of values, and the characters of their texts. */
 const MAX_LOOPED_VALUES = 1_000
 const MAX_LOOPED_CHARS = 100_000
 
@@ -61,7 +61,7 @@ export async function compileCondition(text: string): Promise<Condition | Condit
 
 function judge(evaluate: (facts: Facts) => unknown, facts: Facts, hasLoop: boolean): boolean | undefined {
   if (hasLoop && !isSmall(facts.args)) return undefined
-  // Errors are ordinary here, as for an argument that was left out; where they come from in the library is of no use, and takes longest to find out.
+  // Errors are ordinary here, for example for a missing argument. Capturing a stack trace would take most of the time and is not used.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   try {
@@ -120,7 +120,7 @@ function isSmall(value: unknown): boolean {
   return true
 }
 
-/** The library's message has the text again below it. */
+/** The library's message repeats the source text below its first line. */
 function problemOf(error: unknown): ConditionProblem {
   const { summary, message, range } = error as { summary?: string; message?: string; range?: { start: number } }
   const said = (summary ?? message ?? 'unknown problem').split('\n')[0]!.slice(0, 200)

@@ -1,11 +1,11 @@
-// What a tool's annotations are taken for. They are the server's own claims: they only count for servers that the user has configured, and not where
-// the tool's name says the opposite. Pure.
+// Decides which annotations of a tool to believe. They are the server's own claims: they count only for servers that the user configured, and not
+// when the tool's name contradicts them. Pure.
 import { HINTS, type Hints } from './rule.ts'
 
-/** MCP 2025-11-25, Tools, ToolAnnotations: what a tool without annotations is. */
+/** The values for a tool without annotations (MCP 2025-11-25, Tools, ToolAnnotations). */
 const UNKNOWN: Hints = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
 
-/** Verbs that no tool begins with that only reads. */
+/** First words of tools that change something: no read-only tool starts with one. */
 const CHANGING = new Set(
   (
     'delete remove drop destroy erase purge wipe truncate kill create update insert write put patch set add edit ' +
@@ -13,7 +13,7 @@ const CHANGING = new Set(
   ).split(' '),
 )
 
-/** @param isBelieved whether the user has configured the server */
+/** @param isBelieved whether the user configured the server */
 export function believedHints(tool: string, claimed: unknown, isBelieved: boolean): Hints {
   if (!isBelieved || typeof claimed !== 'object' || claimed === null) return UNKNOWN
   const given = claimed as Record<string, unknown>
@@ -24,7 +24,7 @@ export function believedHints(tool: string, claimed: unknown, isBelieved: boolea
   const isReadOnly = said('readOnlyHint') && given['destructiveHint'] !== true && !CHANGING.has(firstWord(tool))
   const hints = Object.fromEntries(HINTS.map((hint) => [hint, said(hint)])) as Hints
   if (isReadOnly) return { ...hints, readOnlyHint: true, destructiveHint: false }
-  // Who is caught out in one claim is not believed the other.
+  // A tool with one false claim is not believed the other.
   return said('readOnlyHint') ? { ...hints, readOnlyHint: false, destructiveHint: true } : hints
 }
 

@@ -1,14 +1,14 @@
-// How much of something was used up in the last hour, by the minute: what was used counts for 60 minutes, and until its minute is over. Pure.
+// Counts how much was used in the last hour, by the minute: an amount counts until 60 minutes after its minute has ended. Pure.
 
 const MINUTE_MS = 60_000
 const MINUTES = 60
 
 export class HourlyBudget {
   readonly #most: number
-  /** By minute, the oldest first. */
+  /** Amount by minute, oldest first. */
   readonly #used = new Map<number, number>()
 
-  /** @param most in an hour */
+  /** @param most the limit per hour */
   constructor(most: number) {
     this.#most = most
   }
@@ -19,7 +19,7 @@ export class HourlyBudget {
     this.#used.set(minute, (this.#used.get(minute) ?? 0) + amount)
   }
 
-  /** Milliseconds until something can be spent again; 0 when it can be now. */
+  /** Milliseconds until more can be spent; 0 when that is possible now. */
   waitMs(now: number): number {
     let total = 0
     for (const [minute, amount] of this.#used) {
@@ -35,7 +35,7 @@ export class HourlyBudget {
   }
 }
 
-/** When what was used in a minute does not count any more. */
+/** When the amount of a minute stops counting. */
 function endOf(minute: number): number {
   return (minute + 1 + MINUTES) * MINUTE_MS
 }

@@ -1,4 +1,4 @@
-// JSON with comments, read so that anything in it can be found again by line and column. Loaded only where there is a file of rules. Pure.
+// Parses JSON with comments and finds the line and column of every value. Loaded only when there is a file of rules. Pure.
 import {
   findNodeAtLocation,
   getNodeValue,
@@ -15,13 +15,13 @@ export interface Place {
 
 export interface JsonTree {
   value: unknown
-  /** Where the value at a path of keys is; of the nearest that there is. */
+  /** The position of the value at a path of keys, or of its nearest existing parent. */
   at(path: readonly (string | number)[]): Place
-  /** Where a character of the text at a path is. */
+  /** The position of a character inside the text at a path. */
   within(path: readonly (string | number)[], offset: number): Place
 }
 
-/** @returns what is wrong: the JSON itself, or a key that is there twice */
+/** @returns the problem when the JSON is invalid or a key occurs twice */
 export function readJsonTree(text: string): JsonTree | { reason: string; place: Place } {
   const errors: ParseError[] = []
   let root: Node | undefined
@@ -44,7 +44,7 @@ export function readJsonTree(text: string): JsonTree | { reason: string; place: 
   const nodeAt = (path: readonly (string | number)[]): Node => {
     for (let length = path.length; length > 0; length -= 1) {
       const found = findNodeAtLocation(tree, path.slice(0, length))
-      // An unknown key is itself what is wrong, not its value.
+      // For an unknown key, point at the key instead of its value.
       if (found) return found.parent?.type === 'property' ? found.parent : found
     }
     return tree
@@ -76,7 +76,7 @@ function doubleKey(root: Node): Node | undefined {
   return undefined
 }
 
-/** The `offset`th character of a string's value, in the source: escapes are longer there. */
+/** The position in the source of the `offset`th character of a string's value: escapes are longer in the source. */
 function offsetInSource(text: string, node: Node, offset: number): number {
   let at = 1
   for (let passed = 0; passed < offset && at < node.length - 1; passed += 1) {

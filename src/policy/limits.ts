@@ -1,4 +1,4 @@
-// How often calls were made, for rules that limit it: in a cell, a session and an hour. The hour is measured by the monotonic clock. Pure.
+// Counts calls for rules that limit them per cell, session and hour. The hour is measured by the monotonic clock. Pure.
 import type { Limits, Rule } from './rule.ts'
 
 const HOUR_MS = 3_600_000
@@ -10,16 +10,16 @@ export interface LimitReached {
   rule: Rule
   limit: keyof Limits
   most: number
-  /** Milliseconds until a call is possible again, for an hour's limit. */
+  /** Milliseconds until another call is possible, for an hourly limit. */
   waitMs?: number
 }
 
 export class CallLimits {
-  /** When calls were made in the last hour, by rule. */
+  /** Times of calls in the last hour, by rule. */
   readonly #hours = new Map<string, number[]>()
 
   /**
-   * Counts a call, unless one of the rules has had enough.
+   * Counts a call, unless a rule's limit is reached.
    * @param now milliseconds of a monotonic clock
    */
   take(rules: readonly Rule[], cell: Counts, session: Counts, now: number): LimitReached | undefined {
@@ -53,7 +53,7 @@ export class CallLimits {
   }
 }
 
-/** The same rule, though its file was read again. */
+/** Stays the same when the rule's file is read again. */
 function keyOf({ verdict, text, origin }: Rule): string {
   return `${origin.file}\n${origin.server ?? ''}\n${verdict} ${text}`
 }

@@ -1,4 +1,4 @@
-// This file verifies that the checked-in schema is the one that files are checked against.
+// This file verifies that the checked-in schema matches the one that files are checked against.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import * as z from 'zod'

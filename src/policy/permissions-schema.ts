@@ -1,5 +1,5 @@
-// What permissions.json may hold: files are checked against this schema, and schema/permissions.schema.json is made of it. Unlike in a server's entry
-// nothing is ignored: a rule that was not understood would leave something open. Pure.
+// The schema of permissions.json: files are checked against it, and schema/permissions.schema.json is generated from it. Unlike in a server's entry,
+// unknown fields are errors: an ignored rule would leave something allowed. Pure.
 import * as z from 'zod'
 import { HINTS, type RuleLists } from './rule.ts'
 
@@ -7,7 +7,7 @@ const MAX_RULES = 10_000
 
 let built: ReturnType<typeof build> | undefined
 
-/** Built for the first file. */
+/** Built when the first file is read. */
 export function permissionsSchemas(): ReturnType<typeof build> {
   return (built ??= build())
 }
@@ -63,19 +63,19 @@ function build() {
   return { file, permissions }
 }
 
-/** The JSON Schema of permissions.json, with which editors complete and check it. */
+/** The JSON Schema of permissions.json, for completion and checks in editors. */
 export function permissionsJsonSchema(): object {
   const schema = z.toJSONSchema(permissionsSchemas().file, { io: 'input', target: 'draft-7' })
   return { title: 'Permissions for Sandbridge', ...schema }
 }
 
-/** What is wrong with a value, and where: a path of keys. */
+/** What is wrong with a value, and the path of keys to it. */
 export interface ShapeProblem {
   path: (string | number)[]
   reason: string
 }
 
-/** What a whole file holds. */
+/** The content of a whole file. */
 export interface PermissionsContent {
   lists: RuleLists
   mask: MaskPattern[]
@@ -92,7 +92,7 @@ export function parseFile(value: unknown): PermissionsContent | ShapeProblem[] {
   return { lists: parsed.data.permissions ?? {}, mask: parsed.data.mask ?? [] }
 }
 
-/** The rules in the `permissions` of a server's definition. */
+/** Parses the rules in the `permissions` of a server's definition. */
 export function parseLists(value: unknown): RuleLists | ShapeProblem[] {
   const parsed = permissionsSchemas().permissions.safeParse(value)
   return parsed.success ? parsed.data : parsed.error.issues.flatMap(problemsOf)
@@ -103,7 +103,7 @@ function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: [...path, key], reason: `${JSON.stringify(key)} is not known here` }))
   if (issue.code === 'invalid_union') {
-    // Of a rule that is an object, what is wrong with the object; else it is neither.
+    // For a rule that is an object, report the errors inside the object; otherwise the rule is neither a text nor an object.
     const inner = issue.errors.find((errors) =>
       errors.every(({ path: at, code }) => at.length > 0 || code === 'unrecognized_keys'),
     )

@@ -1,4 +1,4 @@
-// This file verifies what becomes of a call by the rules: which rule is for it, which wins, and that nothing passes by a rule under another spelling.
+// This file verifies how rules decide a call: which rule matches, which wins, and that another spelling does not evade a rule.
 import { describe, expect, it } from 'vitest'
 import { type Call, mutate, Policy, validate } from './policy.ts'
 import type { Preset } from './presets.ts'
@@ -40,7 +40,7 @@ describe('names', () => {
     ['my__server__x', 'my__server', 'x'],
     ['my__server', 'my__server', 'x'],
     ['mcp__x', 'mcp', 'x'],
-    // Each of these would be another name to a program, and the same one to a person.
+    // Each of these is a different name to a program and the same name to a person.
     ['github__delete_repo', 'GitHub', 'Delete_Repo'],
     ['github__delete_repo', 'github', 'delete-repo'],
     ['github__delete_repo', 'github', 'delete_repo.'],

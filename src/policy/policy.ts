@@ -1,21 +1,21 @@
-// What becomes of a call: `validate` decides by the rules, `mutate` says what is sent. Both are functions of the call and nothing else; how often
-// calls were made is counted in limits.ts, and who is asked is not known here. Pure.
+// Decides a call: `validate` applies the rules, `mutate` freezes what is sent. Both depend on the call alone. limits.ts counts calls;
+// asking the user happens elsewhere. Pure.
 import { believedHints } from './hints.ts'
 import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
 import { plainName } from './target.ts'
 
-/** A tool as rules see it; reading a resource and getting a prompt are tools of their server, too. */
+/** A tool as rules see it. Reading a resource and getting a prompt count as tools of their server, too. */
 export interface Subject {
   server: string
   tool: string
-  /** As the server lists them. */
+  /** The annotations as the server lists them. */
   annotations: unknown
-  /** What the server is, beside its name; see `Rule.definition`. */
+  /** Key of the server's definition; see `Rule.definition`. */
   definition: string
-  /** A project brings the server along. */
+  /** The server is defined by a project. */
   isProjects: boolean
-  /** The tool is not what it was when the server was first listed. */
+  /** The tool differs from its first listing. */
   isChanged?: boolean
 }
 
@@ -25,14 +25,14 @@ export interface Call extends Subject {
 
 export interface Decision {
   verdict: Verdict
-  /** What decided. Without a rule it is the preset, or that the tool has changed. */
+  /** The deciding rule. Without one, the preset or the tool's change decided. */
   rule?: Rule
   by: 'rule' | 'preset' | 'change'
-  /** Rules that limit how often such calls may be made. */
+  /** Rules that limit the number of such calls. */
   limits: readonly Rule[]
 }
 
-/** What can be said of a tool before its arguments are known. `depends`: a rule with a condition is for it. */
+/** What is certain about a tool before its arguments are known. `depends`: a rule with a condition matches it. */
 export type Standing = 'allowed' | 'asks' | 'denied' | 'depends'
 
 interface ToolRules {
@@ -43,7 +43,7 @@ interface ToolRules {
   answered: readonly Rule[]
 }
 
-/** Tools that are remembered at once; all are forgotten when there are more. */
+/** Number of tools whose rules are cached; the cache is cleared when it is full. */
 const MAX_TOOLS = 20_000
 const NO_LIMITS: readonly Rule[] = []
 
@@ -55,7 +55,7 @@ export class Policy {
   readonly #ofTool = new Map<string, ToolRules>()
 
   constructor(rules: readonly Rule[], preset: Preset) {
-    // Those of a project make nothing laxer.
+    // A project's rules cannot allow anything.
     this.rules = rules.filter(({ verdict, origin }) => verdict !== 'allow' || origin.scope === 'user')
     this.preset = preset
     for (const rule of this.rules) {
@@ -66,7 +66,7 @@ export class Policy {
     }
   }
 
-  /** The rules that are for a tool, whatever its arguments. */
+  /** The rules that match a tool, whatever its arguments. Cached. */
   rulesFor(subject: Subject): ToolRules {
     const key = `${subject.isProjects ? 1 : 0}${subject.server}\n${subject.tool}`
     const known = this.#ofTool.get(key)
@@ -86,7 +86,7 @@ export class Policy {
         rule.target.matches(server, tool) &&
         (rule.origin.server === undefined || rule.origin.server === server) &&
         (rule.definition === undefined || rule.definition === definition) &&
-        // A server of a project does not get what was allowed to the user's server of the same name.
+        // What the user allowed for their own server does not apply to a project's server of the same name.
         (rule.verdict !== 'allow' || !isProjects || rule.definition !== undefined) &&
         Object.entries(rule.annotations).every(([hint, value]) => hints[hint as keyof Hints] === value),
     )
@@ -101,13 +101,13 @@ export class Policy {
     }
   }
 
-  /** Is every call of the tool denied, whatever its arguments? */
+  /** Whether every call of the tool is denied, whatever its arguments. */
   isDenied(subject: Subject): boolean {
     const { byVerdict, hints } = this.rulesFor(subject)
     return byVerdict.deny.some(isCertain) || (this.preset === 'readonly' && !hints.readOnlyHint)
   }
 
-  /** What can be said of the tool already. */
+  /** What is certain about the tool already. */
   standing(subject: Subject): Standing {
     if (this.isDenied(subject)) return 'denied'
     const { byVerdict, answered } = this.rulesFor(subject)
@@ -123,7 +123,7 @@ function isCertain({ condition }: Rule): boolean {
   return condition === undefined
 }
 
-/** What becomes of a call. A condition that cannot be judged counts as true in a rule that denies or asks, and as false in one that allows. */
+/** Decides a call. A condition that cannot be evaluated counts as true in a rule that denies or asks, and as false in a rule that allows. */
 export function validate(policy: Policy, call: Call): Decision {
   const { byVerdict, answered, hints } = policy.rulesFor(call)
   const facts = { server: call.server, tool: call.tool, args: call.args, annotations: hints }
@@ -143,7 +143,7 @@ export function validate(policy: Policy, call: Call): Decision {
     ...(rule && { rule }),
     limits: limits.length === 0 ? NO_LIMITS : limits,
   })
-  // What was answered was answered for the tool as it was.
+  // The user's answer was for the tool before it changed.
   const isChanged = call.isChanged === true && policy.preset !== 'open'
   const answer = isChanged ? undefined : answered.find(lax)
   if (answer) return decided('allow', 'rule', answer)
@@ -155,7 +155,7 @@ export function validate(policy: Policy, call: Call): Decision {
   return decided(policy.preset === 'careful' && !hints.readOnlyHint ? 'ask' : 'allow', 'preset')
 }
 
-/** The call as it is sent: a copy that nothing can change any more, so that what was judged and shown is what happens. */
+/** Returns a frozen copy of the call, so that the call that was judged and shown is the one that is sent. */
 export function mutate<T extends Call>(call: T): T {
   return frozen(structuredClone(call))
 }

@@ -1,5 +1,5 @@
-// What happens to calls that no rule is for. Pure.
+// What happens to calls that no rule matches. Pure.
 
-/** All pass, those that are not read-only ask, or those are denied. */
+/** `open` allows all, `careful` asks about calls that are not read-only, `readonly` denies them. */
 export const PRESETS = ['open', 'careful', 'readonly'] as const
 export type Preset = (typeof PRESETS)[number]

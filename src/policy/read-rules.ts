@@ -1,5 +1,5 @@
-// From the text of permissions.json, or the `permissions` of a server's definition, to rules; or to every problem with its place. Nothing that was
-// not understood is passed over: a file with a problem has no rules. Pure.
+// Parses permissions.json, or the `permissions` of a server's definition, into rules, or reports every problem with its position. Nothing is
+// skipped: a file with a problem has no rules. Pure.
 import { compileCondition } from './condition.ts'
 import type { JsonTree, Place } from './json-tree.ts'
 import { type MaskPattern, parseFile } from './permissions-schema.ts'
@@ -14,10 +14,10 @@ export interface RuleProblem {
 export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
 type ReadFile = { rules: Rule[]; mask: readonly MaskPattern[] } | { problems: RuleProblem[] }
 
-/** Of those with problems, so many are told. */
+/** Maximum number of problems to report. */
 const MAX_TOLD = 20
 
-/** The rules of a file, and the patterns of what is masked. */
+/** Reads the rules of a file, and its patterns for masking. */
 export async function readRules(text: string, origin: Origin): Promise<ReadFile> {
   if (text.trim() === '')
     return { problems: [{ reason: 'is empty: write {"permissions": {}} or delete it', place: { line: 1, column: 1 } }] }
@@ -34,7 +34,7 @@ export async function readRules(text: string, origin: Origin): Promise<ReadFile>
   return 'rules' in read ? { ...read, mask } : read
 }
 
-/** The rules of lists that were checked: those in a server's definition have no places. */
+/** Reads rules from lists that passed the schema. Lists in a server's definition have no positions. */
 export async function rulesOf(lists: RuleLists, origin: Origin, tree?: JsonTree): Promise<ReadRules> {
   const rules: Rule[] = []
   const problems: RuleProblem[] = []

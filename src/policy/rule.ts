@@ -1,16 +1,16 @@
-// What a rule is, once it was read: which calls it is for, and what becomes of them. Pure.
+// A parsed rule: which calls it matches, and its verdict. Pure.
 import type { Condition } from './condition.ts'
 import type { Target } from './target.ts'
 
-/** What becomes of a call, the strictest first: deny beats ask beats allow. */
+/** The verdicts, strictest first: deny beats ask beats allow. */
 export const VERDICTS = ['deny', 'ask', 'allow'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
-/** What servers say of their tools (MCP 2025-11-25, Tools, ToolAnnotations). */
+/** A tool's annotations (MCP 2025-11-25, Tools, ToolAnnotations). */
 export const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 export type Hints = Record<(typeof HINTS)[number], boolean>
 
-/** A rule as a file holds it. */
+/** A rule as written in a file. */
 export interface RuleEntry {
   server?: string | undefined
   tool?: string | undefined
@@ -27,13 +27,13 @@ export interface RuleEntry {
 /** The lists of a file. */
 export type RuleLists = Partial<Record<Verdict, (string | RuleEntry)[] | undefined>>
 
-/** Who wrote a rule, which decides how far it reaches. A project's rules and those of its servers only make things stricter. */
+/** Where a rule comes from, which decides how far it reaches. Rules of a project and of its servers can only make things stricter. */
 export interface Origin {
   scope: 'user' | 'project'
   file: string
-  /** The file as errors name it: a cell need not learn where it lies. */
+  /** The file's name in errors: a cell must not learn the full path. */
   shown: string
-  /** Set for the rules in a server's own definition: they are for this server alone. */
+  /** Set for a rule in a server's definition: it applies to this server alone. */
   server?: string
 }
 
@@ -45,23 +45,23 @@ export interface Limits {
 
 export interface Rule {
   verdict: Verdict
-  /** As it stands in its file. */
+  /** As written in its file. */
   text: string
   origin: Origin
-  /** Where in the file; missing for a server's definition. */
+  /** Line in the file; missing for a server's definition. */
   line?: number
   target: Target
   annotations: Partial<Hints>
   condition?: Condition
   limits?: Limits
   reason?: string
-  /** Only for the server with this definition, whatever it is called. */
+  /** Matches only a server with this definition, whatever its name. */
   definition?: string
-  /** The user's answer "always": it comes before rules that ask. */
+  /** The user answered "always": this rule takes precedence over rules that ask. */
   insteadOfAsking: boolean
 }
 
-/** `deny "github__delete_*" (permissions.json, line 4)`, as errors and lists name a rule. */
+/** `deny "github__delete_*" (permissions.json, line 4)`: the name of a rule in errors and lists. */
 export function ruleName({ verdict, text, origin, line }: Rule): string {
   const at = line === undefined ? '' : `, line ${line}`
   return `${verdict} ${text} (${origin.shown}${at})`

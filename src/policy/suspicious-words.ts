@@ -1,5 +1,5 @@
-// What in a tool's description is hidden from people, or speaks to the model instead of describing the tool. A remark for its user, and no more:
-// words can always be found that it does not know. Pure.
+// Finds text in a tool's description that is hidden from people, or that addresses the model instead of describing the tool. The result is only a
+// remark for the user: an attacker can always find words that are not listed here. Pure.
 
 const TO_THE_MODEL = [
   /\b(ignore|disregard|forget)\b.{0,40}\b(previous|prior|above|earlier|other|all)\b/i,
@@ -11,8 +11,8 @@ const TO_THE_MODEL = [
 const MAX_CHARS = 200_000
 
 /**
- * A few words for each kind of thing that is found.
- * @param hasHidden whether characters that cannot be seen were taken out of the text
+ * Returns a short phrase for each kind of suspicious text.
+ * @param hasHidden whether invisible characters were removed from the text
  */
 export function suspiciousWords(text: string, hasHidden: boolean): string[] {
   const looked = text.slice(0, MAX_CHARS)

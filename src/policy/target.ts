@@ -1,24 +1,24 @@
-// The servers and tools that a rule names. Names that a person or a server's author could take for one another count as one where a rule makes
-// things stricter, and as two where it makes them laxer. Pure.
+// The servers and tools that a rule names. Names that a person could confuse count as the same name in a rule that denies or asks, and as different
+// names in a rule that allows. Pure.
 import { fitsGlob } from '../text/glob.ts'
 
-/** A server and a tool of it, or a pattern of each. */
+/** A server and one of its tools, or patterns of them. */
 interface Pair {
   server: string
   tool: string
 }
 
 export interface Target {
-  /** Every way in which the rule can be read: a name may hold `__` itself. */
+  /** Every way to read the rule: a name may itself contain `__`. */
   readings: Pair[]
-  /** The server's name as it is compared, where it is one name: rules are found by it. */
+  /** The normalised server names, when none is a pattern: rules are looked up by them. */
   indexedServers: string[] | undefined
   matches(server: string, tool: string): boolean
 }
 
 const MAX_CHARS = 512
 const MAX_STARS = 8
-/** They stand for something in other hosts' rules, which must not be passed over in silence. */
+/** Characters with a meaning in other hosts' rules. They are reported, because ignoring them would change the rule. */
 const FOREIGN = /[()[\]{}?|\\!,]/
 
 /** @param isStrict the rule asks or denies */
@@ -26,21 +26,21 @@ export function targetOf({ server = '*', tool = '*' }: Partial<Pair>, isStrict: 
   return compile([{ server, tool }], isStrict)
 }
 
-/** A rule that is one text: `server`, `server__tool`, `*` in either part, with or without `mcp__` before it. */
+/** Parses a rule that is one text: `server`, `server__tool`, with `*` in either part and an optional `mcp__` prefix. */
 export function parseTarget(text: string, isStrict: boolean): Target {
   const inner = text.replace(/^mcp__/, '')
-  // A strict rule is for everything that it could mean, a lax one only for what it says first.
+  // A strict rule matches every possible reading, a rule that allows only the first one.
   const readings = isStrict ? [...splits(inner), ...(inner === text ? [] : splits(text))] : splits(inner).slice(0, 1)
   return compile(readings, isStrict)
 }
 
-/** A rule in a server's own definition: a tool, also with the server's name before it. */
+/** Parses a rule in a server's own definition: a tool, optionally with the server's name before it. */
 export function parseOwnTarget(text: string, server: string, isStrict: boolean): Target {
   const prefix = [`mcp__${server}__`, `${server}__`].find((one) => text.startsWith(one)) ?? ''
   return compile([{ server, tool: text.slice(prefix.length) }], isStrict)
 }
 
-/** What is wrong with a pattern, if anything. */
+/** Returns what is wrong with a pattern; undefined for a valid one. */
 export function patternProblem(pattern: string, isWholeRule: boolean): string | undefined {
   if (pattern.trim() === '') return 'is empty'
   if (pattern.length > MAX_CHARS) return `is longer than ${MAX_CHARS} characters`
@@ -54,7 +54,7 @@ export function patternProblem(pattern: string, isWholeRule: boolean): string | 
   return first === '' || (others.length > 0 && others.join('__') === '') ? 'names no server or no tool' : undefined
 }
 
-/** A name without what is not seen or easily mistaken: Unicode forms, case, invisible characters, and which separators there are. */
+/** Normalises a name so that look-alikes are equal: Unicode form, case, invisible characters and separators. */
 export function plainName(name: string): string {
   return plainPiece(name).replace(/_+$/, '')
 }

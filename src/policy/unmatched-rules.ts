@@ -1,18 +1,18 @@
-// Finds rules that match no tool. A typing error in a rule would otherwise allow, unnoticed, what the rule was meant to deny. Pure.
+// Finds rules that match no tool. A typo in a rule would otherwise silently allow what the rule was meant to deny. Pure.
 import { didYouMean } from '../text/did-you-mean.ts'
 import { type Rule, ruleName } from './rule.ts'
 
-/** A server and its tools, as far as they are known. */
+/** A server and its known tools. */
 export interface KnownServer {
   name: string
-  /** Missing when the server was never asked. */
+  /** Missing when the tools were never listed. */
   tools?: readonly string[]
 }
 
-/** What every server can be asked besides its tools; see docs/permissions.md. */
+/** Methods of every server beside its tools; see docs/permissions.md. */
 const METHODS = ['resources', 'read_resource', 'prompts', 'get_prompt', 'list_tools']
 
-/** A sentence for each rule that matches nothing, with what may be meant. Servers whose tools are not known may still have them. */
+/** Returns a sentence, with suggestions, for each rule that matches nothing. A rule for a server whose tools are unknown is not reported. */
 export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): string[] {
   const names = servers.flatMap(({ name, tools = [] }) => [
     name,

@@ -1,4 +1,4 @@
-// What a model should know about run_python beyond its one-paragraph definition: `runtime.capability_summary()` and the capabilities resource. Pure.
+// Tells a model what it needs to know beyond run_python's short definition: `runtime.capability_summary()` and the capabilities resource. Pure.
 import type { Catalog } from '../catalog/catalog.ts'
 import { oneLine, SERVER_WORDS_NOTE } from '../text/one-line.ts'
 import type { Scope } from './scope.ts'
@@ -12,7 +12,7 @@ Show: print() or the last expression. An image or figure: as last expression, or
 Cut output: print(runtime.output(3)[a:b]), runtime.grep(3, "pattern"). A long cell: runtime.progress(done, total).
 `
 
-/** What differs from bridge to bridge, of the settings. */
+/** Settings that differ between bridges. */
 export interface SandboxFacts {
   session: 'shared' | 'fresh' | 'durable'
   mount?: { path: string; mode: 'ro' | 'rw' } | undefined
@@ -26,21 +26,21 @@ interface SummarisedServer {
   name: string
   alias: string
   description?: string | undefined
-  /** The folders that it serves. */
+  /** Folders that it serves. */
   roots?: readonly string[]
   isUnavailable?: boolean
 }
 
 interface Summarised {
   servers: readonly SummarisedServer[]
-  /** A line each. */
+  /** One line per tool. */
   savedTools: readonly string[]
   facts: SandboxFacts
-  /** Servers that a cell only reaches when its call names them. */
+  /** Servers that a cell reaches only when its call names them. */
   unloaded?: readonly SummarisedServer[]
 }
 
-/** The guide, then the servers there are and the saved tools: a line each. */
+/** Returns the guide, then one line for each server and saved tool. */
 export function capabilitySummary({ servers, savedTools, facts, unloaded = [] }: Summarised): string {
   const saved = savedTools.slice(0, MAX_SAVED_SHOWN).map((line) => `- ${line}`)
   const more = savedTools.length - saved.length
@@ -54,7 +54,7 @@ export function capabilitySummary({ servers, savedTools, facts, unloaded = [] }:
   ].join('\n\n')
 }
 
-/** The servers of a scope as the summary shows them. */
+/** The servers in scope, in the form the summary shows. */
 export function summarisedServers(catalog: Catalog, scope: Scope): SummarisedServer[] {
   const inScope = catalog.servers().filter((server) => scope.has(server.name))
   return inScope.map(({ name, alias, description, problem, state }) => ({
@@ -67,9 +67,9 @@ export function summarisedServers(catalog: Catalog, scope: Scope): SummarisedSer
 }
 
 const MAX_SAVED_SHOWN = 20
-/** A search finds the tools of the others as well. */
+/** A search finds the tools of further servers as well. */
 const MAX_SERVERS_SHOWN = 100
-/** Of the words about all servers together, in characters; the fewer servers, the more of each. */
+/** Characters for all servers' descriptions together; fewer servers get longer descriptions. */
 const MAX_WORDS = 2000
 const MIN_PHRASE = 40
 
@@ -104,7 +104,7 @@ function introduction({ mount, packages }: SandboxFacts): string {
   return `run_python runs Python, with top-level await, in a sandbox without a network: only the MCP servers below reach out. ${files}${installed}`
 }
 
-/** How long a cell may take, and how long what it makes is kept. */
+/** How long a cell may take, and how long its variables are kept. */
 function limits({ session, timeoutMs, maxTimeoutMs, runtimeIdleTimeoutMs }: SandboxFacts): string {
   const stays =
     session === 'fresh'

@@ -1,8 +1,8 @@
-// Which servers a cell's source names, so that they can be started while its sandbox is. A name in a comment or a string counts, too: the worst
-// that comes of it is a server that runs without need. Pure.
+// Finds the servers that a cell's source names, so that they start while the sandbox starts. Names in comments and strings count, too: at worst
+// a server starts that is not needed. Pure.
 import type { OtherLanguage, VisibleServer } from '../protocol/frames.ts'
 
-/** Source beyond this is not looked at: it is data. */
+/** Longer source is mostly data and is not searched. */
 const MAX_SOURCE = 200_000
 
 const WAYS = [
@@ -21,7 +21,7 @@ const OTHER_WAYS: Record<OtherLanguage, RegExp[]> = {
   ],
 }
 
-/** Those of `servers` that `code` reaches by one of the ways that its language has: `mcp_github`, `mcp_servers["github"]` and so on. */
+/** The servers that `code` reaches in one of the ways of its language: `mcp_github`, `mcp_servers["github"]` and so on. */
 export function namedServers(
   code: string,
   servers: readonly VisibleServer[],

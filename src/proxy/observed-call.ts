@@ -1,4 +1,4 @@
-// What a call to a server looks like from outside: its events, and the trace that it takes along. The only place that tells of calls.
+// Reports a call to a server as events and adds the trace to it. No other code reports calls.
 import type { Allowed, CallEnded, CallKind, EventOf, Origin } from '../events/event.ts'
 import type { EventStream } from '../events/event-stream.ts'
 import { newId, shortId } from '../events/new-id.ts'
@@ -11,28 +11,28 @@ interface CallToObserve {
   server: string
   name: string
   args: Readonly<Record<string, unknown>>
-  /** Its id, where it has one already. */
+  /** Its event id, when it already has one. */
   id?: string
-  /** What allowed it. */
+  /** The rule or answer that allowed it. */
   allowed?: Allowed
 }
 
 interface Observers {
   events: EventStream
   origin: Origin
-  /** Of the user whose cell makes the call; missing when it has none. */
+  /** Limits of the user whose cell makes the call; missing for a user without limits. */
   quota?: UserQuota | undefined
 }
 
-/** What the call takes along and tells. */
+/** What the call sends along and reports. */
 interface Observed {
-  /** The fields for its `params._meta`. */
+  /** Fields for its `params._meta`. */
   meta?: TraceMeta
   onProgress?: (progress: { done: number; total?: number; message?: string }) => void
 }
 
 /**
- * Make a call, and tell of it when anybody listens.
+ * Makes a call, and emits its events when anything subscribes.
  * @throws what `work` throws, QUOTA_EXCEEDED, or the BridgeError of an observer that must see every call and cannot
  */
 export function observed<T>({ events, origin, quota }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
@@ -45,7 +45,7 @@ const withMeta = (meta: TraceMeta | undefined): Observed => (meta ? { meta } : {
 
 type Work<T> = (observed: Observed) => Promise<T>
 
-/** A cell may make thousands of calls: the events are literals with every field, since others take longer to make, and one object knows all that they say. */
+/** A cell may make thousands of calls, so this is written for speed: events are literals with every field, and one object holds what they share. */
 class ToldCall {
   readonly #events: EventStream
   readonly #origin: Origin

@@ -1,7 +1,7 @@
-// What to do next, for a person in a terminal: a hint that tells a model what to write in a cell does not help there.
+// Hints for a person at a terminal, where a hint about what to write in a cell does not help.
 import { BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
 
-/** In place of hints that are addressed to a model. */
+/** Replacements for hints that address a model. */
 const HINTS: Partial<Record<ErrorCode, string>> = {
   PROXY_SERVER_UNAVAILABLE: 'See `sandbridge servers`.',
   PROXY_TOOL_UNKNOWN: 'See `sandbridge tools SERVER`.',
@@ -21,7 +21,7 @@ export function personHint(error: BridgeError): string {
   return HINTS[error.code] ?? (actor === 'model' ? '' : hint)
 }
 
-/** The error with the hint for a person in place of the one for a model; other errors are returned unchanged. */
+/** Returns the error with the hint for a person instead of the one for a model; other errors unchanged. */
 export function forPerson(error: unknown): unknown {
   if (!BridgeError.isInstance(error)) return error
   const { code, message, data, log } = error

@@ -1,4 +1,4 @@
-// Serves the calls of cells: everything the sandbox can ask for is checked and decided here, and nowhere else. One entry a method of docs/protocol.md.
+// Serves the calls of cells: the only place that checks and decides what the sandbox may ask for. One entry per method of docs/protocol.md.
 import * as z from 'zod'
 import { bindArguments } from '../catalog/calls/bind.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -34,10 +34,10 @@ const MAX_AT_ONCE = 50
 
 const brokenServers = new BrokenServers()
 const repeatedErrors = new RepeatedErrors()
-/** That one search can name. */
+/** Maximum number of servers that one search can name. */
 const MAX_SERVERS = 1_000
 
-/** The method that every tool call of a cell is: no zod, no AbortSignal, and nothing waited for that is known already. */
+/** Serves every tool call of a cell, so it is written for speed: no zod, no AbortSignal, and no waiting for what is already known. */
 function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
   const { server, tool, args, kwargs, raw } = checkToolCall(params)
   const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context
@@ -134,7 +134,7 @@ const methods = {
       name: serverName,
       alias: entry?.alias,
       description: entry?.description ?? '',
-      // As it is configured: placeholders, which may stand for a secret, are filled in when the server is started.
+      // As configured: placeholders, which may stand for a secret, are filled in only when the server starts.
       cwd: transport?.type === 'stdio' ? (transport.cwd ?? null) : null,
       ...(instructions && { instructions }),
       tools: tools.map((tool) => ({
@@ -167,8 +167,8 @@ const methods = {
 }
 
 /**
- * What answers the calls of one cell.
- * @throws BridgeError PROXY_* for what the cell asked wrongly, UPSTREAM_* or TOOL_FAILED for what became of it
+ * Returns the function that answers the calls of one cell.
+ * @throws BridgeError PROXY_* for an invalid request, UPSTREAM_* or TOOL_FAILED when the call fails
  */
 export function serveCalls(
   context: CellContext,
@@ -185,7 +185,7 @@ export function serveCalls(
   }
 }
 
-/** @throws what a person in a terminal should read */
+/** @throws the error with hints for a person */
 async function answerPerson(answer: () => unknown): Promise<unknown> {
   try {
     return await answer()

@@ -1,16 +1,16 @@
-// Remembers the argument errors that a session has read. One that comes again, as in a loop that catches it, comes without the tool's signature.
+// Remembers the argument errors that a session has seen. A repeated one, as in a loop that catches it, comes without the tool's signature.
 import { withoutSignature } from '../catalog/calls/bind.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../errors.ts'
 import type { Session } from '../session/session.ts'
 
-/** Of one session. Later ones are told in full each time. */
+/** Per session. Further errors are always reported in full. */
 const MAX_REMEMBERED = 200
 
 export class RepeatedErrors {
   readonly #told = new WeakMap<Session, Set<string>>()
 
-  /** What `bind` returns. @throws what it throws, shorter where the session has read the very same */
+  /** Returns what `bind` returns. @throws what it throws, without the signature when the session has seen the same error */
   async shortened<T>(session: Session, tool: CatalogTool, bind: () => Promise<T>): Promise<T> {
     try {
       return await bind()

@@ -1,5 +1,5 @@
-// Which upstreams one cell may reach, and which it may only know of. Decided once, before it runs, from what the client asked for and how the
-// bridge is set. Pure.
+// Which upstreams one cell may reach, and which it may only know about. Decided once, before the cell runs, from the client's request and the
+// settings. Pure.
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../protocol/frames.ts'
@@ -8,9 +8,9 @@ import { firstOf } from '../text/first-of.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]
-  /** Does the call name its servers, so that others may be missing? */
+  /** Whether the call names its servers, so that others may be missing. */
   readonly #isNamed: boolean
-  /** Those that the cell did not name where it has to: it knows their names and what the configuration says of them, and reaches none. */
+  /** Servers that the cell did not name although it must: it knows their names and configured descriptions, and cannot call them. */
   readonly unloaded: VisibleServer[]
   readonly #names: Set<string>
 
@@ -21,12 +21,12 @@ export class Scope {
     this.#names = new Set(servers.map((server) => server.name))
   }
 
-  /** All that the cell knows of. */
+  /** All servers that the cell knows about. */
   get visible(): VisibleServer[] {
     return [...this.servers, ...this.unloaded]
   }
 
-  /** A server that the user has added while the cell runs. */
+  /** Adds a server that the user has added while the cell runs. */
   add(server: VisibleServer): void {
     this.servers.push(server)
     this.#names.add(server.name)
@@ -36,7 +36,7 @@ export class Scope {
     return this.#names.has(name)
   }
 
-  /** The error for a server that a cell may not reach. Unless it may know of it, a cell must not learn whether there is such a server. */
+  /** The error for a server out of scope. Unless the cell may know about the server, the error must not reveal whether it exists. */
   unavailable(name: string): BridgeError {
     return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${shortName(name)}' is not available`, {
       hint: this.#hint(name),
@@ -58,7 +58,7 @@ export class Scope {
   }
 }
 
-/** Why a server is not there for a cell that did not name it. */
+/** Why a server is missing for a cell that did not name it. */
 export const ONLY_NAMED = 'a cell gets only the servers that its call names'
 
 /**
@@ -79,7 +79,7 @@ export function scopeFor(catalog: Catalog, requested: string[] | undefined, load
   if (load === 'lazy') return new Scope(servers, [], true)
   const named = new Set(servers.map((server) => server.name))
   const others = entries.filter(({ name }) => !named.has(name))
-  // Only the configuration's own words: a description from the server itself may tell of its tools.
+  // Only the configured description: one from the server itself may describe its tools.
   const unloaded = others.map((one) => ({
     ...visible(one.name, one.alias, catalog.configuredDescription(one.name)),
     loaded: false as const,

@@ -1,4 +1,4 @@
-// One ranking of the tools of servers and the functions that cells have saved, for cells and for the terminal.
+// Ranks the tools of servers together with saved tools, for cells and for the terminal.
 import { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import type { Catalog, SearchOptions } from '../catalog/catalog.ts'
 import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
@@ -6,7 +6,7 @@ import type { LoadableTools } from '../state/loadable-tools.ts'
 import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../state/saved-tool.ts'
 import type { BrokenTool } from '../state/saved-tool-store.ts'
 
-/** @returns what was found, best first, and the saved tools that could not be searched because they do not load */
+/** @returns the results, best first, and the saved tools that were not searched because they do not load */
 export async function searchWithSaved(
   query: string,
   options: SearchOptions,

@@ -1,5 +1,5 @@
-// Adds to the hint of a failed cell which tools can do what its sandbox cannot: reach the network, read the host's files.
-// A search always finds something; here a tool that does something else would only mislead, so it must say that it does this.
+// Adds tools to the hint of a failed cell that can do what its sandbox cannot: reach the network, read the host's files.
+// A search always returns something, and an unrelated tool would mislead. Therefore a tool's own words must say that it does this.
 import type { Catalog } from '../catalog/catalog.ts'
 import { stems } from '../catalog/search/tokenize.ts'
 import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
@@ -9,11 +9,11 @@ import type { Scope } from './scope.ts'
 
 const MAX_TOOLS = 2
 const MAX_LOOKED_AT = 10
-/** A hint is worth no more of anyone's time. */
+/** A hint is not worth a longer wait. */
 const TIMEOUT_MS = 1_000
 const MAX_QUERY_CHARS = 200
 
-/** What a tool must say of itself, by the first word of the search: something that it does, and something that it does it to. */
+/** By the first word of the search: a tool must mention one of these verbs and one of these objects. */
 const FITTING = new Map([
   [
     'fetch',
@@ -26,7 +26,7 @@ const FITTING = new Map([
   ['git', ['get read search list clone fetch', 'git repository repo']],
 ])
 
-/** The error with such tools in its hint, when it has words to search for and something is found. Never throws. */
+/** Returns the error with suitable tools in its hint, if it has words to search for and some are found. Never throws. */
 export async function withToolHint(failed: CellError, catalog: Catalog, scope: Scope): Promise<CellError> {
   const servers = scope.servers.map((server) => server.name)
   if (!failed.search || servers.length === 0) return failed
@@ -40,7 +40,7 @@ export async function withToolHint(failed: CellError, catalog: Catalog, scope: S
   return { ...failed, hint: `${failed.hint ?? ''} Tools that may do it:\n${lines.join('\n')}`.trim() }
 }
 
-/** By its names, its parameters and its first sentence, or because its server is called as the host is that could not be reached. */
+/** Whether the tool's names, parameters and first sentence fit, or its server is named like the host that could not be reached. */
 function fits(tool: ToolDoc, search: string): boolean {
   const wanted = stems(search)
   const groups = FITTING.get(wanted[0] ?? '')

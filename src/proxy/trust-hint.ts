@@ -1,5 +1,5 @@
-// What a cell, and a caller of one, is told of a server that the project brings along and its owner has not trusted: its name, and who can allow it.
-// Its name is all that is told, and only to who named it.
+// What a cell and its caller learn about a server that the project defines and the owner has not trusted: its name, and who can allow it.
+// Only a cell or caller that named the server learns this.
 import { serverAlias } from '../text/python-name.ts'
 import type { CellError } from '../cell/cell-result.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
@@ -16,7 +16,7 @@ export function refuseUntrusted(requested: readonly string[] = [], untrusted: re
   throw new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint: HINT, userHint: PERSON_HINT })
 }
 
-/** The error of a cell that used such a server, with what helps. */
+/** Returns the error of a cell that used such a server, with a hint. */
 export function withTrustHint(
   failed: CellError,
   untrusted: readonly ServerDefinition[],

@@ -1,4 +1,4 @@
-// What a search did not look into, as a note to the reader of its cell: without it, a tool that was not found seems not to exist. Pure.
+// A note for the reader of a cell about servers that a search did not cover. Without it, a tool that was not found seems not to exist. Pure.
 import type { Unsearched } from '../catalog/known-server.ts'
 import { oneLine } from '../text/one-line.ts'
 import { firstOf } from '../text/first-of.ts'
@@ -10,8 +10,8 @@ const MAX_REASON_CHARS = 200
 
 /**
  * @param unsearched servers whose tools are not known
- * @param unloaded servers that the cell did not name where it has to
- * @returns undefined when there are none of either
+ * @param unloaded servers that the cell did not name although it must
+ * @returns undefined when both are empty
  */
 export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { name: string }[]): string | undefined {
   const sentences = []
@@ -37,12 +37,12 @@ function withReasons(servers: readonly Unsearched[]): string {
   return firstOf(servers.map(described), MAX_SHOWN)
 }
 
-/** Remembers which broken servers a session was told of: each is named once, and again only after it has worked meanwhile. */
+/** Remembers which broken servers a session was told about: each is named once, and again only after it has worked in between. */
 export class BrokenServers {
   readonly #told = new WeakMap<Session, Set<string>>()
 
   /**
-   * Those of `unsearched` that the session has not heard of: broken ones once, others every time.
+   * Those of `unsearched` to tell the session about: broken ones once, others every time.
    * @param within all servers of the search
    */
   news(session: Session, within: readonly string[], unsearched: readonly Unsearched[]): Unsearched[] {

@@ -1,4 +1,4 @@
-// Adds a server: tries it, and keeps it if it starts.
+// Adds a server: starts it once, and saves it if it starts.
 import type { Settings } from '../config/settings.ts'
 import { findPrograms } from '../process/find-program.ts'
 import type { Log } from '../log.ts'
@@ -16,7 +16,7 @@ interface AddOptions {
   signal?: AbortSignal | undefined
 }
 
-/** @returns its tools. @throws BridgeError SERVER_REFUSED, and why it did not start */
+/** @returns its tools. @throws BridgeError SERVER_REFUSED, and the error of its start */
 export async function addServer(
   addition: Addition,
   { stateDir, answers, ...options }: AddOptions,
@@ -26,16 +26,16 @@ export async function addServer(
   return tools
 }
 
-/** What a server of a registry may do unless the user says more: reach the public internet, and write to its own home folder. */
+/** The default jail of a registry's server: it may reach the public internet and write to its own home folder. */
 const JAIL = { network: { allowedDomains: ['*'] } }
 
-/** The same addition in a jail, unless it is a container by itself. It stays in it when it is kept. */
+/** Puts an addition in a jail, unless it is a container itself. It stays jailed when it is saved. */
 export function inJail(addition: Addition): Addition {
   const { entry, kind } = addition
   return 'command' in entry && kind !== 'oci' ? { ...addition, entry: { ...entry, sandbox: JAIL } } : addition
 }
 
-/** The same, where a jail can be made. */
+/** Puts an addition in a jail, where one can be made. */
 export async function jailed(
   addition: Addition,
   { jailImage: image, upstreams }: Pick<Settings, 'jailImage' | 'upstreams'>,
@@ -46,7 +46,7 @@ export async function jailed(
   return typeof (await findJailMaker(image)) === 'string' ? addition : inside
 }
 
-/** What runs container images here. */
+/** The engine that runs container images here. */
 export async function engineName(): Promise<string> {
   for (const engine of ['podman', 'docker']) if (findPrograms(engine).length > 0) return engine
   return 'docker'

@@ -1,5 +1,5 @@
-// The servers that were added from a registry: `added-servers.json` in the state folder, which discovery reads like any file there, and beside each
-// entry what it was made of. Secrets are files of their own, that the entry names.
+// The servers that were added from a registry: `added-servers.json` in the state folder. Discovery reads it like any file there; beside each entry it
+// holds the origin of the entry. Secrets are separate files that the entry names.
 import { createHash } from 'node:crypto'
 import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -15,17 +15,17 @@ import { type Addition, withAnswers } from './plan-addition.ts'
 const FILE = 'added-servers.json'
 
 const origin = z.object({
-  /** As the registry calls it. */
+  /** The registry's name of the server. */
   server: z.string(),
   version: z.string(),
   registry: z.string(),
   kind: z.string(),
   addedAt: z.string(),
-  /** What its MCPB file was unpacked to. */
+  /** The folder that its MCPB file was unpacked to. */
   folder: z.string().optional(),
-  /** Texts of the entry by the id of the input that they were given for: a plain text, or the file of a secret. */
+  /** Texts of the entry by input id: a plain text, or the file of a secret. */
   answers: z.record(z.string(), z.string()),
-  /** Of each tool, a hash of all that it said of itself when it was last looked at. */
+  /** For each tool, a hash of its definition when it was last checked. */
   tools: z.record(z.string(), z.string()),
 })
 
@@ -72,7 +72,7 @@ export class AddedServers {
     })
   }
 
-  /** @param answers what the user gave for the inputs, by id; a text of an earlier version is taken over as it is */
+  /** @param answers the user's answers by input id; a text of an earlier version is kept unchanged */
   async save(
     addition: Addition,
     given: { answers: ReadonlyMap<string, string>; kept?: Record<string, string>; tools: readonly KeptTool[] },
@@ -106,7 +106,7 @@ export class AddedServers {
     await this.#keepOnly(name, folder)
   }
 
-  /** What was answered for the inputs of a server, secrets included. */
+  /** The answers for a server's inputs, including secrets. */
   async texts(name: string): Promise<Map<string, string>> {
     const { answers } = await this.get(name)
     const read = Object.entries(answers).map(async ([id, text]): Promise<[string, string]> => {
@@ -124,7 +124,7 @@ export class AddedServers {
       delete all.added[name]
     })
     const { jailHome } = await import('../upstream/stdio/jail/open-jail.ts')
-    // It may have written its secrets to its own home.
+    // It may have written its secrets to its own home folder.
     for (const folder of [
       path.join(this.#secrets, fileName(name)),
       jailHome(name, this.#stateDir),
@@ -133,19 +133,19 @@ export class AddedServers {
       await rm(folder, { recursive: true, force: true })
   }
 
-  /** What MCPB files of this server are unpacked below. Not among what the bridge hides from servers. */
+  /** The parent folder of this server's unpacked MCPB files. The bridge does not hide it from servers. */
   unpackedOf(name: string): string {
     return path.join(this.#stateDir, 'added-servers', fileName(name))
   }
 
-  /** Removes what a server was unpacked to that is not kept. */
+  /** Removes the unpacked folder of a server that was not saved. */
   async discard(folder: string): Promise<void> {
     await rm(folder, { recursive: true, force: true })
     // Another version of it may be in use.
     await rmdir(path.dirname(folder)).catch(() => {})
   }
 
-  /** Removes what earlier versions were unpacked to. */
+  /** Removes the unpacked folders of earlier versions. */
   async #keepOnly(name: string, folder: string | undefined): Promise<void> {
     const parent = this.unpackedOf(name)
     for (const one of await readdir(parent).catch(() => [])) {
@@ -154,7 +154,7 @@ export class AddedServers {
     }
   }
 
-  /** For its owner's eyes only. @returns how the entry refers to it */
+  /** Writes a file that only its owner can read. @returns how the entry refers to it */
   async #keepSecret(server: string, { id }: NeededInput, secret: string): Promise<string> {
     const folder = path.join(this.#secrets, fileName(server))
     const file = path.join(folder, fileName(id))
@@ -169,21 +169,21 @@ export class AddedServers {
   }
 }
 
-/** How VS Code writes what its user is asked for. */
+/** The input in VS Code's format. */
 export function asPrompt({ id, description, name, secret, choices }: NeededInput): object {
   const what = description ? `${name}: ${description}` : name
   if (choices) return { id, type: 'pickString', description: what, options: choices }
   return { id, type: 'promptString', description: what, ...(secret && { password: true }) }
 }
 
-/** Names of tools, each with a hash of all that it says of itself. */
+/** Names of tools, each with a hash of its definition. */
 export function toolHashes(tools: readonly KeptTool[]): Record<string, string> {
   return Object.fromEntries(
     tools.map((tool) => [tool.name, createHash('sha256').update(JSON.stringify(tool)).digest('hex').slice(0, 16)]),
   )
 }
 
-/** Letters, digits and a hash: two names never share a file, on any system. */
+/** Letters, digits and a hash: two names never share a file on any system. */
 function fileName(name: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
   return `${name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)}-${hash}`

@@ -1,4 +1,4 @@
-// A server of a registry in a few words: what it does, how it runs, which secrets it wants, whether its publisher is known. Pure.
+// Describes a registry's server briefly: what it does, how it runs, which secrets it needs, whether its publisher is verified. Pure.
 import { firstSentence } from '../text/one-line.ts'
 import type { FoundServer } from './registries.ts'
 import type { ServerJson } from './server-json.ts'
@@ -10,7 +10,7 @@ export interface ServerSummary {
   name: string
   version: string
   description: string
-  /** `npm package`, `remote (http)` and the like, the one that would be added first. */
+  /** `npm package`, `remote (http)` and so on, first the one that would be added. */
   runs: string[]
   secrets: string[]
   verified: boolean
@@ -39,7 +39,7 @@ export function summaryOf({ server, registry, verified, deprecated }: FoundServe
   }
 }
 
-/** One line for a model or a pipe. What the publisher wrote stands behind the `#`. */
+/** One line for a model or a pipe. The publisher's text follows the `#`. */
 export function summaryLine({
   name,
   version,

@@ -1,5 +1,5 @@
-// The manifest of an MCPB file (MANIFEST.md of modelcontextprotocol/mcpb, to 0.4), and the entry of `mcpServers` that it comes to. Pure.
-// The file's own code runs, and no other: its command is in the file, or one of the interpreters that the format names.
+// Converts the manifest of an MCPB file (MANIFEST.md of modelcontextprotocol/mcpb, to 0.4) to an entry of `mcpServers`. Pure.
+// Only the file's own code may run: its command must be in the file, or be one of the interpreters that the format names.
 import path from 'node:path'
 import * as z from 'zod'
 import { oneLine } from '../text/one-line.ts'
@@ -41,7 +41,7 @@ const manifestSchema = z.object({
 
 export type McpbManifest = z.infer<typeof manifestSchema>
 
-/** @throws BridgeError SERVER_REFUSED that says what is wrong with it */
+/** @throws BridgeError SERVER_REFUSED with the problem */
 export function parseManifest(value: unknown): McpbManifest {
   const parsed = manifestSchema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -49,16 +49,16 @@ export function parseManifest(value: unknown): McpbManifest {
   throw refused(`the manifest of its file is not valid: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? ''}`)
 }
 
-/** Where a file of this user's lies. */
+/** Where the unpacked file is, and whose machine it is on. */
 export interface McpbPlace {
-  /** What it was unpacked to. */
+  /** The folder it was unpacked to. */
   folder: string
   home: string
-  /** As Node names it. */
+  /** As in `process.platform`. */
   platform: string
 }
 
-/** @throws BridgeError SERVER_REFUSED that says what is wrong with it */
+/** @throws BridgeError SERVER_REFUSED with the problem */
 export function mcpbEntry(manifest: McpbManifest, inputs: Inputs, place: McpbPlace) {
   const { server, compatibility, user_config: config } = manifest
   const { folder, platform } = place
@@ -72,7 +72,7 @@ export function mcpbEntry(manifest: McpbManifest, inputs: Inputs, place: McpbPla
   const args = own.args ?? given.args ?? (server.type === 'binary' ? [] : [`\${__dirname}/${server.entry_point}`])
   const env = Object.entries({ ...given.env, ...own.env }).flatMap(([name, value]): [string, string][] => {
     if (!/^[A-Za-z_]\w*$/.test(name)) throw refused('it has an invalid variable name')
-    // Code of the file itself may be loaded from it, and no other.
+    // A path variable may point into the file's own folder, and nowhere else.
     if (STEERING.test(name) && !(name.endsWith('PATH') && name !== 'PATH' && value.startsWith('${__dirname}/')))
       throw refused(`it sets ${name}, a variable that changes how programs run`)
     const filled = values.inVariable(value)
@@ -83,12 +83,12 @@ export function mcpbEntry(manifest: McpbManifest, inputs: Inputs, place: McpbPla
     command,
     args: command === 'uv' ? ['run', '--directory', literal(folder), entryPoint] : values.inArguments(args),
     env: Object.fromEntries(env),
-    // Relative paths of a manifest are those of its file.
+    // Relative paths in a manifest refer to its folder.
     cwd: literal(folder),
   }
 }
 
-/** @throws BridgeError SERVER_REFUSED for another program */
+/** @throws BridgeError SERVER_REFUSED for any other program */
 function commandOf(
   type: McpbManifest['server']['type'],
   given: string | undefined,
@@ -105,14 +105,14 @@ function commandOf(
   throw refused(`its file runs ${oneLine(given, 60) || 'nothing'}, which is not in it: only node and python are`)
 }
 
-/** @throws BridgeError SERVER_REFUSED for a path that leads out of it */
+/** @throws BridgeError SERVER_REFUSED for a path outside the folder */
 function inFolder(folder: string, name: string): string {
   const file = path.resolve(folder, name)
   if (file.startsWith(folder + path.sep)) return file
   throw refused('its manifest names a file that is not in it')
 }
 
-/** Fills `${…}` of a manifest in. */
+/** Fills in `${…}` in a manifest. */
 class Values {
   readonly #config: McpbManifest['user_config']
   readonly #inputs: Inputs
@@ -133,25 +133,25 @@ class Values {
     ])
   }
 
-  /** Without anything that the user says. */
+  /** Fills in everything except the user's answers. */
   plain(given: string): string {
     return given.replaceAll(/\$\{([^{}]*)\}/g, (whole, name: string) => this.#known.get(name) ?? whole)
   }
 
-  /** Undefined where it is a value that is left out. */
+  /** Undefined when the value is left out. */
   inVariable(given: string): string | undefined {
     const filled = this.#fill(given, {})
     return filled && filled.join(path.delimiter)
   }
 
   inArguments(args: readonly string[]): string[] {
-    // What stands behind an option cannot be left out: the option would take the next word.
+    // The value of an option cannot be left out: the option would take the next word.
     return args.flatMap(
       (arg, at) => this.#fill(arg, { isRequired: args[at - 1]?.startsWith('-') === true, onCommandLine: true }) ?? [],
     )
   }
 
-  /** Several texts for a list of values that stands alone. */
+  /** Returns several texts for a list of values that is the whole text. */
   #fill(given: string, how: { isRequired?: boolean; onCommandLine?: boolean }): string[] | undefined {
     const [, alone] = /^\$\{user_config\.([\w-]+)\}$/.exec(given) ?? []
     if (alone !== undefined) return this.#valueOf(alone, how)
@@ -184,7 +184,7 @@ class Values {
       ...(fallback !== undefined && { default: fallback }),
     })
     if (value === undefined) return undefined
-    // A default that is a list stands for all of it.
+    // A default that is a list is used completely.
     return several !== undefined && value === literal(fallback ?? '') ? several.map(literal) : [value]
   }
 }

@@ -1,5 +1,5 @@
-// Fetches an MCPB file and unpacks it to a folder of its own: no more than a bound, only if it has the SHA-256 that the registry names, and nothing but
-// plain files below that folder. Nothing of it is run.
+// Downloads an MCPB file and unpacks it to a folder of its own: limited in size, only with the SHA-256 that the registry states, and only regular files
+// below that folder. Runs nothing of it.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -25,12 +25,12 @@ export interface UnpackedPackage extends McpbPlace {
 }
 
 interface FetchOptions {
-  /** What it is unpacked below. */
+  /** The folder in which it is unpacked. */
   parent: string
   env: Record<string, string | undefined>
 }
 
-/** @throws BridgeError SERVER_REFUSED that says what is wrong with it; nothing of it is then left */
+/** @throws BridgeError SERVER_REFUSED with the problem; nothing is left of the file then */
 export async function unpackMcpb(
   { identifier, fileSha256 = '' }: Pick<ServerJson['packages'][number], 'identifier' | 'fileSha256'>,
   { parent, env }: FetchOptions,
@@ -41,7 +41,7 @@ export async function unpackMcpb(
   const sha256 = createHash('sha256').update(file).digest('hex')
   if (sha256 !== wanted) throw refused(`its file has another SHA-256 than the registry says: ${sha256}`)
   await makePrivateFolder(parent)
-  // Two of the same content are two folders: one of them may be the one in use.
+  // Each unpacking gets a new folder: an existing one with the same content may be in use.
   const folder = path.join(parent, `${sha256.slice(0, 16)}-${randomBytes(3).toString('hex')}`)
   try {
     return { folder, manifest: await unpack(file, folder), home: homedir(), platform: process.platform }
@@ -54,14 +54,14 @@ export async function unpackMcpb(
 async function unpack(file: Buffer, folder: string): Promise<McpbManifest> {
   const seen = new Set<string>()
   let manifest: McpbManifest | undefined
-  // The folder above is closed to other users; a jailed server of root's is one of those.
+  // Readable inside a folder that is closed to other users; a jailed server of root's runs as another user.
   await mkdir(folder, { mode: 0o755 })
   try {
     for (const { name, mode, data } of zipEntries(file, MAX_UNPACKED_BYTES)) {
       const kind = mode & 0o170000
       if (kind !== 0 && kind !== 0o100000) throw new Error(`it has an entry that is not a plain file: ${shown(name)}`)
       if (name.length > 1_000 || !isSafeName(name)) throw new Error(`it has a file outside its folder: ${shown(name)}`)
-      // Files that some systems take for the same one.
+      // Some systems treat these names as the same file.
       const key = name.normalize('NFC').toLowerCase()
       if (seen.has(key)) throw new Error(`it has two files of one name: ${shown(name)}`)
       if (seen.size >= MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`)
@@ -79,7 +79,7 @@ async function unpack(file: Buffer, folder: string): Promise<McpbManifest> {
   return manifest
 }
 
-/** Redirects are followed, since the hash says what arrives; no address of this machine's or its network's own is. */
+/** Follows redirects, because the hash verifies the content: to https only, unless the first address is on loopback, and never to a link-local address. */
 async function download(address: string, env: Record<string, string | undefined>): Promise<Buffer> {
   const http = createHttpFetch({ allowLinkLocal: false, files: true, env })
   const signal = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)

@@ -1,26 +1,26 @@
-// What the user is asked for before a server can start, and where it belongs in the texts of its entry. Pure.
+// Collects the inputs that the user must provide before a server can start, and their places in its entry. Pure.
 import type { ServerJson } from './server-json.ts'
 
 type KeyValue = ServerJson['packages'][number]['environmentVariables'][number]
 type Variable = NonNullable<KeyValue['variables']>[string]
 
-/** Something that the user fills in. */
+/** An input that the user provides. */
 export interface NeededInput {
   /** `${input:ID}` in the texts of the entry. */
   id: string
-  /** What the publisher calls it. */
+  /** The publisher's name for it. */
   name: string
   description?: string | undefined
   secret: boolean
   choices?: string[] | undefined
 }
 
-/** A text that stands for itself: nothing in it is a placeholder. */
+/** Escapes a text so that it contains no placeholders. */
 export function literal(text: string): string {
   return text.replaceAll('${', '${$}{')
 }
 
-/** Collects what the user is asked for, and puts `${input:ID}` where it belongs. */
+/** Collects inputs and inserts `${input:ID}` in their places. */
 export class Inputs {
   readonly needed: NeededInput[] = []
   readonly optional: string[] = []
@@ -32,7 +32,7 @@ export class Inputs {
     this.#wanted = new Set(wanted)
   }
 
-  /** The text for a value; undefined for one that is left out. */
+  /** The text for a value; undefined when it is left out. */
   valueOf({
     name,
     value,
@@ -42,7 +42,7 @@ export class Inputs {
     if (value !== undefined) return this.template(value, variables)
     const isWanted = this.#wanted.has(name) || this.#wanted.has(this.#idOf(name))
     if (given.isRequired || isWanted) {
-      // The default is used unless `--with` names the input.
+      // Use the default unless `--with` names the input.
       if (given.default !== undefined && !given.isSecret && !isWanted) return literal(given.default)
       return this.#ask(name, given)
     }
@@ -51,7 +51,7 @@ export class Inputs {
     return undefined
   }
 
-  /** A fixed text with `{name}` where a variable belongs. */
+  /** Fills in `{name}` in a fixed text. */
   template(text: string, variables: Record<string, Variable>): string {
     let done = ''
     let end = 0

@@ -1,5 +1,6 @@
-// Turns a registry's description of a server into an entry of `mcpServers`: one command, pinned to a version, or one address. Pure.
-// The publisher chooses names and values, never programs, options of the package runner or placeholders: what could run or reach something else is refused.
+// Converts a registry's description of a server to an entry of `mcpServers`: one command pinned to a version, or one URL. Pure.
+// The publisher chooses names and values, but not programs, options of the package runner or placeholders; anything that could run or reach something
+// else is refused.
 import type { FoundServer } from './registries.ts'
 import { mcpbEntry } from './mcpb-manifest.ts'
 import type { UnpackedPackage } from './mcpb-package.ts'
@@ -24,17 +25,17 @@ export type AdditionEntry =
   | { type: 'http' | 'sse'; url: string; headers: Record<string, string>; description?: string }
 
 export interface Addition {
-  /** What the server is to be called among the user's. */
+  /** The name among the user's servers. */
   name: string
   found: FoundServer
   kind: string
   entry: AdditionEntry
   inputs: NeededInput[]
-  /** What may be left out, and was. */
+  /** Optional inputs that were left out. */
   optional: string[]
-  /** What the user should know before they say yes, a sentence each. */
+  /** Warnings for the user before they confirm, one sentence each. */
   warnings: string[]
-  /** What it was unpacked to, where it is an MCPB file. */
+  /** The folder that it was unpacked to, for an MCPB file. */
   folder?: string
 }
 
@@ -43,15 +44,15 @@ interface PlanOptions {
   name?: string | undefined
   /** `npm`, `pypi`, `oci`, `mcpb` or `remote`; missing means the first that the server lists. */
   as?: string | undefined
-  /** Names or ids of optional inputs to ask for, too. */
+  /** Names or ids of optional inputs to ask for. */
   wanted?: readonly string[]
   /** `podman` or `docker`. */
   engine: string
-  /** Its MCPB file; without one, it is not taken as such. */
+  /** Its unpacked MCPB file; without it, an MCPB package is not used. */
   unpacked?: UnpackedPackage | undefined
 }
 
-/** @throws BridgeError SERVER_REFUSED that says what is wrong with the description */
+/** @throws BridgeError SERVER_REFUSED with the problem of the description */
 export function planAddition(found: FoundServer, options: PlanOptions): Addition {
   const { server } = found
   const name = additionName(server, options.name)
@@ -82,17 +83,17 @@ export function planAddition(found: FoundServer, options: PlanOptions): Addition
   }
 }
 
-/** The package that has to be fetched and unpacked before it can be planned; undefined where a package runner or an address does it. */
+/** The package that must be downloaded and unpacked before planning; undefined when a package runner or a URL is used. */
 export function mcpbOf({ server }: FoundServer, as: string | undefined): Package | undefined {
   if (as !== undefined && as !== 'mcpb') return undefined
   if (as === undefined && (localPackage(server, as) || server.remotes.length > 0)) return undefined
   return server.packages.find(({ registryType, transport }) => registryType === 'mcpb' && transport.type === 'stdio')
 }
 
-/** What it is called among the user's servers. */
+/** The name among the user's servers. */
 export function additionName({ name }: ServerJson, given: string | undefined): string {
   if (given !== undefined) return given
-  // `weather` of `io.github.owner/weather-mcp-server`.
+  // `weather` for `io.github.owner/weather-mcp-server`.
   const last = name.slice(name.indexOf('/') + 1)
   const short = last.replace(/^(mcp[-_.]server|mcp)[-_.]/, '').replace(/[-_.](mcp[-_.]server|server[-_.]mcp|mcp)$/, '')
   return (short || last).replaceAll('.', '-')
@@ -104,7 +105,7 @@ function localPackage({ packages }: ServerJson, as: string | undefined): Package
   )
 }
 
-/** The same entry with what is known of its inputs in their place. */
+/** Fills the known answers into an entry. */
 export function withAnswers(entry: AdditionEntry, answers: ReadonlyMap<string, string>): AdditionEntry {
   const fill = (text: string): string =>
     text.replaceAll(/\$\{input:([\w.-]+)\}/g, (whole, id: string) => answers.get(id) ?? whole)
@@ -144,7 +145,7 @@ function localEntry(pack: Package, inputs: Inputs, engine: string): AdditionEntr
     default: {
       const image = imageOf(pack)
       refuseRunnerOptions(pack, new Set(['-i', '--interactive', '--rm', '-e', '--env']))
-      // The variables that the description sets with options of the runner.
+      // Variables that the description sets through options of the runner.
       const passed = pack.runtimeArguments.flatMap((argument) => {
         const [variable, ...rest] = (argument.value ?? '').split('=')
         if (!/^--?e(nv)?$/.test(argument.name ?? '') || !variable || rest.length === 0) return []
@@ -162,7 +163,7 @@ function localEntry(pack: Package, inputs: Inputs, engine: string): AdditionEntr
 
 function remoteEntry({ type, url, headers, variables = {} }: Remote, inputs: Inputs): AdditionEntry {
   const address = inputs.template(url, variables)
-  // A variable may stand for any part but the protocol of a plain address.
+  // A variable may stand for any part of a plain URL except the protocol.
   const probe = url.replaceAll(/\{[^{}]*\}/g, 'x')
   const whole = /^\{[^{}]*\}/.test(url) ? `https://${probe}` : probe
   if (!URL.canParse(whole) || new URL(whole).protocol !== 'https:') {
@@ -181,7 +182,7 @@ function remoteEntry({ type, url, headers, variables = {} }: Remote, inputs: Inp
   }
 }
 
-/** What an argument adds to the command line; nothing where it may be left out. */
+/** The words that an argument adds to the command line; empty when it is optional and left out. */
 function words(argument: Argument, inputs: Inputs): string[] {
   const { type, name, valueHint } = argument
   const text = inputs.valueOf({ ...argument, name: (type === 'named' ? name : valueHint) ?? 'argument' })

@@ -1,4 +1,4 @@
-// Packages that many people run as MCP servers, and whether another package's name only looks like one of theirs. Pure.
+// Packages that many people run as MCP servers, to detect look-alike package names. Pure.
 import { editDistance } from '../text/did-you-mean.ts'
 
 const POPULAR: Record<string, readonly string[]> = {
@@ -53,7 +53,7 @@ const POPULAR: Record<string, readonly string[]> = {
   ],
 }
 
-/** The popular package whose name is one letter away from this one, or the same but for separators or its scope's spelling. */
+/** The popular package whose name differs from this one by one letter, by separators, or by the spelling of its scope. */
 export function lookalikeOf(registryType: string, identifier: string): string | undefined {
   const known = POPULAR[registryType] ?? []
   if (known.includes(identifier)) return undefined

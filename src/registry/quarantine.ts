@@ -1,4 +1,4 @@
-// Starts a server that the user has not added yet, in an empty folder and without anyone to answer its questions, to list its tools. Ends it at once.
+// Starts a server that is not added yet, in an empty folder and without anyone to answer its questions, lists its tools, and stops it.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
@@ -14,20 +14,20 @@ import type { Addition } from './plan-addition.ts'
 
 export type JailPlace = NonNullable<UpstreamsOptions['jail']>
 
-/** A package is fetched first. */
+/** The package may have to be downloaded first. */
 const START_TIMEOUT_MS = 300_000
 
 interface QuarantineOptions {
   clientInfo: { name: string; version: string }
   log: Log
-  /** What is known of the inputs, by id: an answer of the user's. */
+  /** The user's answers, by input id. */
   answers: ReadonlyMap<string, string>
   /** Where jails are made. */
   jail: JailPlace
   signal?: AbortSignal | undefined
 }
 
-/** Its tools. @throws BridgeError SERVER_REFUSED when its definition is invalid, and what its start throws */
+/** Returns its tools. @throws BridgeError SERVER_REFUSED when its definition is invalid, and the error of its start */
 export async function tryServer(addition: Addition, options: QuarantineOptions): Promise<UpstreamTool[]> {
   const definition = definitionOf(addition)
   const { clientInfo, log, answers, jail, signal } = options
@@ -52,14 +52,14 @@ export async function tryServer(addition: Addition, options: QuarantineOptions):
   }
 }
 
-/** As discovery would make it of the entry. */
+/** The definition that discovery would make of the entry. */
 export function definitionOf({ name, entry, inputs }: Addition): ServerDefinition {
   const made = toServerBody({ ...entry, inputs: inputs.map(asPrompt) })
   if ('reason' in made) throw new BridgeError('SERVER_REFUSED', `This server cannot be added: its entry ${made.reason}`)
   return { name, ...made.body, source: { client: 'registry', file: '' } }
 }
 
-/** What has changed between two looks at a server's tools: lines such as `+ create_issue`: new, gone (`-`), or the same name with another description or schema (`~`). */
+/** Changes between two lists of a server's tools, such as `+ create_issue`: new, removed (`-`), or changed description or schema (`~`). */
 export function toolChanges(
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,

@@ -1,18 +1,18 @@
-// Which lines of a registry's index fit a query. A plain scan: one query over ten thousand lines takes a few milliseconds, and an index of the
-// words would take longer to read than that. Pure.
+// Finds the lines of a registry's index that match a query. A plain scan: ten thousand lines take a few milliseconds, less than reading
+// an index of words would take. Pure.
 
-/** What is searched: the parts of one line of the index. */
+/** The searched parts of an index line. */
 export interface RankedText {
   name: string
   title: string
   description: string
 }
 
-/** Words that say nothing about a server in a list of MCP servers. */
+/** Words without information in a list of MCP servers. */
 const COMMON = new Set(['a', 'an', 'and', 'for', 'in', 'mcp', 'of', 'on', 'or', 'server', 'the', 'to', 'with'])
 const MAX_WORDS = 20
 
-/** Lower-case words of a query without a plural's s. All of them are common words only where there are no others. */
+/** Lower-case words of a query without a plural's s. Common words are kept only if there are no others. */
 function queryWords(query: string): string[] {
   const all = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   const telling = all.filter((word) => !COMMON.has(word))
@@ -23,8 +23,8 @@ function queryWords(query: string): string[] {
 }
 
 /**
- * The lines that fit, best first. One fits when it has one of the words; rare words count for more.
- * @param parse takes a line apart
+ * Returns the matching lines, best first. A line matches when it has one of the words; rare words weigh more.
+ * @param parse splits a line
  */
 export function rank<T extends RankedText>(
   lines: readonly string[],
@@ -60,7 +60,7 @@ export function rank<T extends RankedText>(
   return ranked.toSorted((a, b) => b.score - a.score || a.line.name.length - b.line.name.length).slice(0, limit)
 }
 
-/** How well a word is found in a text: 1 as a word (or its plural), 0.6 as the start of one, 0.2 within one, else 0. */
+/** How well a text matches a word: 1 as a word (or its plural), 0.6 as the start of one, 0.2 inside one, otherwise 0. */
 function places(text: string, word: string): number {
   let best = 0
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {

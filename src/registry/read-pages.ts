@@ -1,5 +1,5 @@
-// Reads the list of servers of a registry, page by page: MCP Registry API v0.1, `GET /v0.1/servers`. Everything that comes back is bounded, and
-// nothing that it says is followed: no redirect, and no address but the registry's own.
+// Reads a registry's list of servers page by page: MCP Registry API v0.1, `GET /v0.1/servers`. All responses are limited in size. It follows no
+// redirects and requests no other address.
 import * as z from 'zod'
 import { BridgeError, messageOf } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
@@ -10,7 +10,7 @@ const PAGE_SIZE = 100
 const MAX_PAGE_BYTES = 8 << 20
 const MAX_PAGES = 1_000
 const PAGE_TIMEOUT_MS = 30_000
-/** What a registry may ask us to wait for. */
+/** The longest wait that a registry may request. */
 const MAX_RETRY_AFTER_S = 24 * 60 * 60
 
 const page = z.object({
@@ -19,18 +19,18 @@ const page = z.object({
 })
 
 export interface PagesRequest {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   registry: string
-  /** Only what has changed since: an RFC 3339 time. */
+  /** Only servers that changed since: an RFC 3339 time. */
   since?: string | undefined
-  /** Of the first page, as it was when it was last read. */
+  /** The ETag of the first page when it was last read. */
   etag?: string | undefined
   env: Record<string, string | undefined>
   signal?: AbortSignal | undefined
   onProgress?: ((count: number) => void) | undefined
 }
 
-/** Why a registry could not be read, and how long it asked us to stay away. */
+/** Why a registry could not be read, and how long it asked clients to wait. */
 export class RegistryFailure extends BridgeError {
   readonly retryAfterMs: number | undefined
 
@@ -41,7 +41,7 @@ export class RegistryFailure extends BridgeError {
 }
 
 /**
- * Every server that has changed since `since`; undefined when nothing has (304).
+ * Returns every server that changed since `since`; undefined when nothing changed (304).
  * @throws RegistryFailure
  */
 export async function readPages(
@@ -80,7 +80,7 @@ export async function readPages(
   }
 }
 
-/** One document in JSON. @throws RegistryFailure */
+/** Reads one JSON document. @throws RegistryFailure */
 export async function readJson(address: string, env: Record<string, string | undefined>): Promise<unknown> {
   const http = createHttpFetch({ allowLinkLocal: false, env })
   try {
@@ -108,7 +108,7 @@ interface ReadPage {
   etag: string | undefined
 }
 
-/** Undefined when nothing has changed since `etag` (304). */
+/** Undefined when nothing changed since `etag` (304). */
 async function readAnswer(
   registry: string,
   fetch: Fetch,

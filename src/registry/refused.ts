@@ -1,7 +1,7 @@
-// What a description of a server may not do, and how that is said. Pure.
+// What a server's description must not do, and the error for it. Pure.
 import { BridgeError } from '../errors.ts'
 
-/** Variables by which a program loads other code, or is led elsewhere. */
+/** Variables that make a program load other code or contact another host. */
 export const STEERING =
   /^(PATH|HOME|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|PYTHON(PATH|STARTUP|HOME)|BASH_ENV|ENV|(npm_config|NPM_CONFIG|PIP|UV)_.*|.*_PROXY|.*_proxy|DOCKER_.*|CONTAINER_HOST|SSL_CERT_.*)$/
 

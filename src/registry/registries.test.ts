@@ -105,7 +105,7 @@ it('the copy of a registry is kept when the registry says that nothing has chang
   const { open, clock } = await registries(fake)
   await open().find('x', { limit: 1 })
   clock.now += 7 * HOUR
-  // The first answer for what has changed has another ETag; the one after it is 304.
+  // The first response with changes has another ETag; the next one is 304.
   await open().find('x', { limit: 1 })
   clock.now += 7 * HOUR
   let status = 0

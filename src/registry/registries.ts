@@ -1,5 +1,5 @@
-// The registries that servers are found in: each is copied to the state folder and searched there, so a search works offline and its words are sent to no server.
-// A copy is brought up to date when it is old; a registry that fails is left alone for a while, and its copy is used.
+// The registries in which servers are found. Each is copied to the state folder and searched there, so searches work offline and queries leave no
+// trace at a server. An old copy is updated; after a failure, the registry is not contacted for a while and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
 import { OFFICIAL_REGISTRY } from '../config/settings/servers.ts'
@@ -13,11 +13,11 @@ import { readPages, RegistryFailure } from './read-pages.ts'
 import { type IndexLine, parseIndexLine, RegistryCopy } from './registry-copy.ts'
 import type { ServerJson } from './server-json.ts'
 
-/** How old a copy may be before the registry is asked what has changed. */
+/** Age at which a copy is updated with the registry's changes. */
 const FRESH_MS = 6 * 60 * 60_000
-/** Everything is read anew after this long: a registry that has been reset never says so. */
+/** Age at which everything is read again: a registry does not say when it has been reset. */
 const WHOLE_MS = 30 * 24 * 60 * 60_000
-/** How long a search waits for a registry whose copy is merely old. */
+/** How long a search waits for a registry whose copy is only outdated. */
 const REFRESH_WAIT_MS = 3_000
 const FIRST_BACK_OFF_MS = 30_000
 const MAX_BACK_OFF_MS = 6 * 60 * 60_000
@@ -25,14 +25,14 @@ const MAX_BACK_OFF_MS = 6 * 60 * 60_000
 export interface FoundServer {
   server: ServerJson
   registry: string
-  /** The registry has checked that who published it owns the name's first part. */
+  /** The registry has verified that the publisher owns the first part of the name. */
   verified: boolean
   deprecated: boolean
 }
 
 export interface Found {
   servers: FoundServer[]
-  /** What was not up to date, or not searched, a sentence each. */
+  /** What was outdated or not searched, one sentence each. */
   notes: string[]
 }
 
@@ -48,10 +48,10 @@ interface RegistriesOptions {
 
 interface FindOptions {
   limit: number
-  /** Ask no registry. */
+  /** Contact no registry. */
   offline?: boolean
   signal?: AbortSignal
-  /** How many servers have been read of a registry so far. */
+  /** Receives the number of servers read from a registry so far. */
   onProgress?: (count: number) => void
 }
 
@@ -64,7 +64,7 @@ export class Registries {
   readonly #copies: Map<string, RegistryCopy>
   readonly #failures: JsonRecord<z.infer<typeof failures>>
   readonly #now: () => number
-  /** Of each registry, the reading that is going on. */
+  /** Reads in progress, by registry. */
   readonly #reading = new Map<string, Promise<void>>()
 
   constructor(options: RegistriesOptions) {
@@ -80,7 +80,7 @@ export class Registries {
     })
   }
 
-  /** The servers that fit a query, best first; those of earlier registries win over others of the same name. @throws BridgeError REGISTRY_UNREADABLE when no registry has a copy */
+  /** Returns the servers that match a query, best first; earlier registries win duplicate names. @throws BridgeError REGISTRY_UNREADABLE without any copy */
   async find(query: string, { limit, ...options }: FindOptions): Promise<Found> {
     const notes = await this.#refreshAll(options)
     const ranked: { line: Line; score: number }[] = []
@@ -96,7 +96,7 @@ export class Registries {
     return { servers: servers.flatMap((found) => found ?? []), notes }
   }
 
-  /** One server by its whole name, or by the part behind the slash where only one has that. @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED with the names that may be meant */
+  /** Finds a server by its full name, or by the part after the slash if that is unique. @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED */
   async get(name: string, options: Omit<FindOptions, 'limit'> = {}): Promise<FoundServer> {
     await this.#refreshAll(options)
     const lines = await this.#lines()
@@ -117,7 +117,7 @@ export class Registries {
     })
   }
 
-  /** All lines of all copies; of one name only the first registry's. */
+  /** All lines of all copies; for duplicate names, those of the first registry. */
   async #lines(): Promise<Line[]> {
     const byName = new Map<string, Line>()
     for (const [registry, copy] of this.#copies) {
@@ -223,7 +223,7 @@ function nearNames(lines: readonly IndexLine[], name: string): string[] {
   return whole.length > 0 ? whole : didYouMean(name, [...parts.keys()]).map((part) => parts.get(part)!)
 }
 
-/** Whether the work is done in this time. @throws what it throws, and BridgeError CANCELLED */
+/** Whether the work finishes within this time. @throws what it throws, and BridgeError CANCELLED */
 async function isDone(work: Promise<void>, withinMs: number | undefined, signal?: AbortSignal): Promise<boolean> {
   const done = untilAborted(
     work.then(() => true),

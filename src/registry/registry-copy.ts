@@ -1,5 +1,5 @@
-// The copy of one registry on disk: a line that describes it, an index with one short line a server, and then the servers themselves, one a line.
-// A search reads the index, and of the rest only what it found.
+// The copy of one registry on disk: a header line, an index with one short line per server, then the servers, one per line.
+// A search reads the index, and the servers that it found.
 import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
@@ -16,11 +16,11 @@ const MAX_INDEX_BYTES = 256 << 20
 const header = z.object({
   format: z.literal(1),
   registry: z.string(),
-  /** The newest `updatedAt` in it: what has changed since then is asked for. */
+  /** The newest `updatedAt` in the copy: later changes are requested. */
   since: z.string().optional(),
   etag: z.string().optional(),
   readAt: z.number(),
-  /** When all of it was read, and not only what had changed. */
+  /** When everything was last read, instead of only changes. */
   wholeAt: z.number(),
   indexBytes: z.int().min(0).max(MAX_INDEX_BYTES),
 })
@@ -33,7 +33,7 @@ export interface IndexLine extends RankedText {
   deprecated: boolean
 }
 
-/** A line of the index. Most lines are only looked through, so none is taken apart before it fits. */
+/** Parses a line of the index. Most lines are only scanned, so a line is parsed only after it matches. */
 export function parseIndexLine(line: string): IndexLine {
   const [offset, length, deprecated, name = '', title = '', description = ''] = line.split('\t')
   return { offset: Number(offset), length: Number(length), deprecated: deprecated === '1', name, title, description }
@@ -42,18 +42,18 @@ export function parseIndexLine(line: string): IndexLine {
 export class RegistryCopy {
   readonly #file: string
 
-  /** @param folder where the copies of all registries are */
+  /** @param folder the folder of all copies */
   constructor(folder: string, registry: string) {
     const hash = createHash('sha256').update(registry).digest('hex').slice(0, 16)
     this.#file = path.join(folder, `${hash}.servers`)
   }
 
-  /** Undefined when there is no copy, or a damaged one. */
+  /** Undefined when the copy is missing or damaged. */
   async header(): Promise<CopyHeader | undefined> {
     return this.#open(async (_, found) => found)
   }
 
-  /** A line for every server in it: see `parseIndexLine`. */
+  /** One line per server: see `parseIndexLine`. */
   async index(): Promise<string[] | undefined> {
     return this.#open(async (handle, { start, indexBytes }) => {
       const lines = (await readAt(handle, start, indexBytes)).toString().split('\n')
@@ -62,7 +62,7 @@ export class RegistryCopy {
     })
   }
 
-  /** The servers of some lines of the index; one that cannot be read is left out. */
+  /** The servers of these index lines; unreadable ones are left out. */
   async servers(lines: readonly IndexLine[]): Promise<ServerJson[]> {
     const found = await this.#open(async (handle, { start, indexBytes }) =>
       Promise.all(
@@ -75,7 +75,7 @@ export class RegistryCopy {
     return (found ?? []).flatMap((server) => ('reason' in server ? [] : [server]))
   }
 
-  /** Replace it by what it holds with `changed` on top: by name, and without what was deleted. */
+  /** Replaces the copy, with `changed` applied: by name, without deleted servers. */
   async write(about: CopyHeader, changed: readonly ListedServer[], isWhole: boolean): Promise<void> {
     const lines = isWhole ? [] : ((await this.index()) ?? []).map(parseIndexLine)
     const byName = new Map((await this.servers(lines)).map((server) => [server.name, { server, deprecated: false }]))
@@ -115,13 +115,13 @@ export class RegistryCopy {
   }
 }
 
-/** Where in the file the index is. */
+/** The position of the index in the file. */
 interface Layout {
   start: number
   indexBytes: number
 }
 
-/** Shorter at the end of the file. */
+/** Returns less at the end of the file. */
 async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   const data = Buffer.alloc(length)
   const { bytesRead } = await handle.read(data, 0, length, position)

@@ -1,4 +1,4 @@
-// A `server.json` from a file or an address: a server that no registry vouches for.
+// Reads a `server.json` from a file or a URL: a server that is not in a registry.
 import { BridgeError } from '../errors.ts'
 import { readJson } from './read-pages.ts'
 import type { FoundServer } from './registries.ts'
@@ -11,7 +11,7 @@ export async function readDocument(address: string, env: Record<string, string |
 
 /** @param from where it was read. @throws BridgeError SERVER_REFUSED */
 export function serverFromDocument(document: unknown, from: string): FoundServer {
-  // A registry's own answer for one server has it inside.
+  // A registry's response for one server wraps the document.
   const inner = (document as { server?: unknown } | null | undefined)?.server ?? document
   const server = parseServerJson(inner)
   if (!('reason' in server)) return { server, registry: from, verified: false, deprecated: false }

@@ -1,5 +1,5 @@
-// One server as a registry describes it (`server.json`, schema 2025-12-11), cut down to what we use and bounded. Pure.
-// All of it is written by the publisher of the server: text to show, and parts of a command line that are checked again where they are used.
+// One server in a registry's format (`server.json`, schema 2025-12-11), reduced to the used fields and limited in size. Pure.
+// The publisher writes all of it: text to show, and parts of a command line that are checked again where they are used.
 import * as z from 'zod'
 import { oneLine } from '../text/one-line.ts'
 
@@ -51,7 +51,7 @@ const pack = z.object({
   environmentVariables: z.array(keyValue).max(MAX_ITEMS).default([]),
 })
 
-/** One that is not understood is left out: a server may come in several forms. */
+/** An invalid package or remote is skipped: a server may have several. */
 const known = <T extends z.ZodType>(schema: T) =>
   z
     .array(schema.optional().catch(undefined))
@@ -78,7 +78,7 @@ const serverJson = z.object({
 
 export type ServerJson = z.infer<typeof serverJson>
 
-/** The description of a server, or what is wrong with it. */
+/** Returns the server's description, or what is wrong with it. */
 export function parseServerJson(value: unknown): ServerJson | { reason: string } {
   const parsed = serverJson.safeParse(value)
   if (parsed.success) return parsed.data
@@ -94,13 +94,13 @@ const official = z.object({
 
 export interface ListedServer {
   server: ServerJson
-  /** What the registry itself says of this version. */
+  /** The registry's status of this version. */
   status: 'active' | 'deprecated' | 'deleted'
   isLatest: boolean
   updatedAt?: string | undefined
 }
 
-/** One item of a page; undefined for an invalid entry or an invalid name. */
+/** Parses one item of a page; undefined for an invalid entry or name. */
 export function parseListed(value: unknown): ListedServer | undefined {
   const item = z.object({ server: z.unknown(), _meta: z.record(z.string(), z.unknown()).catch({}) }).safeParse(value)
   if (!item.success) return undefined

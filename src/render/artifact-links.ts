@@ -1,5 +1,5 @@
-// What a cell has saved, as links that a client can offer to its user. They take a share of the output budget and never the room of the text:
-// a name in another script costs hundreds of tokens in an address. Pure.
+// Artifacts that a cell saved, as links that a client can offer to its user. They take a share of the output budget, never the room of the text:
+// a name in another script costs hundreds of tokens in a URI. Pure.
 import type { Artifact } from '../state/artifact-store.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
 
@@ -12,14 +12,14 @@ export interface ResourceLink {
   description: string
 }
 
-/** Of the budget: the text of a cell is what it was run for. */
+/** Share of the budget. Most of it is for the text of the cell. */
 const LINKS_SHARE = 0.25
 const MAX_LINKS = 50
 
 /**
- * Links to the newest versions, as many as have room, and what is to be said of the others.
- * @param outputTokens what all of the result may cost
- * @returns `tokens` is what the links cost
+ * Links to the newest versions, as many as fit, and a note about the others.
+ * @param outputTokens budget of the whole result
+ * @returns `tokens` is the cost of the links
  */
 export function linksTo(
   artifacts: Artifact[],
@@ -31,7 +31,7 @@ export function linksTo(
   for (const artifact of newest.slice(0, MAX_LINKS)) {
     const link = linkTo(artifact)
     const cost = estimateTokens(JSON.stringify(link))
-    // One that is too long does not keep the others out.
+    // A long link does not keep shorter ones out.
     if (tokens + cost > outputTokens * LINKS_SHARE) continue
     tokens += cost
     links.push(link)

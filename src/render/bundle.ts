@@ -1,4 +1,4 @@
-// What a MIME bundle from a cell is shown as: a text, and images or sounds that every client can take. Pure.
+// Selects from a cell's MIME bundle a text, and images or sounds that every client supports. Pure.
 import type { MimeBundle } from '../protocol/frames.ts'
 import { plainText } from '../text/terminal-text.ts'
 
@@ -9,20 +9,20 @@ export interface MediaBlock {
   mimeType: string
 }
 
-/** The most that one of them may have, in characters of base64; clients refuse more. */
+/** Limit of one image or sound, in characters of base64; clients refuse more. */
 const MAX_MEDIA_CHARS = 5_000_000
-/** The most that all of a result may have. */
+/** Limit of all images and sounds of a result. */
 const MAX_ALL_MEDIA_CHARS = 20_000_000
 const MAX_MEDIA = 20
 
-/** What models can see, best first. */
+/** Image types that models support, best first. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
-/** Shown when the plain text says nothing. */
+/** Shown when the plain text is useless. */
 const SPEAKING_TYPES = ['text/html', 'text/latex', 'application/json', 'image/svg+xml']
-/** The repr of an object that has none of its own. */
+/** The default repr of an object. */
 const MUTE = /^<[^<>]* at 0x[0-9a-f]+>$/i
 
-/** The text to show for a bundle, by Jupyter's order with plain text before HTML, since a model reads it. */
+/** The text of a bundle, in Jupyter's order, but with plain text before HTML, because a model reads it. */
 export function textOf(bundle: MimeBundle | undefined): string | undefined {
   if (!bundle) return undefined
   const { 'text/markdown': markdown, 'text/plain': plain } = bundle
@@ -33,7 +33,7 @@ export function textOf(bundle: MimeBundle | undefined): string | undefined {
   return plainText(typeof speaking === 'string' ? speaking : JSON.stringify(speaking))
 }
 
-/** The images and sounds of bundles, each once, and a sentence for each that cannot be shown. */
+/** The images and sounds of bundles without duplicates, and a sentence for each that cannot be shown. */
 export function mediaOf(bundles: MimeBundle[]): { blocks: MediaBlock[]; notes: string[] } {
   const blocks: MediaBlock[] = []
   const notes: string[] = []
@@ -56,7 +56,7 @@ export function mediaOf(bundles: MimeBundle[]): { blocks: MediaBlock[]; notes: s
 function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
   const types = [...IMAGE_TYPES, ...Object.keys(bundle).filter((type) => /^audio\/[\w.+-]{1,50}$/.test(type))]
   const mimeType = types.find((type) => typeof bundle[type] === 'string')
-  // Base64 with line breaks is usual in Python, and no base64 for MCP.
+  // Python often breaks base64 into lines, which MCP does not allow.
   return mimeType === undefined ? [] : [{ data: (bundle[mimeType] as string).replace(/\s/g, ''), mimeType }]
 }
 
@@ -66,7 +66,7 @@ function problemOf(data: string, chars: number, count: number): string | undefin
     return `it has ${size}, and the limit is ${MAX_MEDIA_CHARS / 1e6} MB; make it smaller`
   if (count >= MAX_MEDIA) return `a result shows at most ${MAX_MEDIA} of them`
   if (chars + data.length > MAX_ALL_MEDIA_CHARS) return `a result shows at most ${MAX_ALL_MEDIA_CHARS / 1e6} MB of them`
-  // A client that checks what it is sent would refuse the whole result.
+  // A client that validates results would refuse all of it.
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return 'its data is not base64'
   return undefined
 }

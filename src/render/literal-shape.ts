@@ -1,12 +1,12 @@
-// What a text that is one JSON value, or the repr of a Python list, tuple, set or dict, is made of: `list of 50,000 × {id, name, value}`. It is
-// scanned once from left to right; no value is made of it, so that no text costs more than its length. Pure.
+// Describes the shape of a text that is one JSON value, or the repr of a Python list, tuple, set or dict: `list of 50,000 × {id, name, value}`. Scans
+// the text once and builds no value, so the cost is proportional to its length. Pure.
 
 const MAX_KEYS = 12
 const MAX_KEY_CHARS = 40
-/** Lists and dicts inside of each other that are described; what is deeper is only skipped. */
+/** Levels of nested lists and dicts that are described; deeper ones are skipped. */
 const MAX_DEPTH = 2
 const MAX_NESTING = 1_000
-/** Of a number or the name of a class. */
+/** Longest number or class name. */
 const MAX_WORD_CHARS = 60
 
 const CLOSERS: Readonly<Record<string, string>> = { '[': ']', '(': ')', '{': '}' }
@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, string>> = { '[': 'list', '(': 'tuple', '{'
 const IS_TRUTH = /^(?:true|false)$/i
 const IS_NOTHING = /^(?:null|none)$/i
 
-/** Undefined when the text is neither, or more than one value. */
+/** Undefined when the text is neither, or has several values. */
 export function literalShape(text: string): string | undefined {
   if (!/^\s*[[({]/.test(text)) return undefined
   try {
@@ -62,7 +62,7 @@ class Scan {
     }
     while (!this.#take(CLOSERS[open]!)) {
       this.#expect(',')
-      // A tuple of one ends with a comma.
+      // A tuple with one item ends with a comma.
       if (this.#take(CLOSERS[open]!)) break
       this.#skip()
       count += 1
@@ -101,7 +101,7 @@ class Scan {
     return '…'
   }
 
-  /** Goes on behind one value, to the comma, colon or closing bracket that follows it. */
+  /** Moves past one value, to the next comma, colon or closing bracket. */
   #skip(): undefined {
     const text = this.#text
     const closers: string[] = []

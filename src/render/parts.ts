@@ -1,5 +1,5 @@
-// A cell's result as the parts of a text, in the order in which they are shown, and the text that they make. Pure.
-// The whole text that is kept for later and the cut one that is shown come from the same parts, so that positions in one hold in the other.
+// Splits a cell's result into the parts of a text, in display order, and joins them. Pure.
+// The full text that is kept and the cut one that is shown come from the same parts, so positions in one are valid in the other.
 import type { CellError, CellResult } from '../cell/cell-result.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
@@ -8,24 +8,24 @@ import { cutGiantLine } from './giant-line.ts'
 import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from '../text/terminal-text.ts'
 
-/** What the shape of a giant line and the line about the rest of it may cost. */
+/** Tokens for the shape of a giant line and for the line about its rest. */
 const GAP_TOKENS = 150
 
 export interface Part {
   kind: 'stdout' | 'stderr' | 'display' | 'error' | 'value' | 'note'
   text: string
-  /** The value itself, where it has a form in JSON. */
+  /** The value itself, if it has a JSON form. */
   json?: unknown
 }
 
-/** `notes` come last; those of the result itself are among them. */
+/** `notes` come last and include those of the result. */
 export function partsOf(result: CellResult, notes: string[]): Part[] {
   const { stdout, stderr, displays, value, error } = result
   const shown: (Part | false | undefined)[] = [
     { kind: 'stdout', text: plainText(stdout) },
     ...displays.map((bundle): Part => ({ kind: 'display', text: textOf(bundle) ?? '', ...jsonIn(bundle) })),
     { kind: 'stderr', text: plainText(stderr) },
-    // The traceback of an interrupted cell is shown too: it says where the time went.
+    // The traceback of an interrupted cell is shown too: it tells where the time went.
     error && { kind: 'error', text: plainText(errorText(error)) },
     value && { kind: 'value', text: textOf(value) ?? '', ...jsonIn(value) },
   ]
@@ -38,15 +38,15 @@ export function noteParts(notes: readonly string[]): Part[] {
 
 const isShown = ({ text }: Part): boolean => text.trim() !== ''
 
-/** The parts as one text: what a person would expect in a terminal, with the bridge's own words in brackets. */
+/** Joins the parts as in a terminal, with the bridge's own text in brackets. */
 export function joinParts(parts: Part[]): string {
-  // By concatenation, which copies nothing: these can be texts of many megabytes.
+  // String concatenation copies nothing: these texts may have many megabytes.
   return parts.map(partText).reduce((text, part) => (text === '' ? part : `${text}\n${part}`), '')
 }
 
 /**
- * The parts, cut so that together they cost at most `tokens`. Each has the same right to room; what a short one leaves is for the long ones.
- * @param gapLine what stands for `joinParts(parts).slice(start, end)`
+ * Cuts the parts to at most `tokens` together. Each part has the same share; what short parts leave goes to long ones.
+ * @param gapLine makes the line that replaces `joinParts(parts).slice(start, end)`
  */
 export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[] {
   const length = parts.reduce((sum, part) => sum + partText(part).length + 1, 0)
@@ -62,18 +62,18 @@ export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[
     const gap: GapLine = (from, to) => gapLine(start + from, start + to)
     const giant = cutGiantLine(whole, room - GAP_TOKENS, gap)
     const text = giant !== undefined && estimateTokens(giant) <= room ? giant : cutMiddle(whole, room, gap)
-    // A part that is cut is no longer the value.
+    // A cut part no longer represents the value.
     return { kind: part.kind, text }
   })
 }
 
-/** The traceback, and what may help with it. */
+/** The traceback, the values of the failing line, and the hint. */
 function errorText({ name, message, traceback, values, hint }: CellError): string {
   const lines = [(traceback || `${name}: ${message}`).trimEnd(), values && `with ${values}`, hint && `Hint: ${hint}`]
   return lines.filter(Boolean).join('\n')
 }
 
-/** The largest share of `total` under max-min fairness: small needs are met in full, and the larger ones share the rest equally. */
+/** The largest share of `total` under max-min fairness: small needs are met in full, larger ones share the rest equally. */
 function fairShare(needs: number[], total: number): number {
   let left = total
   let count = needs.length
@@ -93,7 +93,7 @@ function openingOf({ kind }: Part): string {
   return kind === 'stderr' ? '[stderr]\n' : kind === 'note' ? '[' : ''
 }
 
-/** What was printed and is then the value, too, or is displayed twice, is told once. */
+/** Removes repeats: a text that was printed and is also the value, or that is displayed twice. */
 function withoutRepeats(parts: Part[]): Part[] {
   const seen = new Set<string>()
   const printed = parts.find(({ kind }) => kind === 'stdout')?.text ?? ''

@@ -1,7 +1,7 @@
-// Whether a cell has printed its value before it showed it: `print(v)` and then `v`. The two texts differ where Python's print and the kernel's display do. Pure.
+// Detects that a cell printed its value before it showed it: `print(v)` and then `v`. Allows for differences between print and the kernel's display. Pure.
 import { plainText } from '../text/terminal-text.ts'
 
-/** A shorter value is hardly worth the doubt whether it is the same one. */
+/** A shorter text may be equal by chance. */
 const MIN_CHARS = 16
 const ESCAPE = /\\(?:([ntr'"\\])|x([\da-f]{2})|u([\da-f]{4})|U((?:000[\da-f]|0010)[\da-f]{4}))/g
 const NAMED: Record<string, string> = { n: '\n', t: '\t', r: '\r' }
@@ -12,14 +12,14 @@ export function wasPrintedLast(printed: string, value: string): boolean {
   return asPrinted(value).some((text) => text.trim().length >= MIN_CHARS && endsWithLines(end, text.trimEnd()))
 }
 
-/** What `print` may have written for it. */
+/** The texts that `print` may have written for it. */
 function asPrinted(value: string): string[] {
   const text = value.trimEnd()
   const quote = text.charAt(0)
   // A str is shown as its repr.
   if ((quote === "'" || quote === '"') && text.endsWith(quote)) return [text, plainText(unescaped(text.slice(1, -1)))]
   if (!text.includes('\n')) return [text]
-  // A wide container is shown in lines, and a data frame with its shape below it: see wrapping.py and tables.py of the kernel.
+  // A wide container is wrapped, and a data frame is followed by its shape: see wrapping.py and tables.py of the kernel.
   return [text, text.replace(/,\n +/g, ', '), text.replace(/\n\[\d+ rows × \d+ columns\]$/, '')]
 }
 

@@ -1,10 +1,10 @@
-// Positions in a text as Python counts them: a character outside of the basic plane is one there, and two code units here. Pure.
+// Converts positions in a text to Python's: a character outside the basic plane counts once there, and is two code units here. Pure.
 
 export class PythonPositions {
   readonly text: string
-  /** Most texts have no such character, and then there is nothing to count. */
+  /** Most texts have no such character, and then nothing must be counted. */
   readonly #hasPairs: boolean
-  /** The position asked for last, and the pairs before it: most requests go forward. */
+  /** The last requested position and the pairs before it: most requests move forward. */
   #last = 0
   #pairs = 0
 

@@ -1,13 +1,13 @@
-// An error of the bridge's own → the MCP tool result that the model reads, within its budget: a message may quote what the model had sent, at any length. Pure.
+// Renders an error of the bridge as an MCP tool result within the budget: a message may quote model input of any length. Pure.
 import { BridgeError, messageOf } from '../errors.ts'
 import { cutMiddle } from '../text/cut-middle.ts'
 import { fitsTokens } from '../text/estimate-tokens.ts'
 import { type RenderedResult, type RenderOptions, written } from './render-result.ts'
 
-/** Of a message and of a hint: each is a sentence or two, and more is somebody's data. */
+/** Per message and hint. Each has a sentence or two; anything longer is quoted data. */
 const MAX_TOKENS = 500
 
-/** @param more what else its reader is told */
+/** @param more further text for the reader */
 export function renderFailure(
   error: unknown,
   {

@@ -182,7 +182,7 @@ describe('the budget', () => {
       expect(countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 0.25 * 1.1)
       expect(tokensOf(rendered) + countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 1.1)
     }
-    // Where they fit all are there, and nothing is said.
+    // If all links fit, all are included, without a note.
     const few = render({ stdout: 'x', artifacts: artifacts.slice(0, 1) }, 'compact', 20_000)
     expect(few.content.map((block) => block.type)).toEqual(['text', 'resource_link'])
     expect(few.text).toBe('x')

@@ -1,4 +1,4 @@
-// A cell's result → the MCP tool result that the model reads, within its budget. Says how the cell ended in the same words everywhere. Pure.
+// Renders a cell's result as an MCP tool result within the budget, with the same wording for the same outcome everywhere. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
 import type { CellResult } from '../cell/cell-result.ts'
 import { linksTo, type ResourceLink } from './artifact-links.ts'
@@ -15,28 +15,28 @@ type ContentBlock = { type: 'text'; text: string } | MediaBlock | ResourceLink
 
 export interface RenderedResult {
   content: ContentBlock[]
-  /** The same as data, with only the fields that are not empty. Missing when both together would cost more than the budget. */
+  /** The same as data, with non-empty fields only. Missing when both together exceed the budget. */
   structuredContent?: Record<string, unknown>
   isError: boolean
 }
 
 export interface RenderOptions {
   mode: OutputMode
-  /** Most tokens that all of the result may cost, by estimate; images are not counted. */
+  /** Estimated tokens of the whole result; images are not counted. */
   outputTokens: number
-  /** When the result comes as `structuredContent`, too. `where-lossless`: when the text has all of it, without images and links beside. That is the default. */
+  /** When to add `structuredContent`. `where-lossless`, the default: when the text is complete and the result has no images or links. */
   structured?: 'always' | 'where-lossless' | 'never'
-  /** The reader of an error gets its images as text: with images, no result is marked as an error. */
+  /** The client passes an error's images to the model as text, so a result with images is not marked as an error. */
   errorsAsJson?: boolean
-  /** A new session, for the reader to come back to: its handle, and what that is good for. */
+  /** A new session: its handle, and what the handle keeps. */
   session?: { handle: string; keeps: string }
-  /** What its reader should know that is not kept with the output: for example of the call's own arguments. */
+  /** A note that is not stored with the output, for example about the call's arguments. */
   note?: string
 }
 
-/** Rounds of cutting. Each takes off what the last was over, so that one or two are the rule. */
+/** Maximum rounds of cutting. Each removes the excess of the previous one; one or two are usual. */
 const MAX_ROUNDS = 8
-/** Of an error's message as a field of its own; the traceback has it, too. */
+/** For the message as a separate field; the traceback contains it, too. */
 const MAX_MESSAGE_CHARS = 500
 const MAX_NAME_CHARS = 100
 
@@ -57,7 +57,7 @@ export function renderResult(result: ShownResult, options: RenderOptions): Rende
   }
 }
 
-/** A result with all that it has to show, uncut: what is kept for later, and what a reader's share is cut from. */
+/** A result with all its parts, uncut: it is stored, and the shown text is cut from it. */
 export interface ShownResult extends CellResult {
   parts: Part[]
 }
@@ -68,7 +68,7 @@ export function withParts(result: CellResult): ShownResult {
 
 type Data = Record<string, unknown>
 
-/** The result as text that costs at most `tokens`, and the same as data. */
+/** The result as text of at most `tokens`, and the same as data. */
 function withinBudget(
   result: CellResult,
   parts: Part[],
@@ -76,7 +76,7 @@ function withinBudget(
   tokens: number,
 ): { text: string; data: Data } {
   const gapLine = gapLineFor(result, parts)
-  // Not a part, since it must come through whole.
+  // Not a part, because it must not be cut.
   const wayBack = session ? `\n[To keep ${session.keeps}, pass session="${session.handle}".]` : ''
   const handle = session ? { session: session.handle } : {}
   let room = tokens
@@ -88,17 +88,17 @@ function withinBudget(
     const text = mode === 'compact' ? (joinParts(shown) || '(no output)') + wayBack : written(data, mode)
     if (fitsTokens(text, tokens)) return { text, data }
     const over = estimateTokens(text) - tokens
-    // What a part costs as JSON, with its quotes escaped, is known only when it is written.
+    // The cost of a part as JSON, with escaped quotes, is known only after it is written.
     room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
   }
-  // So many parts that not even a line of each has room.
+  // There are too many parts to show even one line of each.
   const rest = Math.max(tokens - estimateTokens(wayBack), 0)
   const output = cutMiddle(joinParts(parts), Math.floor(rest / (mode === 'compact' ? 1 : 3)), gapLine)
   const data = { status: result.status, output, ...handle }
   return { text: mode === 'compact' ? output + wayBack : written(data, mode), data }
 }
 
-/** Where a gap's text is to be found again. */
+/** The line that says where the text of a gap can be read. */
 function gapLineFor(result: CellResult, parts: Part[]): GapLine {
   const { cell, outputUri } = result
   if (cell === undefined || !outputUri) return (start, end) => `… ${count(end - start)} characters left out …`
@@ -145,14 +145,14 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
   }
 }
 
-/** In TOON a table of records is much shorter than in JSON, and anything nested longer: whichever costs less, decided for each value. */
+/** As TOON, a table of records is much shorter than as JSON, and nested data longer. Uses the shorter form for each value. */
 function shorter(part: Part): unknown {
   if (part.json === undefined) return part.text
   const json = JSON.stringify(part.json)
   return encodeToon({ value: part.json }).length <= encodeToon({ value: json }).length ? part.json : json
 }
 
-/** Data as the text that a model reads in a mode other than `compact`. */
+/** Data as the text for a model, in a mode other than `compact`. */
 export function written(data: Data, mode: 'toon' | 'json'): string {
   const json = JSON.stringify(data)
   if (mode === 'json') return json

@@ -1,19 +1,19 @@
-// Artifacts as MCP resources: the newest version of each in the list, every version by its address.
+// Artifacts as MCP resources. The list shows the newest version of each; every version can be read by its URI.
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server'
 import type { Artifact, ArtifactStore } from '../state/artifact-store.ts'
 import { artifactUri, parseArtifactUri } from '../state/artifact-store.ts'
 import { isTextType } from '../state/content-type.ts'
 
-/** Enough for a person to choose from; the others are read by their address. */
+/** Enough for a person to choose from. Older artifacts can still be read by URI. */
 const MAX_LISTED = 200
 
-/** What the model may not read becomes tokens, and names with tokens are names again. */
+/** Replaces personal data with tokens in what the model reads, and turns tokens in names back into the names. */
 export interface ReadMasker {
   masked<T>(work: (mask: (text: string) => string) => T): Promise<T>
   unmask(text: string): string
 }
 
-/** The newest ones first. @throws BridgeError MASK_UNAVAILABLE */
+/** Newest first. @throws BridgeError MASK_UNAVAILABLE */
 export async function listArtifactResources(artifacts: ArtifactStore, masker?: ReadMasker): Promise<Resource[]> {
   const all = (await artifacts.list()).toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
   const list = (mask: (text: string) => string): Resource[] =>
@@ -25,7 +25,7 @@ export async function listArtifactResources(artifacts: ArtifactStore, masker?: R
 }
 
 /**
- * The content of an artifact's resource; undefined when the address is none of an artifact.
+ * Returns the content of an artifact, or undefined when the URI is not an artifact's.
  * @throws BridgeError STATE_NOT_FOUND, MASK_UNAVAILABLE
  */
 export async function readArtifactResource(

@@ -1,5 +1,5 @@
-// The log lines of one run as its client gets them, where it has asked for them: by logging/setLevel in the older era, with each request in the modern
-// one. Without a level nothing is sent, and never a line of another run. (MCP 2025-11-25, Logging; 2026-07-28, Logging)
+// Sends a run's log lines to the client that asked for them: by logging/setLevel in the older era, with each request in the modern one.
+// Without a level it sends nothing. It never sends a line of another run. (MCP 2025-11-25, Logging; 2026-07-28, Logging)
 import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server'
 import type { OnLine } from '../events/run-log.ts'
 import { plainText } from '../text/terminal-text.ts'
@@ -14,7 +14,7 @@ const LEVELS: readonly LoggingLevel[] = [
   'alert',
   'emergency',
 ]
-/** Of one field. */
+/** Limit of one field, in characters. */
 const MAX_CHARS = 2_000
 
 export class ClientLog {
@@ -22,18 +22,18 @@ export class ClientLog {
   #threshold: () => LoggingLevel | undefined = () => undefined
   #sent: Promise<unknown> = Promise.resolve()
 
-  /** For the log of a run. */
+  /** Pass this to the log of a run. */
   readonly onLine: OnLine = (level, message, fields) => {
     const threshold = this.#threshold()
     if (!this.#notify || threshold === undefined || LEVELS.indexOf(level) < LEVELS.indexOf(threshold)) return
     const told = Object.entries(fields()).map(([key, value]) => [key, short(value)])
-    // A client that is gone gets its answer nowhere, either.
+    // A failed send is ignored: a client that is gone cannot receive the result either.
     this.#sent = this.#notify(level, { message, ...Object.fromEntries(told) }).catch(() => {})
   }
 
   /**
-   * Send lines with this request from now on; a run that is answered in several rounds has several requests.
-   * @param connectionLevel what the connection's client has set
+   * Sends lines with this request from now on. A run that is answered in several rounds has several requests.
+   * @param connectionLevel the level that the client set for the connection
    */
   reportTo({ mcpReq }: ServerContext, connectionLevel: () => LoggingLevel | undefined): void {
     const envelope = mcpReq.envelope as Record<string, LoggingLevel> | undefined
@@ -42,7 +42,7 @@ export class ClientLog {
       mcpReq.notify({ method: 'notifications/message', params: { level, logger: 'sandbridge', data } })
   }
 
-  /** The request is about to be answered: nothing may be sent for it after that. */
+  /** Call before the request is answered: nothing may be sent for it afterwards. */
   async stop(): Promise<void> {
     this.#notify = undefined
     await this.#sent

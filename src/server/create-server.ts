@@ -1,5 +1,5 @@
-// The MCP server that a client talks to: one tool, and resources. One instance serves one connection, in whichever protocol era the client speaks;
-// over HTTP and in the modern era, one request. What outlives the instance is handed to it.
+// The MCP server that a client talks to: run_python, the tools of other languages, exposed workflows, and resources. One instance serves one connection
+// in either protocol era; over HTTP in the modern era, one request. State that outlives the instance is passed in.
 import {
   type CallToolRequestParams,
   CLIENT_CAPABILITIES_META_KEY,
@@ -36,7 +36,7 @@ const CAPABILITIES_RESOURCE = {
   mimeType: 'text/markdown',
 }
 
-/** Questions of one cell to an older client. The SDK's own limit of eight would end the call, and not its cell. */
+/** How many times one cell may ask an older client. The SDK's own limit of eight would end the call but not its cell. */
 const MAX_ROUNDS = 1_000_000
 
 export function createServer(parts: ServerParts): Server {
@@ -57,9 +57,9 @@ export function createServer(parts: ServerParts): Server {
     },
   )
 
-  /** In the modern era each request says what its client can do, in the older one the handshake did. */
+  /** In the modern era each request states the client's capabilities, in the older era the handshake did. */
   function capabilitiesOf({ mcpReq }: ServerContext): ClientCapabilities {
-    // The package's type of the envelope is empty, what it validates is not.
+    // The package types the envelope as empty, although it validates the content.
     const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined
     return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}
   }
@@ -69,7 +69,7 @@ export function createServer(parts: ServerParts): Server {
     return quirksOf(envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name)
   }
 
-  // In place of the SDK's own, for which a client that has set no level wants everything.
+  // Replaces the SDK's handler, which sends everything to a client that has set no level.
   let logLevel: LoggingLevel | undefined
   server.setRequestHandler('logging/setLevel', ({ params }) => {
     logLevel = params.level
@@ -87,7 +87,7 @@ export function createServer(parts: ServerParts): Server {
   }
 
   server.setRequestHandler('tools/list', async () => {
-    // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
+    // The client is about to use the tool: prepare a sandbox, but answer the client first.
     setImmediate(() => void warmUp())
     const own = [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())].map((tool) =>
       marked(tool, parts.settings),
@@ -146,7 +146,7 @@ export function createServer(parts: ServerParts): Server {
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
     const event = await run.next()
-    // A request that stands alone has its answer with this, and may close while the run goes on. An older one stays open while its client is asked.
+    // This answers a standalone request, which may close while the run goes on. An older request stays open while its client is asked.
     if (byHandle) mcpReq.signal.removeEventListener('abort', onAbort)
     await Promise.all([run.progress.stop(), run.log.stop()])
     if ('result' in event) {
@@ -194,7 +194,7 @@ export function createServer(parts: ServerParts): Server {
   return server
 }
 
-/** Of the reader's session, whose tokens it knows; undefined when nothing is masked. */
+/** The masker of the reader's session, which knows the tokens; undefined when nothing is masked. */
 function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
   const [session] = sessions.readable()
   return maskers?.of(session ?? {})

@@ -1,5 +1,5 @@
-// The tools that run cells in other languages than Python: their definitions. Loaded only where the settings ask for one. Pure.
-// The arguments are those of run_python, whose definition stands beside these and explains them.
+// Definitions of the tools that run cells in other languages than Python. Loaded only when the settings ask for one. Pure.
+// They take the arguments of run_python, whose definition is listed too and explains them.
 import type { OtherLanguage } from '../config/settings.ts'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
 

@@ -1,4 +1,4 @@
-// What a client's request to run Python looks like from outside: who asks, in which trace, and its events.
+// Describes a client's request to run Python for observers: the client, the trace, and the events.
 import {
   type CallToolResult,
   CLIENT_INFO_META_KEY,
@@ -12,10 +12,10 @@ import type { EventStream } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
 import { readTraceContext } from '../events/trace-context.ts'
 
-/** A client's request, with the id that everything it leads to refers to. */
+/** A client's request, with the id that all its calls refer to. */
 export type RunRequest = Omit<RunStarted, 'type' | 'tool'> & { tool?: string }
 
-/** In the modern era each request says who makes it, in the older one the handshake did. */
+/** In the modern era each request names its client, in the older era the handshake did. */
 export function runRequest(server: Server, { mcpReq, http }: ServerContext): RunRequest {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined
   const info: { name?: unknown; version?: unknown } | undefined =
@@ -54,7 +54,7 @@ export async function observedRun(
   }
 }
 
-/** The client's words, which it may choose to be anything. */
+/** Text from the client, which may be anything. */
 function shortText(value: unknown): string | undefined {
   return typeof value === 'string' ? value.slice(0, 100) : undefined
 }

@@ -1,5 +1,5 @@
-// A run_python call that may have to ask the client something before it is over. The cell simply goes on while the question is open:
-// the call is answered with "input required", and the client's retry, which carries the answer, waits on for the same cell.
+// A run_python call that may ask the client something before it ends. The cell goes on while the question is open: the call is answered
+// with "input required", and the client's retry, which carries the answer, waits for the same cell.
 // (MCP 2026-07-28, Multi Round-Trip Requests; for older clients the SDK turns the same return value into a request of its own.)
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
@@ -14,11 +14,11 @@ interface OpenQuestion {
   answer: (answer: Record<string, unknown>) => void
 }
 
-/** What a call can be answered with: its result, or a question with what the client needs to come back. */
+/** What a call returns: its result, or questions with the state that the client sends back. */
 export type RunEvent = { result: CallToolResult } | { questions: InputRequests; state: string }
 
 export class OpenRun implements Asker {
-  /** Unguessable: a client that knows it may continue this run. */
+  /** Not guessable: a client that knows it may continue this run. */
   readonly id: string = randomUUID()
   readonly progress = new ProgressReporter()
   readonly log = new ClientLog()
@@ -38,7 +38,7 @@ export class OpenRun implements Asker {
     this.#result = result
   }
 
-  /** The cell's time limit stands still while a question is open. */
+  /** Pauses this time limit while a question is open. */
   pauses(limit: TimeLimit): void {
     this.#limit = limit
   }
@@ -47,12 +47,12 @@ export class OpenRun implements Asker {
     return this.#cancelled.signal
   }
 
-  /** What the client can be asked. */
+  /** The kinds of questions that the client supports. */
   get methods(): QuestionMethod[] {
     return methodsOf(this.#capabilities)
   }
 
-  /** The client gave the call up, whichever round of it. */
+  /** The client cancelled the call, in any of its rounds. */
   cancel(): void {
     this.#cancelled.abort()
   }
@@ -60,7 +60,7 @@ export class OpenRun implements Asker {
   canAnswer({ method, params }: Question): boolean {
     if (!this.methods.includes(method)) return false
     if (method !== 'elicitation/create') return true
-    // A client that declares elicitation without saying which kind takes forms (MCP 2025-11-25, Elicitation, Capabilities).
+    // A client that declares elicitation without a mode supports forms (MCP 2025-11-25, Elicitation, Capabilities).
     const { form, url } = this.#capabilities.elicitation ?? {}
     return params['mode'] === 'url' ? url !== undefined : form !== undefined || url === undefined
   }
@@ -89,16 +89,16 @@ export class OpenRun implements Asker {
     }
   }
 
-  /** The client's answers to what `next` handed out. */
+  /** Delivers the client's answers to the questions that `next` returned. */
   answer(responses: Record<string, unknown> | undefined): void {
     for (const [key, response] of Object.entries(responses ?? {})) {
       this.#open.get(key)?.answer(response as Record<string, unknown>)
     }
   }
 
-  /** The result, or the questions that are open by then. */
+  /** Resolves to the result, or to the questions that are open by then. */
   async next(): Promise<RunEvent> {
-    // What was just answered is taken off before anyone looks.
+    // Lets questions that were just answered leave the list first.
     await Promise.resolve()
     if (this.#open.size === 0) {
       const asked = new Promise<undefined>((resolve) => (this.#wake = () => resolve(undefined)))

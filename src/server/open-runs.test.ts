@@ -1,4 +1,4 @@
-// This file verifies what becomes of a call whose client has to come back with an answer, and of one whose client does not.
+// This file verifies calls whose client has to come back with an answer: when it does, and when it does not.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { OpenRuns } from './open-runs.ts'
 

@@ -1,9 +1,9 @@
-// The calls that wait for their client to come back with an answer, by what it comes back with. A call's run ends with its cell.
+// Calls that wait for their client to come back with an answer, by request state. A call's run ends with its cell.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
 import { OpenRun } from './open-run.ts'
 
-/** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. As long as the SDK waits for an older client. */
+/** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. The SDK waits as long for an older client. */
 const ANSWER_MS = 10 * 60_000
 
 export class OpenRuns {
@@ -22,7 +22,7 @@ export class OpenRuns {
     return run
   }
 
-  /** Works on the answer to one request. */
+  /** Tracks the work on one request. */
   async answer<T>(work: () => Promise<T>): Promise<T> {
     const answer = work()
     this.#answers.add(answer)
@@ -33,13 +33,13 @@ export class OpenRuns {
     }
   }
 
-  /** Resolves when the requests that are open now have been answered, and the answers were handed to what sends them. */
+  /** Resolves when the requests that are open now are answered and their responses are handed to the transport. */
   async answered(): Promise<void> {
     await Promise.allSettled(this.#answers)
     await nextTurn()
   }
 
-  /** The run that a client has come back to. @throws BridgeError CANCELLED when it is over: its code must not run once more */
+  /** Returns the run that a client has come back to. @throws BridgeError CANCELLED when it has ended: its code must not run again */
   resume(id: string): OpenRun {
     const run = this.#runs.get(id)
     if (!run) {
@@ -52,7 +52,7 @@ export class OpenRuns {
     return run
   }
 
-  /** Its client was asked something, and is to come back. */
+  /** The client was asked something and must come back within ANSWER_MS. */
   awaitAnswer(run: OpenRun): void {
     clearTimeout(this.#timers.get(run.id))
     const giveUp = () => {

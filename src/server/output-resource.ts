@@ -1,4 +1,4 @@
-// The whole output of sessions' cells as MCP resources: what the model was shown the ends of, to be read in full.
+// The whole output of cells as MCP resources, for output that the model was shown only in part.
 import type { ReadResourceResult } from '@modelcontextprotocol/server'
 import { OUTPUT_URI_TEMPLATE } from '../session/output-store.ts'
 import type { Session } from '../session/session.ts'
@@ -15,9 +15,9 @@ export const OUTPUT_TEMPLATE = {
 const SCHEME = 'sandbridge://output/'
 
 /**
- * The output that a URI stands for; undefined for another URI.
- * @param sessions whose output the reader may see
- * @throws BridgeError OUTPUT_UNKNOWN when it is not kept any more. Error when it belongs to another session: each client sees its own only.
+ * Returns the output that a URI names; undefined for other URIs.
+ * @param sessions those whose output the reader may see
+ * @throws BridgeError OUTPUT_UNKNOWN when the output is no longer kept. Error when it belongs to another session.
  */
 export function readOutputResource(sessions: Iterable<Session>, uri: string): ReadResourceResult | undefined {
   if (!uri.startsWith(SCHEME)) return undefined

@@ -8,7 +8,7 @@ interface Sent {
   message?: string
 }
 
-/** A reporter for a request, with what it sends and when. */
+/** A reporter for one request, with the notifications it sends and their times. */
 function open(progressToken?: number) {
   const sent: (Sent & { atMs: number })[] = []
   const startedAt = performance.now()
@@ -16,7 +16,7 @@ function open(progressToken?: number) {
     void sent.push({ ...params, atMs: performance.now() - startedAt })
   const reporter = new ProgressReporter()
   const meta = progressToken === undefined ? {} : { progressToken }
-  // Of a request, only what a reporter looks at.
+  // A reporter looks only at these parts of a request.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   reporter.reportTo({ mcpReq: { _meta: meta, notify } } as unknown as ServerContext)
   return { reporter, sent }

@@ -1,6 +1,6 @@
-// What a cell tells the client: what its sandbox has to be prepared with, what it prints, the tool it calls, and how far it, or the tool, says it is.
-// A client that asked for progress gets a few notifications a second, however much happens, and one every 12 s when nothing does: many clients
-// give a request up after 60 s without a sign of life. (MCP 2025-11-25, Progress)
+// Reports a cell's progress to its client: preparing the sandbox, printed output, the tool it calls, and progress stated by the cell or the tool.
+// A client that asked for progress gets at most a few notifications a second, and one every 12 s when nothing happens: many clients
+// cancel a request after 60 s without a message. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { describeUpstreamProgress, type UpstreamProgress } from '../cell/upstream-progress.ts'
 import type { CellRequest, Heard } from '../session/cell-run.ts'
@@ -9,9 +9,9 @@ import { plainText } from '../text/terminal-text.ts'
 
 const INTERVAL_MS = 100
 const HEARTBEAT_MS = 12_000
-/** Of what was printed since the last notification: the last lines, up to this many characters. */
+/** Output since the last notification: its last lines, up to this many characters. */
 const MAX_CHARS = 1_000
-/** The value must rise with each notification; this little does not show beside the cell's own numbers. */
+/** The value must rise with each notification. This step is too small to show beside the cell's own numbers. */
 const STEP = 0.001
 
 type CellListeners = Heard<'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'>
@@ -34,10 +34,10 @@ export class ProgressReporter {
   #total: number | undefined
   /** Printed since the last notification. */
   #printed = ''
-  /** What the cell is at, where it did not print. */
+  /** What the cell is doing, when it prints nothing. */
   #state: string | undefined
 
-  /** What a cell is to be run with. Servers are asked for progress only when the client wants it. */
+  /** What to run the cell with. Servers are asked for progress only when the client wants it. */
   get listeners(): Listeners {
     return { ...this.#cellListeners, ...(this.#send && { onUpstreamProgress: this.#onUpstreamProgress }) }
   }
@@ -69,7 +69,7 @@ export class ProgressReporter {
     this.#schedule()
   }
 
-  /** Report to this request from now on; a call that is answered in several rounds is several requests. */
+  /** Reports to this request from now on. A call that is answered in several rounds has several requests. */
   reportTo({ mcpReq }: ServerContext): void {
     const progressToken = mcpReq._meta?.progressToken
     if (progressToken === undefined) {
@@ -80,12 +80,12 @@ export class ProgressReporter {
     if (progressToken !== this.#token) this.#value = 0
     this.#token = progressToken
     this.#send = (notification) =>
-      // A client that is gone gets its answer nowhere, either.
+      // A failed send is ignored: a client that is gone cannot receive the result either.
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...notification } }).catch(() => {})
     this.#beatLater()
   }
 
-  /** The request is about to be answered: nothing may be sent for it after that. */
+  /** Call before the request is answered: nothing may be sent for it afterwards. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer)
     if (this.#send && this.#hasNews()) await this.#tell()
@@ -128,13 +128,13 @@ export class ProgressReporter {
   }
 }
 
-/** A little more, without the digits that adding up leaves behind: 5.002 and not 5.002000000000001. */
+/** A slightly larger value without floating-point noise: 5.002 and not 5.002000000000001. */
 function nextAfter(value: number): number {
   const rounded = Number((value + STEP).toFixed(3))
   return rounded > value ? rounded : value + STEP
 }
 
-/** The lines at the end of a text; of a bar that moves, the last state. */
+/** The last lines of a text; of a progress bar, its last state. */
 function lastLines(text: string): string {
   const lines = plainText(text).trim()
   if (lines.length <= MAX_CHARS) return lines

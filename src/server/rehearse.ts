@@ -1,13 +1,13 @@
-// A call without a client, made ahead of the first real one. Node compiles each function at its first run, and those between a request and its answer take
-// half as long as a first cell does: by then they have run.
+// Makes one call without a client before the first real one. Node compiles each function when it first runs, and compiling those between a request and
+// its answer takes half as long as a first cell.
 import { InMemoryTransport, LATEST_PROTOCOL_VERSION, type Server } from '@modelcontextprotocol/server'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
 
 let rehearsal: Promise<void> | undefined
 
 /**
- * Once in a process.
- * @param makeServer for one that no client is connected to, nor will be
+ * Runs once per process.
+ * @param makeServer makes a server that no client will ever be connected to
  */
 export function rehearse(makeServer: () => Server): Promise<void> {
   rehearsal ??= rehearsedCall(makeServer())
@@ -26,7 +26,7 @@ async function rehearsedCall(server: Server): Promise<void> {
   const hello = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo }
   await client.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })
   await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  // Without code it comes back as an error, and nothing runs.
+  // The call has no code, so it returns an error and nothing runs.
   await client.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: RUN_PYTHON_TOOL.name } })
   await answered
   await server.close()

@@ -1,6 +1,6 @@
-// The one tool: its definition, byte for byte the same whatever is configured, and the parsing of its arguments. Pure.
-// Where a client's requests stand alone (MCP 2026-07-28 over HTTP), one argument more says which session a call belongs to.
-// The definition is what every conversation pays for. Anything longer belongs into the capability summary.
+// The run_python tool: its definition, which is byte for byte the same in every configuration, and the parsing of its arguments. Pure.
+// For clients with standalone requests (MCP 2026-07-28 over HTTP), one more argument names the session of a call.
+// Every conversation pays for the definition. Longer text belongs in the capability summary.
 import type { Settings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { shortName } from '../text/short-name.ts'
@@ -22,11 +22,11 @@ export const RUN_PYTHON_TOOL = {
     },
     required: ['code'],
   },
-  // Claude Code leaves definitions out until they are searched for; this one is small, and what finds all others.
+  // Claude Code defers tool definitions until they are searched for. This one is small and is the way to find all others.
   _meta: { 'anthropic/alwaysLoad': true },
 }
 
-/** What a client that keeps definitions back searches, beside the tool's name. */
+/** Searched, beside the tool's name, by clients that defer definitions. */
 export const SERVER_INSTRUCTIONS =
   'run_python finds and calls, from Python, the tools of every MCP server the user has configured: ' +
   'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
@@ -43,8 +43,8 @@ export const RUN_PYTHON_TOOL_WITH_SESSION = {
 }
 
 /**
- * The definition with what is true of it: under `readonly` no call changes anything outside of the sandbox, unless a folder of the host can be
- * written. Without a mark a tool counts as one that may destroy (MCP 2025-11-25, Tools, ToolAnnotations), and that is true of all others.
+ * Adds the annotations: under `readonly` no call changes anything outside the sandbox, unless a host folder is mounted writable.
+ * A tool without annotations counts as destructive (MCP 2025-11-25, Tools, ToolAnnotations), which is correct in all other cases.
  */
 export function marked<T extends object>(tool: T, { permissions, mount }: Pick<Settings, 'permissions' | 'mount'>): T {
   const isReadOnly = permissions === 'readonly' && mount?.mode !== 'rw'
@@ -53,7 +53,7 @@ export function marked<T extends object>(tool: T, { permissions, mount }: Pick<S
 
 export interface RunPythonArguments {
   code: string
-  /** The handle of the session to run in. */
+  /** Handle of the session to run in. */
   session?: string
   servers?: string[]
   timeoutMs: number
@@ -68,8 +68,8 @@ interface TimeLimits {
 
 /**
  * @param byHandle whether the tool has the argument `session`
- * @param tool the tool that is called, and what it runs
- * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, what it was, and what is allowed
+ * @param tool the tool that is called, and the language it runs
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, its value, and what is allowed
  */
 export function parseRunPythonArguments(
   args: unknown,
@@ -96,7 +96,7 @@ function parseCode(code: unknown, runs: string): string {
   if (code === undefined) throw invalid(`'code' is missing: pass the ${runs} source to run`)
   if (typeof code !== 'string') throw invalid(`'code' must be a string of ${runs} source, not ${describe(code)}`)
   if (code.trim() === '') throw invalid(`'code' is empty: pass the ${runs} source to run`)
-  // `compile` refuses a byte order mark, which Windows editors write, in a text.
+  // `compile` refuses a byte order mark in a text. Windows editors write one.
   return code.startsWith('\uFEFF') ? code.slice(1) : code
 }
 
@@ -127,7 +127,7 @@ function invalid(message: string): BridgeError {
   return new BridgeError('TOOL_ARGUMENTS_INVALID', message)
 }
 
-/** A value as an error names it: its kind, and the value itself when that is short. */
+/** Describes a value in an error: its type, and the value itself when it is short. */
 function describe(value: unknown): string {
   if (value === null) return 'null'
   const kind = Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `the ${typeof value}`

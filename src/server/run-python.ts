@@ -1,4 +1,4 @@
-// Runs the cell of a `tools/call`: code of the model, or a workflow that the user exposes as a tool. Its outcome is a tool result in any case.
+// Runs the cell of a `tools/call`: the model's code, or a workflow that the user exposes as a tool. Every outcome, also a failure, is a tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../bridge.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
@@ -16,7 +16,7 @@ import type { OpenRuns } from './open-runs.ts'
 import { parseRunPythonArguments } from './run-python-tool.ts'
 import type { NewHandle, Sessions } from './sessions.ts'
 
-/** What answers a client, once it is loaded: a bridge, and the client's sessions in it. */
+/** A loaded bridge, and the client's sessions in it. */
 export interface Conversation {
   bridge: Bridge
   sessions: Sessions
@@ -25,19 +25,19 @@ export interface Conversation {
 export interface ServerParts {
   settings: Settings
   log: Log
-  /** The same at every call; nothing is read or started before the first. */
+  /** Returns the same conversation at every call. Nothing is read or started before the first call. */
   getConversation: () => Promise<Conversation>
-  /** The client names its session with each call: nothing else says which conversation that belongs to. */
+  /** The client names its session with each call; nothing else identifies the conversation. */
   byHandle?: boolean
-  /** Calls that wait for the client to come back, where it comes back to another instance. */
+  /** Calls that wait for the client to come back, when another instance will serve that request. */
   runs?: OpenRuns
-  /** Whom the client has shown the token of; missing for the owner of the bridge. */
+  /** The user of the client's token; missing for the owner of the bridge. */
   user?: string | undefined
 }
 
 type ExposedParts = Pick<ServerParts, 'settings' | 'user' | 'getConversation'>
 
-/** The workflows of the user that MCP_BRIDGE_EXPOSE names, loaded at the first need. */
+/** The user's workflows that MCP_BRIDGE_EXPOSE names, loaded at the first use. */
 export function exposedWorkflows({ settings, user, getConversation }: ExposedParts): () => Promise<ExposedWorkflows> {
   let loading: Promise<ExposedWorkflows> | undefined
   const load = async (): Promise<ExposedWorkflows> => {
@@ -46,14 +46,14 @@ export function exposedWorkflows({ settings, user, getConversation }: ExposedPar
       import('../state/saved-tool-store.ts'),
       import('../state/open-stores.ts'),
     ])
-    // A list of tools waits for no bridge, except where only that one is connected to what is kept.
+    // Listing tools does not wait for the bridge, except where only the bridge is connected to the storage.
     const stores = settings.storage === undefined ? await openStores(settings) : (await getConversation()).bridge.stores
     return new Exposed(settings.expose, new SavedToolStore(stores.of(user)))
   }
   return () => (loading ??= load())
 }
 
-/** A workflow as a tool: the cell that calls it. */
+/** Runs a workflow as a tool, by a cell that calls it. */
 export async function runExposed(
   parts: ServerParts,
   name: string,
@@ -78,7 +78,7 @@ export async function runExposed(
   return { ...renderFailure(missing, limitsOf(parts, quirks)) }
 }
 
-/** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
+/** Reports every failure as a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
 export async function runPython(
   { settings, log, getConversation, byHandle = false, user }: ServerParts,
   args: unknown,
@@ -124,13 +124,13 @@ export async function runPython(
       })
       const newHandle = findHandle?.()
       if (newHandle !== undefined && run.signal.aborted) {
-        // The handle was not delivered. The holder of the session releases it.
+        // The handle was not delivered. The session's holder releases the session.
         throw new BridgeError('CANCELLED', 'The call was cancelled')
       }
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       const { renderResult } = await rendering()
-      // When the answer has been handed to what sends it.
+      // Runs after the response was handed to the transport.
       if (!run.signal.aborted) setImmediate(() => session.delivered())
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
@@ -147,7 +147,7 @@ export function toolOf(language: OtherLanguage): string {
   return `run_${language}`
 }
 
-/** How a result is written, what it may cost, and whether it may hold data. */
+/** The format and size of a result, and whether it may hold structured data. */
 export function limitsOf(
   { settings }: Pick<ServerParts, 'settings'>,
   { maxOutputTokens = Infinity, ...form }: ClientQuirks,
@@ -159,7 +159,7 @@ type Rendering = typeof import('../render/render-failure.ts') & typeof import('.
 
 let loading: Promise<Rendering> | undefined
 
-/** How results and failures are put into words, loaded at the first need: a client has its list of tools before that. */
+/** Loads the rendering of results and failures at the first use: a client gets its list of tools before that. */
 export function rendering(): Promise<Rendering> {
   loading ??= Promise.all([import('../render/render-failure.ts'), import('../render/render-result.ts')]).then(
     ([failure, result]) => ({ ...failure, ...result }),

@@ -1,21 +1,21 @@
-// Which session of the bridge a request is for. Over a connection of its own a conversation has one; a client whose requests stand alone names one by its handle.
+// Finds the bridge session of a request. A connection of its own has one session; a client with standalone requests names a session by its handle.
 import type { Session } from '../session/session.ts'
 
-/** Asked once the cell has run: where the session is may be part of its handle. Undefined when the client has it. */
+/** Called after the cell has run, because the handle may contain the session's place. Returns undefined when the client already has the handle. */
 export type NewHandle = () => string | undefined
 
 export interface Sessions {
   /**
-   * Do some work in a session: the one that `handle` stands for, or without one the conversation's own, or else a new one.
-   * @param work can ask for the handle that the client is to come back with, where that is a new one
-   * @throws BridgeError SESSION_UNKNOWN for a handle of none, SESSION_LIMIT when there are too many already, and what `work` throws
+   * Runs `work` in the session that `handle` names; without a handle, in the conversation's own session or a new one.
+   * @param work can ask for the new handle that the client must use from now on
+   * @throws BridgeError SESSION_UNKNOWN for an unknown handle, SESSION_LIMIT when too many sessions exist, and what `work` throws
    */
   use<T>(handle: string | undefined, work: (session: Session, newHandle?: NewHandle) => Promise<T>): Promise<T>
-  /** Those whose output the client may read. */
+  /** Sessions whose output the client may read. */
   readable(): Iterable<Session>
 }
 
-/** All requests are for one session. */
+/** One session for all requests. */
 export function oneSession(session: Session): Sessions {
   return { use: (_handle, work) => work(session), readable: () => [session] }
 }

@@ -1,5 +1,5 @@
-// Workflows as Agent Skills over MCP (SEP-2640, `io.modelcontextprotocol/skills`): a client lists them with the digests of their files and reads those
-// as resources. A skill is one file here, its SKILL.md.
+// Workflows as Agent Skills over MCP (SEP-2640, `io.modelcontextprotocol/skills`). A client lists them with the digests of their files and reads
+// the files as resources. Each skill here is one file, SKILL.md.
 import { ProtocolError, ProtocolErrorCode, type Resource, type Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { shortName } from '../text/short-name.ts'
@@ -9,7 +9,7 @@ export const SKILLS_EXTENSION = { 'io.modelcontextprotocol/skills': {} }
 
 const MIME_TYPE = 'text/markdown'
 
-/** Saving a workflow anew changes its skill, and no client is told. */
+/** Saving a workflow again changes its skill, and no client is notified. */
 const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const
 
 /** Answers `skills/list` and `skills/get`. */
@@ -25,7 +25,7 @@ export function serveSkills(server: Server, exposed: () => Promise<ExposedWorkfl
   })
 }
 
-/** For clients that do not know the extension: its SKILL.md is a resource like any other. */
+/** For clients without the extension: the SKILL.md as an ordinary resource. */
 export function skillResource({ uri, frontmatter, size }: ExposedSkill): Resource {
   return { uri, ...frontmatter, mimeType: MIME_TYPE, size }
 }

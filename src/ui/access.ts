@@ -1,5 +1,5 @@
-// Who may use the page: the browser in which a one-time link was opened. It gets a cookie, and a key for the page's own script.
-// Every port of this machine gets the cookie, those of other users too; the key stays with the page's origin. Only both together let in.
+// Controls access to the page: only for the browser that opened a one-time link. It gets a cookie, and a key for the page's own script.
+// Browsers send the cookie to every port of this machine, including other users' ports; the key stays with the page's origin. Both are required.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
@@ -16,16 +16,16 @@ const MAX_LINKS = 100
 export class Access {
   readonly #secret: string
   readonly #now: () => number
-  /** Those not used yet, with their ends. */
+  /** Unused links and their expiry times. */
   readonly #links = new Map<string, number>()
 
-  /** @param secret outlives the process, so that a page that is open goes on when its bridge is started again */
+  /** @param secret outlives the process, so that an open page keeps working when its bridge is restarted */
   constructor(secret: string, now: () => number = Date.now) {
     this.#secret = secret
     this.#now = now
   }
 
-  /** A word for a link that can be opened once, soon. */
+  /** Makes a link that can be opened once, within ten minutes. */
   newLink(): string {
     const link = randomBytes(24).toString('base64url')
     this.#links.set(link, this.#now() + LINK_MS)
@@ -33,7 +33,7 @@ export class Access {
     return link
   }
 
-  /** Undefined for a link that was used, is too old, or never was one. */
+  /** Undefined for a used, expired or unknown link. */
   redeem(link: string): Pass | undefined {
     const end = this.#links.get(link)
     this.#links.delete(link)
@@ -42,12 +42,12 @@ export class Access {
     return { cookie: `${about}.${this.#sign('cookie', about)}`, key: this.#sign('key', about) }
   }
 
-  /** Was a link opened in the browser that asks? */
+  /** Whether the requesting browser opened a link. */
   hasCookie(request: IncomingMessage, port: number): boolean {
     return this.#aboutOf(request, port) !== undefined
   }
 
-  /** Is it the page itself that asks? */
+  /** Whether the page itself sends the request. */
   hasPass(request: IncomingMessage, port: number): boolean {
     const about = this.#aboutOf(request, port)
     const key = request.headers[KEY_HEADER]
@@ -67,7 +67,7 @@ export class Access {
   }
 }
 
-/** Cookies know no ports: two bridges of one user must not take each other's. */
+/** Cookies ignore ports, so the name has the port: two bridges of one user must not replace each other's cookie. */
 export function cookieName(port: number): string {
   return `sandbridge_page_${port}`
 }

@@ -1,4 +1,4 @@
-// Questions about calls whose client cannot ask, as the page shows and answers them: the same that `sandbridge approve` does.
+// Shows and answers questions about calls whose client cannot ask, like `sandbridge approve`.
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
 import { ANSWERS, isAnswer } from '../proxy/permissions/ask-by-elicitation.ts'
@@ -8,7 +8,7 @@ export type WaitingQuestion = Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid
 
 export interface AskView {
   questions: WaitingQuestion[]
-  /** What can be answered: in words, and as the bridge knows it. */
+  /** The possible answers: the text, and the bridge's value. */
   answers: [words: string, answer: string][]
 }
 

@@ -1,4 +1,4 @@
-// What a page asks one bridge for: the one that serves it, or another one of the same user, over its socket.
+// The requests of a page that one bridge answers: the one that serves the page, or another one of the same user, over its socket.
 import * as z from 'zod'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
@@ -37,7 +37,7 @@ export function createBridgeRoutes(bridge: Bridge): Routes {
   ])
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID, and what the route throws */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID, and the errors of the route */
 export async function answerFrom(routes: Routes, path: unknown, params: unknown): Promise<unknown> {
   const route = typeof path === 'string' ? routes.get(path) : undefined
   if (!route) throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This bridge does not know this request', { hint: '' })

@@ -1,11 +1,11 @@
-// What conversations cost by day, as the page shows it: of all bridges that share their state.
+// Costs of conversations by day for the page, over all bridges that share their state.
 import type { Bridge } from '../bridge.ts'
 import { type DayCost, readDailyCosts } from '../state/daily-costs.ts'
 
 export interface CostsView {
-  /** The newest first. */
+  /** Newest first. */
   days: ({ day: string } & DayCost)[]
-  /** Nothing is counted: the record is off. */
+  /** The record is off, so nothing is counted. */
   isOff: boolean
 }
 

@@ -1,4 +1,4 @@
-// What the bridge remembers for pages that open later, within bounds: of old cells the outline stays when their output no longer fits.
+// Keeps a bridge's recent cells for pages that open later. The memory is limited: old cells lose their output and keep their outline.
 import type { PageEvent } from './page-event.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from './page-state.ts'
 
@@ -17,10 +17,10 @@ export interface CellRow {
 
 const MAX_CELLS = 10_000
 const MAX_SESSIONS = 1_000
-/** Of code, output and calls of all cells together. */
+/** Limit of code, output and calls of all cells together. */
 const MAX_CHARS = 64 * 1024 * 1024
 const TITLE_CHARS = 120
-/** What an object costs beside its texts. */
+/** Assumed size of an object beside its texts. */
 const CALL_COST = 200
 
 export class History {
@@ -40,7 +40,7 @@ export class History {
     this.#forgetOldest()
   }
 
-  /** The newest first. */
+  /** Newest first. */
   rows(): CellRow[] {
     return [...this.state.cells.values()].map(rowOf).toReversed()
   }

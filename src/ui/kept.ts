@@ -1,4 +1,4 @@
-// What cells have kept for the user, as the page shows it.
+// What cells have stored for the user, for the page.
 import type { Bridge } from '../bridge.ts'
 import { savedToolSummary } from '../state/saved-tool.ts'
 
@@ -6,26 +6,26 @@ export interface KeptView {
   artifacts: {
     name: string
     version: number
-    /** The oldest first. */
+    /** Oldest first. */
     versions: number[]
     sizeBytes: number
     contentType: string
     createdAt: string
   }[]
-  /** Functions, and those that are workflows. */
+  /** Functions, including those that are workflows. */
   tools: {
     name: string
     version: number
     versions: number[]
     signature: string
     summary: string
-    /** What a workflow is called outside of Python. */
+    /** A workflow's name outside Python. */
     title?: string
   }[]
   broken: { name: string; problem: string }[]
 }
 
-/** Of one that is shown as text. */
+/** Limit of a preview as text. */
 const PREVIEW_BYTES = 64 * 1024
 const IMAGE_BYTES = 4 * 1024 * 1024
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])

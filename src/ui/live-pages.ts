@@ -1,4 +1,4 @@
-// Sends what happens to every open page, as server-sent events. A page that does not read is disconnected: it asks again, and gets what it has missed.
+// Sends events to all open pages as server-sent events. A page that does not read is disconnected; it reconnects and gets a new snapshot.
 import type { ServerResponse } from 'node:http'
 import type { PageEvent } from './page-event.ts'
 import type { PageMessage } from './page-message.ts'
@@ -6,9 +6,9 @@ import { snapshotOf, type Source } from './source.ts'
 import { Sources, type SourcesListener } from './sources.ts'
 
 const MAX_PAGES = 100
-/** Events come in bursts. Together they are one message, and an eye sees no sooner. */
+/** Events come in bursts and are sent together; a shorter delay would not be visible. */
 const GATHER_MS = 30
-/** After this many at once a page is better told everything anew. */
+/** With more events at once, sending a new snapshot is cheaper. */
 const MAX_GATHERED = 20_000
 const ALIVE_MS = 15_000
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024
@@ -30,7 +30,7 @@ export class LivePages implements SourcesListener {
     return this.#pages.size
   }
 
-  /** @returns false when there are too many pages already */
+  /** @returns false when too many pages are open */
   open(response: ServerResponse): boolean {
     if (this.#pages.size >= MAX_PAGES) return false
     this.#send()
@@ -80,7 +80,7 @@ export class LivePages implements SourcesListener {
     this.#gathered.clear()
   }
 
-  /** Made once for all pages. */
+  /** Formats the text once for all pages. */
   #write(text: string): void {
     for (const page of this.#pages) {
       if (page.writableLength > MAX_UNREAD_BYTES) page.destroy()

@@ -1,4 +1,4 @@
-// Cells that are typed into the page: in a session of its own, or in that of a conversation, whose client is told that the user ran one.
+// Runs cells that are typed into the page: in the page's own session, or in a conversation's, whose client is told that the user ran a cell.
 import type { Bridge } from '../bridge.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import { BridgeError } from '../errors.ts'
@@ -6,7 +6,7 @@ import { type Completions, completionsIn } from '../session/completions.ts'
 import type { CellRequest } from '../session/cell-run.ts'
 import type { Session } from '../session/session.ts'
 
-/** What the events of a cell do not tell. */
+/** Parts of a cell's result that its events do not carry. */
 export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {
   session: string
   /** Its number in the session. */
@@ -25,20 +25,20 @@ export class Notebook {
     this.#bridge = bridge
   }
 
-  /** The session that no conversation has. */
+  /** The page's own session, which belongs to no conversation. */
   get own(): Session {
     this.#own ??= this.#bridge.sessions.open()
     return this.#own
   }
 
-  /** The cell itself comes as events. @throws BridgeError TOOL_ARGUMENTS_INVALID for a session that is over, and what Cells.run throws */
+  /** The cell itself is reported by events. @throws BridgeError TOOL_ARGUMENTS_INVALID for an ended session, and what Cells.run throws */
   async run(code: string, session?: string): Promise<Outcome> {
     const place = this.#find(session)
     const { cell, status, notes, error } = await this.#run(place, code, { guest: place !== this.#own })
     return { session: place.id, cell, status, notes, traceback: error?.traceback, hint: error?.hint }
   }
 
-  /** Nothing while a cell runs, and for what was asked before the last: a cell must not have to wait for either. */
+  /** Empty while a cell runs, and for all requests but the latest: completion must not delay a cell. */
   async complete(code: string, session?: string): Promise<Completions> {
     const place = this.#find(session)
     this.#lastAsked = code

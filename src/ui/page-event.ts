@@ -1,4 +1,4 @@
-// An event as pages get it: bounded, as text, and without what no page shows. Pure.
+// Converts an event for pages: limited in size, as text, and without fields that no page shows. Pure.
 import type { BridgeEvent, Stamp } from '../events/event.ts'
 import type { MimeBundle } from '../protocol/frames.ts'
 import type { Shown } from './page-state.ts'
@@ -6,7 +6,7 @@ import type { Shown } from './page-state.ts'
 type Of<T extends string, Fields> = { type: T; id: string } & Fields & Pick<Stamp, 'seq' | 'at' | 'mono'>
 
 export type PageEvent =
-  /** Of one that began before we were there, it is known what it did. */
+  /** A session that began before the page's bridge was watching reports its number of cells. */
   | Of<'session.started', { client?: string | undefined; cellCount?: number }>
   | Of<'session.ended', object>
   | Of<
@@ -18,7 +18,7 @@ export type PageEvent =
         code: string
         timeoutMs: number
         provider: string
-        /** Its session has counted it already. */
+        /** The session's count already includes it. */
         isCounted?: true
       }
     >
@@ -36,7 +36,7 @@ export type PageEvent =
     >
   | Of<'call.started', { parent: string; kind: string; server: string; name: string; args: string }>
   | Of<'call.progress', { parent: string; progress: number; message: string | undefined }>
-  /** A rule, or the user, did not allow it. */
+  /** A rule or the user denied it. */
   | Of<'call.denied', { parent: string; kind: string; server: string; name: string; rule: string }>
   | Of<
       'call.ended',
@@ -53,7 +53,7 @@ const CALL_CHARS = 4_000
 const IMAGE_CHARS = 3 * 1024 * 1024
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
-/** Undefined for what no page shows. */
+/** Undefined for events that no page shows. */
 export function pageEvent(event: BridgeEvent): PageEvent | undefined {
   const { id, seq, at, mono } = event
   const stamp = { id, seq, at, mono }
@@ -119,7 +119,7 @@ export function pageEvent(event: BridgeEvent): PageEvent | undefined {
   }
 }
 
-/** A value in the richest form that is safe to show: a picture, else its text. */
+/** A value in the richest form that is safe to show: an image, otherwise its text. */
 function shownOf(bundle: MimeBundle): Shown {
   const type = IMAGES.find((one) => typeof bundle[one] === 'string' && bundle[one].length <= IMAGE_CHARS)
   const plain = bundle['text/plain'] ?? Object.values(bundle).find((content) => typeof content === 'string')
@@ -129,7 +129,7 @@ function shownOf(bundle: MimeBundle): Shown {
   }
 }
 
-/** The text of a tool's result, else its JSON. */
+/** The text of a tool's result, otherwise its JSON. */
 function resultText(result: unknown): string {
   const { content } = (result ?? {}) as { content?: unknown }
   const texts = Array.isArray(content) ? content.flatMap((block: { text?: unknown }) => block?.text ?? []) : []

@@ -1,4 +1,4 @@
-// The built page, read once: nothing else can be asked for, so no path leads out of its folder.
+// The built page, read once into memory: no other files can be requested, so no path can leave the folder.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
@@ -16,7 +16,7 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** By their paths in URLs: `index.html`, `assets/….js`. @throws BridgeError CONFIG_INVALID when the page was not built */
+/** By URL path: `index.html`, `assets/….js`. @throws BridgeError CONFIG_INVALID when the page was not built */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {
   const folder = path.join(PACKAGE_ROOT, 'dist', 'web')
   if (!existsSync(folder))

@@ -1,4 +1,4 @@
-// Answers the requests of the page: who is let in, its files, its questions, its stream of events.
+// Answers the page's requests: access, files, queries and the event stream.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -21,7 +21,7 @@ const QUESTION = 'question'
 const BODY_BYTES = 2 * 1024 * 1024
 const FORM_BYTES = 4_096
 
-/** No script but the page's own, nothing from elsewhere, nothing sent elsewhere. */
+/** Allows only the page's own scripts, and no requests to or from other origins. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -32,7 +32,7 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** With a form, which a browser sends with its origin only under a policy that lets it. */
+/** For a form. A browser sends the form's origin only under a referrer policy that allows it. */
 const FORM_HEADERS = {
   'content-security-policy': "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'same-origin',
@@ -53,22 +53,22 @@ export class PageHandler {
     this.#questions = new QuestionLinks(bridge.settings.stateDir)
   }
 
-  /** A link to the page that opens once. @param origin `http://127.0.0.1:PORT` */
+  /** A one-time link to the page. @param origin `http://127.0.0.1:PORT` */
   newLink(origin: string, view?: 'ask'): string {
     return `${origin}${PAGE_PATH}${LINK}${this.access.newLink()}${view === undefined ? '' : `?at=${view}`}`
   }
 
-  /** A link to one question that opens once. */
+  /** A one-time link to one question. */
   linkTo(origin: string, question: KeptQuestion): string {
     return `${origin}${PAGE_PATH}${QUESTION}/${this.#questions.newLink(question)}`
   }
 
-  /** Is the page open in a browser? */
+  /** Whether the page is open in a browser. */
   get isOpen(): boolean {
     return this.#pages.count > 0
   }
 
-  /** Has the sender been let in? */
+  /** Whether the sender has access. */
   isKnown(request: IncomingMessage): boolean {
     return this.access.hasCookie(request, portOf(request))
   }
@@ -89,7 +89,7 @@ export class PageHandler {
     if (!this.isKnown(request)) return sendPage(response, 401, lockedPage('Open the link that the bridge printed.'))
     const file = this.#files.get(asked === '' ? 'index.html' : asked)
     if (!file) return sendJson(response, 404, { error: 'No such file' })
-    // Names of assets change with their contents.
+    // Names of assets change with their content.
     const cache = asked.startsWith('assets/') ? 'private, max-age=31536000, immutable' : 'no-store'
     response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length, 'cache-control': cache })
     response.end(file.bytes)
@@ -99,7 +99,7 @@ export class PageHandler {
     this.#pages.close()
   }
 
-  /** One question, for who has the link to it. */
+  /** Shows and answers one question, for the holder of its link. */
   async #question(asked: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(FORM_HEADERS)) response.setHeader(name, value)
     const address = `${PAGE_PATH}${QUESTION}`
@@ -107,7 +107,7 @@ export class PageHandler {
       const { status, html } = this.#questions.open(asked.slice(QUESTION.length + 1), address)
       return sendPage(response, status, html)
     }
-    // A browser says where a form is from; a page of another site could send one, too.
+    // A browser sends the form's origin; a page of another site could send a form, too.
     if (request.method !== 'POST' || request.headers.origin === undefined)
       return sendJson(response, 405, { error: 'Open the link, and answer there' })
     try {
@@ -150,7 +150,7 @@ export class PageHandler {
   }
 }
 
-/** Why a request is not from the page or a link to it; undefined when it may be. */
+/** Why a request is not from the page or from a link to it; undefined when it may be. */
 function strangerReason({ headers, headersDistinct }: IncomingMessage): string | undefined {
   if (['host', 'origin'].some((name) => (headersDistinct[name]?.length ?? 0) > 1)) return 'Send one of each header'
   const { host = '', origin } = headers

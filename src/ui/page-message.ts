@@ -1,11 +1,11 @@
-// What a page is sent about one bridge. Types only: the page imports them, too.
+// Messages to a page about one bridge. Types only, because the page imports them, too.
 import type { PageEvent } from './page-event.ts'
 import type { CellView, QuestionView, SessionView } from './page-state.ts'
 
-/** What a page is sent first. */
+/** The first message about a bridge. */
 export interface Snapshot {
   sessions: SessionView[]
-  /** The newest, the oldest of them first. */
+  /** The most recent cells, oldest first. */
   cells: CellView[]
   questions: QuestionView[]
 }

@@ -1,14 +1,14 @@
-// What the page shows of a bridge, made of its events. The bridge folds them for pages that open later, the page for itself. Pure.
+// The page's state of a bridge, built from events. The bridge maintains it for pages that open later, each page for itself. Pure.
 import type { PageEvent } from './page-event.ts'
 
-/** A value as the page can show it. */
+/** A value in a form that the page can show. */
 export interface Shown {
   text?: string | undefined
-  /** A picture in base64, of one of the types that browsers draw and that hold no script. */
+  /** An image in base64, of a type that browsers can draw and that contains no script. */
   image?: { type: string; data: string } | undefined
 }
 
-/** A piece of what a cell has shown, in its order. */
+/** A piece of a cell's output, in order. */
 type Part = { kind: 'stdout' | 'stderr'; text: string } | { kind: 'display'; shown: Shown }
 
 export interface CallView {
@@ -16,15 +16,15 @@ export interface CallView {
   kind: string
   server: string
   name: string
-  /** JSON, cut. */
+  /** JSON, truncated. */
   args: string
-  /** Since the cell started. */
+  /** Milliseconds since the cell started. */
   startMs: number
   durationMs?: number
   outcome?: string
   result?: string
   error?: string
-  /** 0 to 1, or -1 when its end is not known. */
+  /** 0 to 1, or -1 when the total is unknown. */
   progress?: number
   message?: string | undefined
 }
@@ -36,14 +36,14 @@ export interface CellView {
   number: number
   code: string
   status: string
-  /** When it started: milliseconds since 1970, and by the bridge's own clock. */
+  /** Start time: milliseconds since 1970, and by the bridge's monotonic clock. */
   at: number
   mono: number
   durationMs?: number
   timeoutMs: number
   provider: string
   parts: Part[]
-  /** Characters of output that are kept, and that are not. */
+  /** Characters of output that are kept, and that were dropped. */
   kept: number
   dropped: number
   value?: Shown | undefined
@@ -75,7 +75,7 @@ export interface PageState {
   questions: Map<string, QuestionView>
 }
 
-/** Of one cell. */
+/** Limits of one cell. */
 const MAX_CALLS = 1_000
 const MAX_OUTPUT_CHARS = 256 * 1024
 const MAX_DISPLAYS = 20
@@ -85,7 +85,7 @@ export function emptyState(): PageState {
   return { sessions: new Map(), cells: new Map(), questions: new Map() }
 }
 
-/** Take an event over into the state. One about what is not known is left out: its beginning was before ours. */
+/** Applies an event to the state. Ignores events about unknown cells, which began before the state was created. */
 export function applyEvent(state: PageState, event: PageEvent): void {
   switch (event.type) {
     case 'session.started':
@@ -142,15 +142,15 @@ function startCell(state: PageState, event: PageEvent & { type: 'cell.started' }
     calls: [],
     callCount: 0,
   })
-  // It may have begun before we were there.
+  // The session may have begun before the state was created.
   const session = state.sessions.get(event.session) ?? newSession(event.session, event.at)
   state.sessions.set(session.id, session)
   if (!isCounted) session.cellCount += 1
-  // The user may run a cell in the session of a conversation before its client does.
+  // The user may run a cell in a conversation's session before its client does.
   if (session.client === '' || session.client === PAGE) session.client = event.client
 }
 
-/** What the page calls itself, as a client. */
+/** The client name of cells that the page runs. */
 export const PAGE = 'page'
 
 function startCall(cell: CellView | undefined, event: PageEvent & { type: 'call.started' }): void {
@@ -171,7 +171,7 @@ function addDenied(cell: CellView | undefined, event: PageEvent & { type: 'call.
 }
 
 function changeCall(cell: CellView | undefined, event: PageEvent & { type: 'call.progress' | 'call.ended' }): void {
-  // The latest are at the end, and those are what events are about.
+  // Search from the end: most events are about the latest calls.
   const call = cell?.calls.findLast(({ id }) => id === event.id)
   if (!call) return
   if (event.type === 'call.ended') {

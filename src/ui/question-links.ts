@@ -1,5 +1,5 @@
-// Links that let one browser answer one question, and nothing else. They go to clients that show links to their user: such a client can answer
-// the question itself, and gets nothing more. A link opens once; the form that it opens is sent once.
+// Links that let one browser answer one question only. They are sent to clients that show links to their user: such a client could also answer
+// the question itself, so a link gives it no additional access. A link opens once; the form it opens can be sent once.
 import { randomBytes } from 'node:crypto'
 import { ANSWERS } from '../proxy/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion } from '../state/kept-questions.ts'
@@ -25,7 +25,7 @@ export class QuestionLinks {
     return keep(this.#links, question)
   }
 
-  /** @param action where the form is sent */
+  /** @param action the URL that the form is sent to */
   open(link: string, action: string): Reply {
     const question = take(this.#links, link)
     if (!question) return used()

@@ -1,4 +1,4 @@
-// The record as the page shows it: what all bridges of this user have written down, with what those that run remember besides, such as the code.
+// The record for the page: what all bridges of this user have recorded, plus what running ones have in memory, such as the code.
 import * as z from 'zod'
 import { recordIn } from '../audit/other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from '../audit/read-runs.ts'
@@ -13,11 +13,11 @@ import type { Sources } from './sources.ts'
 export interface RecordView {
   runs: RunRow[]
   next?: RunCursor
-  /** Nothing is written down: what is shown is what the bridges remember. */
+  /** Nothing is recorded: the page shows what the bridges have in memory. */
   isOff: boolean
 }
 
-/** A run as its lines tell of it. */
+/** A run according to its lines in the record. */
 export interface RecordedCell {
   at: number
   durationMs: number | undefined
@@ -26,11 +26,11 @@ export interface RecordedCell {
   facts: [name: string, value: string][]
   /** It ran code, of which the record has the hash. */
   hasCode: boolean
-  /** The code, where the record keeps it. */
+  /** The code, if the record contains it. */
   code?: string
 }
 
-/** The first page is there at once, the others are few. */
+/** The first page is small, so that it loads at once. */
 const FIRST_RUNS = 200
 const MORE_RUNS = 2_000
 const MAX_CALLS = 1_000
@@ -76,7 +76,7 @@ export async function recordRuns(
   const others = [...remembered.values()].filter(
     ({ row, cell }) => !recorded.has(row.id) && isWanted(cell, filter) && isOlder(row, before),
   )
-  // The page ends where that of the record does, or where it is full.
+  // This page ends where the record's page ends, or at its limit.
   const from = page.next?.at ?? -Infinity
   const all = [...recorded.values(), ...others.map(({ row }) => row).filter(({ at }) => at >= from)].toSorted(
     newestFirst,
@@ -87,7 +87,7 @@ export async function recordRuns(
   return { runs, ...(next && { next }), isOff: settings.audit === 'off' && recorded.size === 0 }
 }
 
-/** @param id of its cell, or of its line @param at when it began */
+/** @param id of its cell or its line @param at start time */
 export async function recordedRun({ stores }: Pick<Bridge, 'stores'>, id: string, at: number): Promise<RecordedCell> {
   const lines = await readRunLines(recordIn(stores.of(undefined)), id, at)
   const own = lines.find((line) => ['run', 'sign-in', 'config'].includes(line.type)) ?? lines.at(-1)
@@ -117,7 +117,7 @@ function rowsOf({ id: source, history }: Source): [string, Remembered][] {
 function withMemory(run: RecordedRun, remembered: Remembered | undefined): RunRow {
   if (!remembered) return run
   const { source, title, at, status } = remembered.row
-  // Calls of a cell that goes on are in the record before the cell is.
+  // Calls of a running cell are in the record before the cell.
   return { ...run, source: source!, title: title!, ...(run.kind === 'unfinished' && { at, status, kind: 'run' }) }
 }
 
@@ -146,7 +146,7 @@ function callOf(line: RecordEntry, begin: number): CallView {
   }
 }
 
-/** The facts of a line that the page shows nowhere else. */
+/** Fields of a line that the page shows nowhere else. */
 const FACTS: [field: string, name: string][] = [
   ['mcp.client.name', 'Client'],
   ['mcp.client.version', 'Its version'],

@@ -1,4 +1,4 @@
-// Another bridge of the same user, over its socket: what it did before we were there is in the record, what it does now is what its events tell.
+// Another bridge of the same user, over its socket: its past is in the record, its present comes from its events.
 import { BridgeError } from '../errors.ts'
 import type { BridgeEvent } from '../events/event.ts'
 import { LiveClient, type LiveHello } from '../live/live-client.ts'
@@ -8,9 +8,9 @@ import { History } from './history.ts'
 import { pageEvent, type PageEvent } from './page-event.ts'
 import { bridgeTitle, type PageListener, type Source } from './source.ts'
 
-/** Less than of our own bridge: there may be many. */
+/** Less than for the page's own bridge, because there may be many. */
 const LIMITS = { cells: 2_000, chars: 16 * 1024 * 1024 }
-/** Of a cell that is run for the page, which may take as long as cells may. */
+/** For a cell that the page runs, which may take as long as any cell. */
 const ANSWER_MS = 60 * 60_000
 
 export class RemoteSource implements Source {
@@ -27,13 +27,13 @@ export class RemoteSource implements Source {
     for (const event of eventsOf(client.hello)) this.history.add(event)
   }
 
-  /** @param onGone called once, when the bridge is gone or has told us too little @throws as LiveClient.attach does */
+  /** @param onGone called once, when the bridge is gone or has dropped events @throws as LiveClient.attach does */
   static async attach(bridge: LiveBridge, onGone: () => void): Promise<RemoteSource> {
     let source: RemoteSource | undefined
     const early: BridgeEvent[] = []
     const client = await LiveClient.attach(bridge, {
       onEvent: (event) => (source ? source.#take(event) : early.push(event)),
-      // What was missed cannot be told from what goes on: we attach anew.
+      // Dropped events cannot be reconstructed, so reconnect.
       onDropped: () => client.close(),
       onClose: onGone,
     })
@@ -67,12 +67,12 @@ export class RemoteSource implements Source {
 
 const NO_OUTPUT = { stdout: '', stderr: '' }
 
-/** The beginnings of what goes on there, as its events would have told them. */
+/** The current sessions, cells, calls and questions of that bridge, as the events of their starts. */
 function* eventsOf({ sessions, cells, calls, questions }: LiveHello): Generator<PageEvent> {
   const early = { seq: 0, mono: 0 }
   for (const { id, startedAt, client, cells: cellCount } of sessions)
     yield { type: 'session.started', id, at: startedAt, client, cellCount, ...early }
-  // A bridge of an older version does not tell what its cells have printed.
+  // A bridge of an older version does not send its cells' output.
   for (const { startedAt: at, session = '', client = '', output = NO_OUTPUT, ...cell } of cells) {
     yield { type: 'cell.started', at, session, client, isCounted: true, seq: 0, ...cell }
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -86,7 +86,7 @@ function* eventsOf({ sessions, cells, calls, questions }: LiveHello): Generator<
     yield { type: 'question.asked', id, at, parent: undefined, server, message, ...early }
 }
 
-/** What was too large for the socket comes as the beginning of its JSON. */
+/** An event that was too large for the socket carries only the beginning of its JSON. */
 type CutEvent = BridgeEvent & { argsJson?: string; resultJson?: string }
 
 function shownEvent(event: CutEvent): PageEvent | undefined {

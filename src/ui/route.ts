@@ -1,4 +1,4 @@
-// A path that the page can ask for, with the parameters it takes.
+// A path that the page can request, with its parameters.
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 

@@ -1,4 +1,4 @@
-// What the page can ask for, one entry a path. Answers are JSON; what happens meanwhile comes as events.
+// The page's requests, one entry per path. Responses are JSON; changes are sent as events.
 import * as z from 'zod'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
@@ -9,11 +9,11 @@ import { recordedRun, recordRuns, runFilter } from './record.ts'
 import { codeParam, get, nameParam, post, type Routes } from './route.ts'
 import type { Sources } from './sources.ts'
 
-/** It becomes the name of a file. */
+/** It becomes a file name. */
 const questionId = z.string().regex(/^[0-9a-f]{16}$/)
 const version = z.coerce.number().int().optional()
 
-/** @param bridge the one that serves the page @param asked the paths that each bridge answers for itself */
+/** @param bridge serves the page @param asked the paths that each bridge answers for itself */
 export function createRoutes(bridge: Bridge, sources: Sources, asked: Routes): Routes {
   const ofBridge = [...asked].map(([path, { method }]): [string, { method: typeof method; answer: Answer }] => [
     path,

@@ -1,12 +1,12 @@
-// A cell that a bridge remembers as a row of the record, and the filter for it. The page and what serves it use the same. Pure.
+// Makes a row of the record from a cell in a bridge's memory, and filters such rows. The page and its server share this. Pure.
 import type { RecordedRun, RunFilter } from '../audit/recorded-run.ts'
 import { wordsOf } from '../text/search-words.ts'
 import type { CellView } from './page-state.ts'
 
 export interface RunRow extends RecordedRun {
-  /** The bridge that remembers it; missing where only the record does. */
+  /** The bridge that has it in memory; missing when it is only in the record. */
   source?: string
-  /** The first line of its code, where that is remembered. */
+  /** The first line of its code, if that is in memory. */
   title?: string
 }
 

@@ -1,4 +1,4 @@
-// Serves the page on a port of its own, to this machine only.
+// Serves the page on a separate port, to this machine only.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { keptToken } from '../server/http/token.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
 
 export interface PageService extends AnswerPage {
-  /** A link that opens once, within ten minutes. */
+  /** A one-time link, valid for ten minutes. */
   newLink(view?: 'ask'): string
   close(): void
 }
@@ -18,12 +18,12 @@ const HOST = '127.0.0.1'
 const MAX_CONNECTIONS = 512
 const REQUEST_MS = 30_000
 
-/** What passes are signed with: it outlives the bridge, so that a page goes on when the same port is served again. */
+/** The key that signs passes. It outlives the bridge, so that an open page keeps working when the same port is served again. */
 function pageSecret(stateDir: string): Promise<string> {
   return keptToken(path.join(stateDir, '.sandbridge', 'page-secret'))
 }
 
-/** @param port 0 means any that is free. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
+/** @param port 0 means any free port. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
 export async function servePage(bridge: Bridge, port: number): Promise<PageService> {
   const handler = new PageHandler(bridge, await pageSecret(bridge.settings.stateDir))
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {

@@ -1,4 +1,4 @@
-// Servers as the page shows them: what is known of them, without secrets, and what their tools would cost a model that has to read them all.
+// Servers for the page: what is known about them, without secrets, and the tokens that all their tools would cost a model.
 import type { Bridge } from '../bridge.ts'
 import { listingTokens } from '../catalog/calls/listing-tokens.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
@@ -13,7 +13,7 @@ export interface ServerRow {
   problem: string | undefined
   tokens: number
   type: string
-  /** Missing where this bridge has not started it. */
+  /** Missing when this bridge has not started it. */
   start: ServerStart | undefined
 }
 

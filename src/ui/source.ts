@@ -1,4 +1,4 @@
-// A bridge that the page shows: the one of this process, or another one of the same user.
+// A bridge that the page shows: the one in this process, or another one of the same user.
 import { homedir } from 'node:os'
 import type { Bridge } from '../bridge.ts'
 import type { EventStream } from '../events/event-stream.ts'
@@ -15,9 +15,9 @@ export interface Source {
   readonly id: string
   readonly title: string
   readonly history: History
-  /** @returns what ends the subscription */
+  /** @returns a function that ends the subscription */
   subscribe(listener: PageListener): () => void
-  /** Have the bridge answer one of its routes. @throws BridgeError of the route, SHUTTING_DOWN when the bridge is gone */
+  /** Lets the bridge answer one of its routes. @throws BridgeError of the route, SHUTTING_DOWN when the bridge is gone */
   ask(path: string, params: unknown): Promise<unknown>
   close(): void
 }
@@ -25,7 +25,7 @@ export interface Source {
 const SNAPSHOT_CELLS = 50
 const SNAPSHOT_CHARS = 8 * 1024 * 1024
 
-/** Which of several bridges it is, in words. */
+/** A title that distinguishes several bridges. */
 export function bridgeTitle({ pid, cwd }: { pid: number; cwd: string }): string {
   const home = homedir()
   const place = cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd

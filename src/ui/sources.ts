@@ -1,5 +1,5 @@
-// The bridges that the page shows: the one that serves it, and every other one of this user. The others are looked for, and watched, while a page is
-// open and shortly after.
+// The bridges that the page shows: the one that serves it, and all others of this user. The others are looked for and watched only while a page is
+// open and shortly afterwards.
 import { BridgeError, messageOf } from '../errors.ts'
 import { liveBridges } from '../live/live-folder.ts'
 import { withTimeout } from '../process/wait.ts'
@@ -13,7 +13,7 @@ export interface SourcesListener {
   events(source: Source, events: readonly PageEvent[]): void
 }
 
-/** What a bridge has answered, or why it has not. */
+/** A bridge's response, or why it has none. */
 export interface AnswerOfBridge<T> {
   source: string
   title: string
@@ -22,9 +22,9 @@ export interface AnswerOfBridge<T> {
 }
 
 const LOOK_EVERY_MS = 1_000
-/** A page that is loaded anew finds what was there. */
+/** Keeps the state for a page that is reloaded. */
 const KEEP_MS = 30_000
-/** A bridge that takes longer must not keep the others from being shown. */
+/** A slower bridge must not delay the others. */
 const ANSWER_MS = 3_000
 
 export class Sources {
@@ -44,19 +44,19 @@ export class Sources {
     this.#leaveOwn = own.subscribe((events) => listener.events(own, events))
   }
 
-  /** Our own first. */
+  /** The page's own bridge first. */
   all(): Source[] {
     return [this.#own, ...this.#others.values()]
   }
 
-  /** @param id missing means our own @throws BridgeError TOOL_ARGUMENTS_INVALID for a bridge that is gone */
+  /** @param id missing means the page's own @throws BridgeError TOOL_ARGUMENTS_INVALID for a bridge that is gone */
   find(id: string | undefined): Source {
     const source = id === undefined || id === this.#own.id ? this.#own : this.#others.get(id)
     if (source) return source
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'That bridge has ended', { hint: '' })
   }
 
-  /** The same of every bridge. Never rejects. */
+  /** Sends the same request to every bridge. Never rejects. */
   async askAll<T>(path: string): Promise<AnswerOfBridge<T>[]> {
     return Promise.all(
       this.all().map(async (source): Promise<AnswerOfBridge<T>> => {
@@ -73,7 +73,7 @@ export class Sources {
     )
   }
 
-  /** Somebody looks. */
+  /** A page is open. */
   watch(): void {
     clearTimeout(this.#ending)
     if (this.#looking) return
@@ -99,7 +99,7 @@ export class Sources {
     for (const bridge of await liveBridges(this.#stateDir)) {
       if (!isNew(bridge.id) || !this.#looking) continue
       this.#attaching.add(bridge.id)
-      // One that does not answer is tried again.
+      // A bridge that does not answer is retried.
       void RemoteSource.attach(bridge, () => this.#drop(bridge.id))
         .then((source) => this.#add(source))
         .catch(() => {})

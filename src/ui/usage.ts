@@ -1,4 +1,4 @@
-// What the sandboxes of a bridge's sessions use now: asked by pages that show it, and looked up for all of them at once.
+// Current resource use of the sandboxes of a bridge's sessions: measured for all at once, when a page that shows it asks.
 import type { Bridge } from '../bridge.ts'
 
 export interface UsageView {

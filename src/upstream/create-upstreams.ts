@@ -1,4 +1,4 @@
-// All configured upstreams under their names, and the bound on how many processes they are. What one of them does is ManagedUpstream's business.
+// All configured upstreams by name, and the limit on their processes. ManagedUpstream handles each one.
 import { setMaxListeners } from 'node:events'
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import { isSameDefinition } from '../config/merge-definitions.ts'
@@ -24,41 +24,41 @@ import { createNegotiatedTransports } from './lifecycle/negotiated-transports.ts
 
 const START_TIMEOUT_MS = 30_000
 const MAX_PROCESSES = 100
-/** Sign-ins in a row after which no call succeeded: the user is asked no further. */
+/** After this many sign-ins in a row without a successful call, the user is not asked again. */
 const MAX_FAILED_SIGN_INS = 3
 
 export interface UpstreamsOptions {
   /** Names are unique. */
   definitions: readonly ServerDefinition[]
-  /** How we introduce ourselves to servers. */
+  /** The client info sent to servers. */
   clientInfo: { name: string; version: string }
   log: Log
   events?: EventStream
-  /** Where servers without a `cwd` of their own are started; the bridge's own directory when missing. */
+  /** Working directory of servers without a `cwd`; missing means the bridge's own. */
   cwd?: string
-  /** How long a server may take from its start to its first answer, when its definition does not say. */
+  /** Time from a server's start to its first response, when its definition sets none. */
   startTimeoutMs?: number
-  /** How long a server stays running without being used; 0 or missing means for ever. */
+  /** How long an unused server keeps running; 0 or missing means forever. */
   idleMs?: number
-  /** How many processes may run at once. Beyond that, the one that was used longest ago and is not in use is stopped. */
+  /** Maximum number of processes. Beyond it, the least recently used idle server is stopped. */
   maxProcesses?: number
-  /** Fills in a definition's placeholders when its server is started. Missing means that there are none. @throws BridgeError */
+  /** Fills in a definition's placeholders when its server starts. Missing means no placeholders. @throws BridgeError */
   resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
-  /** Who answers what servers ask of us; asked anew for every connection. */
+  /** Answers requests of servers; called for every connection. */
   requests?: (callers: Callers) => UpstreamRequests
-  /** Where `login` keeps the tokens for remote servers. Missing means that there are no logins. */
+  /** Where `login` stores tokens for remote servers. Missing means no logins. */
   tokenStore?: TokenStore
-  /** Missing means on this machine. */
+  /** Missing means that users sign in on this machine. */
   signInPlace?: SignInPlace
-  /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
+  /** Where a document that describes this client is published, for authorization servers that accept it instead of a registration. */
   clientMetadataUrl?: string | undefined
-  /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
+  /** Remembers the transport and era of servers between runs. Missing means in memory only. */
   negotiatedTransportsFile?: string
-  /** Where jailed servers have their homes, and what no jail shows. Missing means that no server can be jailed. */
+  /** Home folders of jailed servers, and what jails must hide. Missing means that no server can be jailed. */
   jail?: Omit<JailPlace, 'onRefused'>
-  /** Dial link-local and metadata addresses of remote servers, too. */
+  /** Allow remote servers at link-local and metadata addresses. */
   allowLinkLocal?: boolean
-  /** Where proxy settings are read from; the bridge's own environment when missing. */
+  /** Source of proxy settings; missing means the bridge's environment. */
   env?: Record<string, string | undefined>
   /** The clock, in milliseconds. */
   now?: () => number
@@ -84,7 +84,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         options.log.warning('A jailed server was refused a connection', { server, host, reason }),
     }
 
-  // Kept over connections: a token serves the next one, too, and what does not work is not tried for ever.
+  // Kept across connections: a token stays valid, and failing credentials must not be retried forever.
   const credentialsAuths = new Map<string, AuthProvider>()
   const credentialsAuth = (
     name: string,
@@ -148,7 +148,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     })
 
   let definitions: readonly ServerDefinition[] = []
-  /** On their way out. */
+  /** Upstreams that are being retired. */
   const retiring = new Set<ManagedUpstream>()
 
   const redefine = (wanted: readonly ServerDefinition[]): void => {
@@ -169,7 +169,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   redefine(options.definitions)
 
   const find = (server: string, signal?: Abortable): ManagedUpstream => {
-    // Hundreds of calls may share a signal: Node must not warn of a leak.
+    // Hundreds of calls may share a signal; Node would warn of a leak.
     if (signal instanceof AbortSignal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream
@@ -258,7 +258,7 @@ function codeOf(error: unknown): string {
   return BridgeError.isInstance(error) ? error.code : 'INTERNAL'
 }
 
-/** A server whose entry configures its credentials needs no sign-in: when they are refused, the user corrects the entry. */
+/** A server with configured credentials has no sign-in: when they are refused, the user corrects the entry. */
 function mayLogIn({ headers, oauth }: RemoteServer): boolean {
   return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

@@ -1,4 +1,4 @@
-// What a connection to an upstream is made of, whichever kind it is of, and the kind that is a process. The handshake opens it.
+// The parts of a connection to an upstream of any kind, and the kind that is a process. The handshake opens it.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { MessageObserver } from './connection/message-tap.ts'
 import type { ProcessExit, ServerProcess } from './stdio/server-process.ts'
@@ -10,25 +10,25 @@ export type Via = 'stdio' | 'http' | 'sse'
 export interface Link {
   via: Via
   transport: Transport
-  /** Writes a message without the promise that `transport.send` makes; missing where there is no pipe to write to. */
+  /** Writes a message without the promise that `transport.send` creates; missing when there is no pipe. */
   write?: StdioTransport['write']
-  /** Sees its messages before all others. */
+  /** Sees the messages before all other observers. */
   observer?: MessageObserver
-  /** How the process ended, once it has. */
+  /** How the process exited, once it has. */
   exit?: () => ProcessExit | undefined
-  /** What the process sent that made us end it. */
+  /** What the process sent that made the bridge end it. */
   endedFor?: () => string | undefined
-  /** A point in what the other side writes beside the protocol. */
+  /** A position in the server's output outside the protocol. */
   said?: () => OutputMark
-  /** What it wrote last beside the protocol, since then. Not redacted. */
+  /** The server's last output outside the protocol, since that position. Not redacted. */
   stderrTail?: (since?: OutputMark) => string
-  /** Sends what is polite to send before the transport is closed. Never rejects. */
+  /** Ends the session at the server before the transport is closed. Never rejects. */
   terminateSession?: () => Promise<void>
-  /** Frees what the transport does not free itself, after it was closed. Never rejects. */
+  /** Frees what the transport does not free, after it was closed. Never rejects. */
   release?: () => void | Promise<void>
 }
 
-/** @param open starts the process, or throws what its start would. @param release frees what is left of it */
+/** @param open starts the process, or throws the error of its start. @param release frees what is left of it */
 export function dialProcess(open: () => ServerProcess, release?: () => Promise<void>): Link {
   const transport = new StdioTransport(open)
   return {

@@ -1,16 +1,16 @@
-// What the rest of the bridge sees of the MCP client side. Only this folder imports the MCP client package.
+// The interface of the MCP client side for the rest of the bridge. Only src/upstream imports the MCP client package.
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Abortable } from '../process/cancellation.ts'
 import type { BridgeError } from '../errors.ts'
 
-/** A tool as its server lists it. Nothing but `name` is certain: servers send broken schemas, and one of them must not cost the others. */
+/** A tool as listed by its server. Only `name` is certain: servers send invalid schemas, and one must not affect the other tools. */
 export interface UpstreamTool {
   name: string
   title?: string
   description?: string
   inputSchema?: unknown
   outputSchema?: unknown
-  /** Something in it could not be seen, and was taken out. */
+  /** It contained invisible text, which was removed. */
   hidesWords?: boolean
   annotations?: {
     title?: string
@@ -21,7 +21,7 @@ export interface UpstreamTool {
   }
 }
 
-/** A tool's result as its server sent it. */
+/** A tool's result as sent by its server. */
 export interface ToolResult {
   content?: unknown[]
   structuredContent?: unknown
@@ -29,7 +29,7 @@ export interface ToolResult {
   _meta?: unknown
 }
 
-/** A resource, or a template of resources: then it has `uriTemplate` (RFC 6570) and no `uri`. Other fields are the server's, unchecked. */
+/** A resource, or a resource template, which has `uriTemplate` (RFC 6570) and no `uri`. Other fields are the server's, unchecked. */
 export interface UpstreamResource {
   uri?: string
   uriTemplate?: string
@@ -41,7 +41,7 @@ export interface UpstreamResource {
   skill?: true
 }
 
-/** A prompt as its server lists it. Nothing but `name` is certain. */
+/** A prompt as listed by its server. Only `name` is certain. */
 export interface UpstreamPrompt {
   name: string
   title?: unknown
@@ -49,12 +49,12 @@ export interface UpstreamPrompt {
   arguments?: unknown
 }
 
-/** The result of `resources/read` as its server sent it. */
+/** The result of `resources/read` as sent by its server. */
 export interface ReadResource {
   contents: unknown[]
 }
 
-/** The result of `prompts/get` as its server sent it. */
+/** The result of `prompts/get` as sent by its server. */
 export interface GottenPrompt {
   description?: unknown
   messages: unknown[]
@@ -67,51 +67,51 @@ export interface CallOptions {
   meta?: Meta
 }
 
-/** More fields of `params._meta`. */
+/** Further fields of `params._meta`. */
 export type Meta = Readonly<Record<string, unknown>>
 
-/** Someone who can sign in to a server in a browser. */
+/** How to sign a user in to a server in a browser. */
 export interface SignInOptions {
-  /** Shows the page to sign in at. @throws when the user does not want to */
+  /** Shows the sign-in page. @throws when the user declines */
   showPage: (url: URL) => Promise<void>
-  /** More permissions than the stored sign-in has. */
+  /** Scopes beyond those of the stored sign-in. */
   scope?: string
   signal: AbortSignal
 }
 
 export type UpstreamState = 'not-started' | 'starting' | 'running' | 'failed'
 
-/** The last start of a server that succeeded. */
+/** The last successful start of a server. */
 export interface ServerStart {
-  /** When it answered, in milliseconds since 1970. */
+  /** When it first responded, in milliseconds since 1970. */
   at: number
-  /** What that took. */
+  /** How long the start took. */
   tookMs: number
 }
 
-/** All configured upstreams. Each is started on first need, shared by every session, and restarted on next use after it died. */
+/** All configured upstreams. Each is started on first use, shared by all sessions, and restarted on the next use after it exited. */
 export interface Upstreams {
   readonly definitions: readonly ServerDefinition[]
-  /** Take over another list. Servers that are as they were go on running; the others end when the calls to them have ended. */
+  /** Applies a new list. Unchanged servers keep running; the others are stopped when their open calls have ended. */
   redefine(definitions: readonly ServerDefinition[]): void
   state(server: string): UpstreamState
   /** Missing for a server that this bridge has not started. */
   lastStart(server: string): ServerStart | undefined
-  /** Takes the secrets of a server out of a text: those of its definition, with placeholders filled in once it was started. */
+  /** Removes a server's secrets from a text: those of its definition, with placeholders filled in after its first start. */
   redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
-  /** Start the server if need be and list its tools; answered from memory until the server says that they changed. @throws BridgeError UPSTREAM_* */
+  /** Lists a server's tools, starting it if necessary; answered from memory until the server announces a change. @throws BridgeError UPSTREAM_* */
   listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]>
-  /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is a result. */
+  /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is returned. */
   callTool(server: string, tool: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>
-  /** Resources and templates of a server, asked for anew each time; none when it has no such capability. @throws BridgeError UPSTREAM_* or TOOL_FAILED */
+  /** Resources and templates of a server, requested each time; empty without that capability. @throws BridgeError UPSTREAM_* or TOOL_FAILED */
   listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]>
   /** @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no resources */
   readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource>
-  /** As `listResources`. */
+  /** Like `listResources`. */
   listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]>
-  /** As `readResource`. */
+  /** Like `readResource`. */
   getPrompt(
     server: string,
     prompt: { name: string; arguments: Record<string, string> },
@@ -122,16 +122,16 @@ export interface Upstreams {
   canSignIn(server: string): boolean
   /** @throws BridgeError as `login` does, or what `showPage` throws */
   signIn(server: string, options: SignInOptions): Promise<void>
-  /** Resolves when the server says that the user is done at a page it had sent them to, when that takes long, or on abort. */
+  /** Resolves when the server says that the user has finished on a page, after a timeout, or on abort. */
   pageFinished(server: string, id: string, signal: AbortSignal): Promise<void>
   /** Called after a server's tool list was read or changed. */
   onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
-  /** Called when a running server says that its resources or prompts changed. */
+  /** Called when a running server says that its resources or prompts have changed. */
   onOfferings(listener: (server: string) => void): void
-  /** Called when a server could not be started, or ended by itself. The error holds no secret. */
+  /** Called when a server failed to start or exited by itself. The error holds no secret. */
   onError(listener: (server: string, error: BridgeError) => void): void
-  /** End a server until its next use. The calls that are open to it fail. @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
+  /** Stops a server until its next use. Its open calls fail. @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
   stop(server: string): Promise<void>
-  /** End every upstream with its whole process group. */
+  /** Stops every upstream with its whole process group. */
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// A bundle: workflows, saved functions and artifacts in one zip file, with a manifest of checksums and the names of the servers that they need.
-// It holds no secret, no recorded reply and nothing of this machine, and the same contents make the same file.
+// A bundle: workflows, saved functions and artifacts in one zip file, with a manifest of checksums and the names of the servers they need.
+// It holds no secrets, recorded replies or data about this machine, and the same contents give the same file.
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
@@ -15,9 +15,9 @@ const MAX_TOOL_BYTES = 4 << 20
 
 const manifestSchema = z.object({
   sandbridgeBundle: z.literal(1),
-  /** By name of the entry. */
+  /** By entry name. */
   files: z.record(z.string(), z.object({ sha256: z.string().regex(/^[a-f0-9]{64}$/), bytes: z.int().min(0) })),
-  /** Names of servers, shown when it is imported. */
+  /** Names of servers, shown on import. */
   servers: z.array(z.string().min(1).max(1_000)).max(1_000),
 })
 
@@ -25,11 +25,11 @@ export type BundleManifest = z.infer<typeof manifestSchema>
 
 export interface BundleContents {
   tools: SavedTool[]
-  /** Names; the newest version of each. */
+  /** Names; the newest version of each is used. */
   artifacts: string[]
 }
 
-/** What a bundle of these names holds: the functions that they import come along. None named means everything. @throws BridgeError STATE_NOT_FOUND */
+/** The contents of a bundle for these names, plus the functions that they import. No names means everything. @throws BridgeError STATE_NOT_FOUND */
 export async function chooseContents(
   names: readonly string[],
   savedTools: SavedToolStore,
@@ -45,14 +45,14 @@ export async function chooseContents(
     const tool = byName.get(name.replaceAll('-', '_'))
     if (tool) chosen.set(tool.name, tool)
     else if (files.includes(name)) chosenFiles.add(name)
-    // It says what is near.
+    // The error suggests similar names.
     else
       throw await savedTools.find(name).then(
         () => notThere(name),
         (error: unknown) => error,
       )
   }
-  // What is added on the way is looked at, too.
+  // Entries that are added during the loop are visited, too.
   for (const { imports, source } of chosen.values()) {
     const words = new Set(`${imports.join(' ')} ${source}`.match(/\w+/g))
     for (const tool of tools) if (words.has(tool.name)) chosen.set(tool.name, tool)
@@ -60,7 +60,7 @@ export async function chooseContents(
   return { tools: [...chosen.values()], artifacts: [...chosenFiles] }
 }
 
-/** @returns what is in it. @throws ZipError, and what node:fs throws */
+/** @returns the contents. @throws ZipError, and what node:fs throws */
 export async function writeBundle(
   file: string,
   { tools, artifacts }: BundleContents,
@@ -74,7 +74,7 @@ export async function writeBundle(
   }
   try {
     for (const tool of tools.toSorted(byCode(({ name }) => name))) {
-      // The parts of a tool only: versions and dates are this machine's.
+      // Only the tools' content: versions and dates belong to this machine.
       await add(
         `tools/${tool.name}.json`,
         Buffer.from(`${JSON.stringify(savedToolContent.parse(tool), undefined, 2)}\n`),
@@ -91,7 +91,7 @@ export async function writeBundle(
   }
 }
 
-/** A bundle whose checksums are all right. */
+/** A bundle with valid checksums. */
 export class Bundle {
   readonly manifest: BundleManifest
   readonly tools: SavedToolContent[]
@@ -107,7 +107,7 @@ export class Bundle {
       .map((name) => ({ name: name.slice('artifacts/'.length), bytes: zip.size(name) }))
   }
 
-  /** Reads all of it once. @throws BridgeError STATE_REFUSED that says what is wrong with the file */
+  /** Reads all of it once. @throws BridgeError STATE_REFUSED with the problem of the file */
   static async open(file: string): Promise<Bundle> {
     let zip: ZipReader | undefined
     try {
@@ -155,7 +155,7 @@ async function readManifest(zip: ZipReader): Promise<BundleManifest> {
   throw new ZipError('has an unknown manifest')
 }
 
-/** What it says of the tools that it calls is nothing to rely on: the worst is assumed of each. */
+/** A bundle's claims about the tools that it calls are not trusted: the worst is assumed of each. */
 function foreignTool(value: unknown, entry: string): SavedToolContent {
   const tool = parseSavedTool(value)
   if (entry !== `tools/${tool.name}.json`) throw new ZipError(`has a tool under another name: ${entry}`)

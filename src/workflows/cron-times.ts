@@ -1,12 +1,12 @@
-// When a schedule in cron syntax is due. The library knows time zones: an hour that a change of the clock leaves out or repeats is one run. Pure.
+// When a cron schedule is due. The library handles time zones: an hour that is skipped or repeated by a clock change gives one run. Pure.
 import { Cron } from 'croner'
 import { BridgeError } from '../errors.ts'
 import { parseCron } from './timer-entries.ts'
 
-/** The most missed times that are reported. */
+/** Maximum number of missed times that are reported. */
 const MAX_TIMES = 1_000
 
-/** The times after `since` and up to `now`, the oldest first. */
+/** The times after `since` and up to `now`, oldest first. */
 export function timesBetween(when: string, zone: string, since: Date, now: Date): Date[] {
   const cron = new Cron(when, { timezone: zone })
   const times: Date[] = []
@@ -17,7 +17,7 @@ export function timesBetween(when: string, zone: string, since: Date, now: Date)
   return times
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is invalid, or never due */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is invalid or never due */
 export function nextTime(when: string, zone: string, now: Date): Date {
   parseCron(when)
   const next = new Cron(when, { timezone: zone }).nextRun(now)

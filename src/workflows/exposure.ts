@@ -1,5 +1,5 @@
-// Workflows as tools and prompts of their own, for clients that have no use for `run_python`. What a client is told that a tool may do is derived from
-// the tools that the workflow calls; where that is not known, the worst is assumed.
+// Workflows as separate tools and prompts, for clients that do not use `run_python`. Their annotations are derived from the tools that the
+// workflow calls; the worst is assumed where these are unknown.
 import { createHash } from 'node:crypto'
 import { BridgeError } from '../errors.ts'
 import type { SavedToolContent, WorkflowDetails } from '../state/saved-tool.ts'
@@ -33,11 +33,11 @@ interface ExposedPrompt {
 
 /** A workflow as an Agent Skill of one file. */
 export interface ExposedSkill {
-  /** Of its SKILL.md. */
+  /** URI of its SKILL.md. */
   uri: string
   frontmatter: SkillFrontmatter
   text: string
-  /** Bytes of the text. */
+  /** Size of the text in bytes. */
   size: number
   digest: string
 }
@@ -49,7 +49,7 @@ export class ExposedWorkflows {
   readonly #names: readonly string[]
   readonly #store: Pick<SavedToolStore, 'find'>
 
-  /** @param names as MCP_BRIDGE_EXPOSE has them; unknown ones are left out */
+  /** @param names from MCP_BRIDGE_EXPOSE; unknown ones are ignored */
   constructor(names: readonly string[], store: Pick<SavedToolStore, 'find'>) {
     this.#names = names
     this.#store = store
@@ -82,7 +82,7 @@ export class ExposedWorkflows {
     }))
   }
 
-  /** What a prompt says with these arguments; undefined for an unknown one. */
+  /** The text of a prompt with these arguments; undefined for an unknown prompt. */
   async prompt(name: string, args: Record<string, string>): Promise<string | undefined> {
     const workflow = await this.#find(name)
     if (!workflow) return undefined
@@ -91,7 +91,7 @@ export class ExposedWorkflows {
     return `Run this with run_python, and show its result: await workflows.${workflow.name}${oneLine(workflow.signature, 300)}${values}`
   }
 
-  /** The cell that runs a workflow with a client's arguments; undefined for an unknown one. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+  /** The cell that runs a workflow with a client's arguments; undefined for an unknown workflow. @throws BridgeError TOOL_ARGUMENTS_INVALID */
   async cell(name: string, args: unknown): Promise<string | undefined> {
     const workflow = await this.#find(name)
     if (!workflow) return undefined
@@ -129,11 +129,11 @@ function skillOf({ workflow, ...tool }: Workflow): ExposedSkill {
   }
 }
 
-/** Ways to reach tools that do not show in a list of calls. */
+/** Ways to call tools that a list of calls does not show. */
 const INDIRECT =
   /\b(runtime|mcp|mcp_servers|workflows|user_tools|getattr|globals|locals|vars|eval|exec|compile|importlib|sys|__\w+__)\b/
 
-/** @param tool whose source is looked through for calls that `uses` cannot know of */
+/** @param tool its source is searched for calls that `uses` does not list */
 function annotationsOf({ source, imports, servers }: SavedToolContent, { uses }: WorkflowDetails): ToolAnnotations {
   const passesServer = servers.some(({ variable }) => new RegExp(`\\b${variable}\\b(?!\\.[A-Za-z_])`).test(source))
   const isOpen = passesServer || INDIRECT.test(source) || imports.some((line) => INDIRECT.test(line))

@@ -1,4 +1,4 @@
-// The replies that a run of a workflow got, kept as its fixture: the workflow can be run against them without calling anything.
+// The recorded replies of a workflow's run, stored as its fixture: the workflow can run against them without calling any tool.
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { JsonRecord } from '../storage/json-record.ts'
@@ -37,7 +37,7 @@ export class FixtureFile {
     return this.#record.read()
   }
 
-  /** @throws BridgeError STATE_REFUSED for one that is too large */
+  /** @throws BridgeError STATE_REFUSED when it is too large */
   async write(fixture: Fixture): Promise<void> {
     const text = JSON.stringify(fixture)
     if (text.length > MAX_FIXTURE_CHARS) {
@@ -49,7 +49,7 @@ export class FixtureFile {
   }
 }
 
-/** Notes every reply in `calls`. */
+/** Records every reply in `calls`. */
 export function recording(upstreams: Upstreams, calls: Fixture['calls']): Upstreams {
   return tappedUpstreams(upstreams, async (call, send) => {
     const result = await send()
@@ -58,13 +58,13 @@ export function recording(upstreams: Upstreams, calls: Fixture['calls']): Upstre
   })
 }
 
-/** Answers from the fixture and calls nothing. What was called several times is answered in the order of then. */
+/** Answers from the fixture and calls no tool. Repeated calls get their replies in the recorded order. */
 export function replaying(upstreams: Upstreams, { calls }: Fixture): Upstreams {
   const left = new Map<string, unknown[]>()
   for (const { result, ...call } of calls) left.set(keyOf(call), [...(left.get(keyOf(call)) ?? []), result])
   return tappedUpstreams(upstreams, (call) => {
     const results = left.get(keyOf(call)) ?? []
-    // The last one stands for all that come after it.
+    // The last reply is used for all later calls.
     const result = results.length > 1 ? results.shift() : results[0]
     if (result !== undefined) return Promise.resolve(result as ToolResult)
     throw new BridgeError(

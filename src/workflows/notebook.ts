@@ -1,4 +1,4 @@
-// A workflow as a Jupyter notebook (nbformat 4.5): to read and to show. Pure.
+// Exports a workflow as a Jupyter notebook (nbformat 4.5), for reading. Pure.
 import type { SavedToolContent, WorkflowDetails } from '../state/saved-tool.ts'
 
 export function notebookOf(tool: SavedToolContent, { title, parameters }: WorkflowDetails): string {

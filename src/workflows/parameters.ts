@@ -1,4 +1,4 @@
-// The parameters of a workflow outside of Python: the words of a command line as values, and the JSON Schema for a client. Pure.
+// A workflow's parameters outside Python: parses the words of a command line, and makes the JSON Schema for a client. Pure.
 import { BridgeError } from '../errors.ts'
 import type { WorkflowDetails } from '../state/saved-tool.ts'
 import { didYouMeanText } from '../text/did-you-mean.ts'
@@ -13,9 +13,9 @@ interface PropertySchema {
 }
 
 /**
- * `--week 47`, `--week=47`, `--dry` and `--no-dry` as arguments by name. `auto` is that of the moment, for parameters that are named so:
- * `week` (by ISO 8601), `day`, `month`, `year`, `date`.
- * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and what it takes
+ * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry` into arguments by name. `auto` takes the value from the current time, for parameters with
+ * these names: `week` (ISO 8601), `day`, `month`, `year`, `date`.
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and the allowed values
  */
 export function parseArguments(
   words: readonly string[],
@@ -54,7 +54,7 @@ export function parseArguments(
   return given
 }
 
-/** What a client may send, in JSON Schema. */
+/** The JSON Schema of a client's arguments. */
 export function inputSchemaOf(parameters: readonly Parameter[]): {
   type: 'object'
   properties: Record<string, PropertySchema>
@@ -88,7 +88,7 @@ function ofMoment(name: string, moment: Date): string | undefined {
   return Object.hasOwn(all, name) ? all[name] : undefined
 }
 
-/** The week's number is that of its Thursday's (ISO 8601). */
+/** A week's number is that of its Thursday (ISO 8601). */
 function isoWeek(year: number, month: number, day: number): number {
   const DAY_MS = 86_400_000
   const date = Date.UTC(year, month - 1, day)

@@ -1,4 +1,4 @@
-// This file verifies that recorded replies are compared with what tools promise to return today.
+// This file verifies that recorded replies are checked against the tools' current output schemas.
 import { expect, it } from 'vitest'
 import { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../errors.ts'

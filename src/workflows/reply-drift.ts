@@ -1,11 +1,11 @@
-// Whether the replies that a workflow was recorded with are still what its tools promise today. Calls none of them.
+// Checks whether a workflow's recorded replies still match its tools' output schemas. Calls no tool.
 import type { Catalog } from '../catalog/catalog.ts'
 import { violation } from '../catalog/signature/violation.ts'
 import { BridgeError } from '../errors.ts'
 import { isRecord } from '../text/json.ts'
 import type { Fixture } from './fixture.ts'
 
-/** A sentence for each tool whose recorded replies no longer fit its output schema. */
+/** A sentence for each tool whose recorded replies no longer match its output schema. */
 export async function outdatedReplies({ calls }: Fixture, catalog: Pick<Catalog, 'findTool'>): Promise<string[]> {
   const told = new Map<string, string>()
   for (const { server, tool, result } of calls) {
@@ -24,7 +24,7 @@ async function outputSchemaOf(server: string, tool: string, catalog: Pick<Catalo
   try {
     return (await catalog.findTool(server, tool)).definition.outputSchema
   } catch (error) {
-    // That it is gone is told elsewhere.
+    // A missing tool is reported elsewhere.
     if (BridgeError.isInstance(error)) return undefined
     throw error
   }

@@ -1,5 +1,5 @@
-// What a run of a workflow has done to the world so far: each call of a tool that is not known to be read-only, before it is made and after it was
-// answered. A run that is resumed gets those answers again, and makes none of these calls twice.
+// Journals the effects of a workflow's run: each call of a tool that is not known to be read-only, before it is made and after its reply.
+// A resumed run gets these replies again and makes no call twice.
 import { appendFile, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
@@ -15,11 +15,11 @@ import { tappedUpstreams } from './tapped-upstreams.ts'
 const head = z.object({ version: z.int(), args: z.record(z.string(), z.unknown()), startedAt: z.string() })
 const entry = z.object({ place: z.string(), result: z.unknown().optional(), refused: z.literal(true).optional() })
 
-/** Errors of calls that a server did not carry out. */
+/** Errors of calls that the server did not carry out. */
 const NOT_MADE = new Set(['UPSTREAM_AUTH_REQUIRED', 'UPSTREAM_LINK_REQUIRED', 'TOOL_FAILED'])
 
 interface Effect {
-  /** Missing for a call that was sent and never answered. */
+  /** Missing for a call that was sent and has no reply. */
   result?: unknown
 }
 
@@ -27,7 +27,7 @@ export interface EarlierRun {
   version: number
   args: Record<string, unknown>
   startedAt: string
-  /** By place. */
+  /** By position. */
   effects: Map<string, Effect>
 }
 
@@ -38,7 +38,7 @@ export class RunJournal {
     this.#file = path.join(stateDir, '.sandbridge', 'workflows', workflow, 'unfinished.jsonl')
   }
 
-  /** The run that did not end well; undefined when the last one did. A line that was cut off is left out. */
+  /** The last run, if it failed; otherwise undefined. A truncated line is skipped. */
   async earlier(): Promise<EarlierRun | undefined> {
     const text = await readFile(this.#file, 'utf8').catch(() => '')
     const [first = '', ...lines] = text.split('\n')
@@ -53,7 +53,7 @@ export class RunJournal {
     return { ...about.data, effects }
   }
 
-  /** Forget the run before, unless its effects are taken over. */
+  /** Deletes the previous journal, unless its run is resumed. */
   async begin(version: number, args: Record<string, unknown>, resumed?: EarlierRun): Promise<void> {
     if (resumed) return
     await makePrivateFolder(path.dirname(this.#file))
@@ -61,12 +61,12 @@ export class RunJournal {
     await this.#add({ version, args, startedAt: new Date().toISOString() })
   }
 
-  /** The run ended well. */
+  /** The run succeeded. */
   async end(): Promise<void> {
     await rm(this.#file, { force: true })
   }
 
-  /** Upstreams whose effects are written down, and answered from the earlier run where it had them. */
+  /** Upstreams whose effects are journaled, and replayed from the earlier run where it has them. */
   watch(upstreams: Upstreams, catalog: Pick<Catalog, 'findTool'>, resumed?: EarlierRun): Upstreams {
     const counts = new Map<string, number>()
     return tappedUpstreams(upstreams, async (call, send) => {
@@ -97,7 +97,7 @@ export class RunJournal {
   }
 }
 
-/** A resumed run must match the one that failed: its calls are known by their arguments. @throws BridgeError STATE_REFUSED */
+/** A resumed run must match the failed one, because its calls are identified by their arguments. @throws BridgeError STATE_REFUSED */
 export function checkResumable(
   earlier: EarlierRun | undefined,
   version: number,

@@ -1,4 +1,4 @@
-// Makes a workflow of code that ran: has the sandbox turn it into a function and keep that, as a cell would, and keeps the answers that it got then.
+// Makes a workflow from recorded code: a cell in the sandbox turns the code into a function and saves it; the recorded replies become its fixture.
 import * as z from 'zod'
 import type { RecordedCode } from '../audit/recorded-code.ts'
 import type { CellResult } from '../cell/cell-result.ts'
@@ -13,22 +13,22 @@ export interface NewWorkflow {
   title: string
   /** Replaces the docstring of the function. */
   description?: string
-  /** Values of the code that become its parameters. */
+  /** Values in the code that become parameters. */
   parameters: readonly string[]
 }
 
 export interface SavedFromRecord {
   workflow: SavedTool
-  /** Calls whose answers `--check` has. */
+  /** The number of calls whose replies `--check` has. */
   replyCount: number
   /** Why there are no recorded replies; missing when there are. */
   withoutReplies?: string
-  /** Values that could be parameters, as `week = 47`. */
+  /** Values that could be parameters, such as `week = 47`. */
   candidates: string[]
 }
 
 interface Context {
-  /** Runs a cell; all of them share a session. */
+  /** Runs a cell; all cells share a session. */
   run: (code: string) => Promise<CellResult>
   find: (name: string) => Promise<SavedTool>
   fixtures: FixtureFile
@@ -41,7 +41,7 @@ const made = z.object({
   candidates: z.array(z.string()),
 })
 
-/** @throws BridgeError STATE_REFUSED that says why no workflow can be made of it */
+/** @throws BridgeError STATE_REFUSED with the reason why it cannot become a workflow */
 export async function saveFromRecord(
   { cells, calls, incompleteCount }: RecordedCode,
   { title, description, parameters }: NewWorkflow,
@@ -83,7 +83,7 @@ export async function saveFromRecord(
 function okay(result: CellResult): CellResult {
   if (result.status === 'ok') return result
   const { error, status } = result
-  // What was refused says so itself; what is missing is what another run has left.
+  // A refusal explains itself; for missing values, name another run that may have set them.
   const reason = error ? error.message.replace(/^It cannot be saved: /, '') : status
   const isMissing = reason.includes('uses values that only this session has')
   throw new BridgeError('STATE_REFUSED', `No workflow can be made of this: ${reason}`, {

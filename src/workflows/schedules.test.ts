@@ -1,4 +1,4 @@
-// This file verifies what becomes of a scheduled run whose bridge ran on another machine, where nobody can look for its process.
+// This file verifies scheduled runs whose bridge ran on another machine, where its process cannot be checked.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

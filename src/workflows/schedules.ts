@@ -1,40 +1,40 @@
-// The schedules of workflows, in one document that several bridges share. A run is claimed in it before it begins, so that of all bridges one makes it.
+// The schedules of workflows, in one document that several bridges share. A bridge claims a run in it first, so that only one bridge makes the run.
 import * as z from 'zod'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 import type { Store } from '../storage/store.ts'
 import { timesBetween } from './cron-times.ts'
 
-/** A run that is due may begin so much later: the machine was busy, or another bridge took it and died. */
+/** A due run may start this much later: the machine was busy, or another bridge claimed it and died. */
 const GRACE_MS = 2 * 60_000
 const MAX_KEPT_RUNS = 20
-/** No run takes longer. The same as a workflow in a terminal has. */
+/** The timeout of a run, the same as in a terminal. */
 export const WORKFLOW_TIMEOUT_MS = 3_600_000
 
 const run = z.object({
-  /** When it was to be, and when it began. */
+  /** Due time and start time. */
   due: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  /** Missing while it runs. `missed`: no bridge served then. `skipped`: the run before had not ended. */
+  /** Missing while it runs. `missed`: no bridge was serving. `skipped`: the previous run had not ended. */
   outcome: z.enum(['ok', 'failed', 'missed', 'skipped']).optional(),
   message: z.string().optional(),
-  /** The process that makes it. */
+  /** The process that makes the run. */
   by: z.object({ host: z.string(), pid: z.int() }).optional(),
 })
 
 const schedule = z.object({
   workflow: z.string(),
-  /** The five fields of cron, and the time zone that they are in. */
+  /** Five cron fields, and their time zone. */
   when: z.string(),
   zone: z.string(),
   /** The parameters, as on a command line. */
   words: z.array(z.string()),
-  /** Of the workflow, when it was scheduled: what was allowed was allowed for this one. */
+  /** The workflow's version when it was scheduled: the allowed calls apply to this version only. */
   version: z.int(),
   /** `server__tool`: calls that rules would ask about. */
   allowed: z.array(z.string()),
-  /** Up to when times have been looked at. */
+  /** Times up to this one have been handled. */
   considered: z.string(),
   runs: z.array(run),
 })
@@ -43,12 +43,12 @@ export type Schedule = z.infer<typeof schedule>
 export type ScheduledRun = z.infer<typeof run>
 type Schedules = Record<string, Schedule>
 
-/** What is to be done or told now. */
+/** A run to make or to report now. */
 export interface Due {
   id: string
   schedule: Schedule
   run: ScheduledRun
-  /** How many times it stands for: more than one when several were missed. */
+  /** How many due times it covers: more than one when several were missed. */
   count: number
 }
 
@@ -68,7 +68,7 @@ export class ScheduleStore {
     return this.#record.read()
   }
 
-  /** @returns the id it goes by: the workflow's name, with a number when that is taken */
+  /** @returns its id: the workflow's name, with a number when that is taken */
   async add(added: Omit<Schedule, 'considered' | 'runs'>, now: Date): Promise<string> {
     let id = added.workflow
     await this.#record.update((all) => {
@@ -78,7 +78,7 @@ export class ScheduleStore {
     return id
   }
 
-  /** @returns whether there was one */
+  /** @returns whether it existed */
   async remove(id: string): Promise<boolean> {
     let isThere = false
     await this.#record.update((all) => {
@@ -88,7 +88,7 @@ export class ScheduleStore {
     return isThere
   }
 
-  /** Takes what is due: no other bridge gets it. */
+  /** Claims the due runs: no other bridge gets them. */
   async claim(now: Date): Promise<Due[]> {
     if (Object.values(await this.list()).every((one) => dueTimes(one, now).length === 0)) return []
     const due: Due[] = []
@@ -99,7 +99,7 @@ export class ScheduleStore {
     return due
   }
 
-  /** Write down how a claimed run has ended. */
+  /** Records the outcome of a claimed run. */
   async end(
     id: string,
     { due }: ScheduledRun,
@@ -113,13 +113,13 @@ export class ScheduleStore {
   }
 }
 
-/** A clock that was set back makes no time come twice: a time that has a run is over. */
+/** A clock that was set back repeats no time: a time that has a run is done. */
 function dueTimes({ when, zone, considered, runs }: Schedule, now: Date): Date[] {
   const since = new Date(considered) <= now ? new Date(considered) : new Date(now.getTime() - GRACE_MS)
   return timesBetween(when, zone, since, now).filter((time) => runs.every(({ due }) => due !== time.toISOString()))
 }
 
-/** Changes the schedule: its times up to now are considered. */
+/** Changes the schedule: marks its times up to now as handled. */
 function take(id: string, one: Schedule, now: Date): Due[] {
   const times = dueTimes(one, now)
   const missed = times.filter((time) => now.getTime() - time.getTime() > GRACE_MS)
@@ -143,12 +143,12 @@ function take(id: string, one: Schedule, now: Date): Due[] {
   return taken
 }
 
-/** The run that goes on. One whose bridge has died is over. */
+/** The run in progress. A run whose bridge has died has ended. */
 function unfinished({ runs }: Schedule, now: Date): ScheduledRun | undefined {
   for (const one of runs) {
     const { by, outcome, startedAt = '' } = one
     if (outcome !== undefined || !by) continue
-    // A process of another machine cannot be looked for.
+    // A process on another machine cannot be checked.
     const mayGoOn = now.getTime() - Date.parse(startedAt) < WORKFLOW_TIMEOUT_MS + GRACE_MS
     if (by.host === hostId() ? isRunning(by.pid) : mayGoOn) return one
     Object.assign(one, { outcome: 'failed', message: 'The bridge that ran it has died.' })

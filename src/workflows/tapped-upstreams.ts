@@ -1,4 +1,4 @@
-// Upstreams with something between a workflow and their tools: what is listed stays theirs, what is called goes through here.
+// Upstreams with a hook for a workflow's calls: listing goes directly to them, calls pass through the hook.
 import type { CallOptions, ToolResult, Upstreams } from '../upstream/upstream.ts'
 
 export interface ToolCall {

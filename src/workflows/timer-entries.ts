@@ -1,4 +1,4 @@
-// A schedule in the form of cron as an entry for what runs timers on a machine: cron itself, systemd or launchd. Pure.
+// Formats a cron schedule as an entry for the timers of a machine: cron, systemd or launchd. Pure.
 import { BridgeError } from '../errors.ts'
 
 interface Field {
@@ -19,13 +19,13 @@ const FIELDS: readonly Field[] = [
 ]
 const MAX_LAUNCHD_ENTRIES = 500
 
-/** Each field's values; undefined for all of them. */
+/** Each field's values; undefined for all. */
 export type CronTimes = (number[] | undefined)[]
 
 export interface TimerEntry {
   /** `weekly-report` */
   name: string
-  /** The five fields. */
+  /** Five cron fields. */
   when: string
   /** A program and its arguments. */
   command: readonly string[]
@@ -44,7 +44,7 @@ export function parseCron(when: string): CronTimes {
 
 export function cronEntry({ when, command }: TimerEntry): string {
   parseCron(when)
-  // In a crontab, % stands for the end of a line.
+  // In a crontab, % ends the line.
   return `${when.trim()} ${command
     .map(shellWord)
     .join(' ')
@@ -86,7 +86,7 @@ export function launchdList({ name, when, command }: TimerEntry): string {
     ['Hour', hours],
     ['Month', months],
   ]
-  // Of two kinds of days, either is enough.
+  // If both days of the month and weekdays are given, either is enough.
   const rows =
     days && weekdays
       ? [...product([...fixed, ['Day', days]]), ...product([...fixed, ['Weekday', weekdays]])]

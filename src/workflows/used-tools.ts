@@ -1,4 +1,4 @@
-// The tools that a workflow uses, as their servers describe them: when it is saved, and again before it runs. Calls none of them.
+// Describes the tools that a workflow uses, from their servers' definitions: when it is saved, and again before it runs. Calls no tool.
 import { createHash } from 'node:crypto'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
@@ -8,7 +8,7 @@ import { sortedJson } from '../text/sorted-json.ts'
 
 export type UsedTool = WorkflowDetails['uses'][number]
 
-/** Lets a tool's own words count only where they promise less than is assumed of a tool that says nothing. */
+/** A missing or invalid annotation counts as the worst case, which is its default. */
 function describeUse(tool: CatalogTool): UsedTool {
   const { inputSchema, outputSchema, annotations = {} } = tool.definition
   const readOnly = annotations.readOnlyHint === true
@@ -26,7 +26,7 @@ function describeUse(tool: CatalogTool): UsedTool {
   }
 }
 
-/** Those that are named, each once; one that cannot be found stays without a hash. */
+/** The named tools without duplicates. A tool that is not found has no hash. */
 export async function usedTools(
   calls: readonly { server: string; tool: string }[],
   catalog: Catalog,
@@ -41,13 +41,13 @@ export async function usedTools(
 }
 
 export interface Drift {
-  /** A sentence each. */
+  /** One sentence each. */
   changed: string[]
-  /** Tools and servers without which the workflow cannot run. */
+  /** Missing tools and servers, without which the workflow cannot run. */
   gone: string[]
 }
 
-/** What is not as it was when the workflow was saved. */
+/** What has changed since the workflow was saved. */
 export async function driftOf(
   { uses, packages }: WorkflowDetails,
   catalog: Catalog,

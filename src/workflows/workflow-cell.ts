@@ -1,15 +1,15 @@
-// The cell that runs a workflow, and the rules for its name. Pure.
+// Makes the cell that runs a workflow, and defines the rules for workflow names. Pure.
 import { BridgeError } from '../errors.ts'
 import type { SavedTool, SavedToolContent, WorkflowDetails } from '../state/saved-tool.ts'
 
 export type Workflow = SavedTool & { workflow: WorkflowDetails }
 
-/** The function that a workflow's name stands for: `weekly_report` for `weekly-report`. */
+/** The function of a workflow: `weekly_report` for `weekly-report`. */
 export function functionName(name: string): string {
   return name.replaceAll('-', '_')
 }
 
-/** @throws BridgeError STATE_NOT_FOUND for a function that is saved and no workflow */
+/** @throws BridgeError STATE_NOT_FOUND for a saved function that is not a workflow */
 export function asWorkflow(tool: SavedTool): Workflow {
   const { workflow } = tool
   if (workflow) return { ...tool, workflow }
@@ -18,7 +18,7 @@ export function asWorkflow(tool: SavedTool): Workflow {
   })
 }
 
-/** What gives a value in Python, once `json` is imported as `_json`. It travels inside of a text: nothing of it is code. */
+/** A Python expression for a value, after `json` was imported as `_json`. The value is inside a string literal, so none of it is code. */
 export function loadedJson(value: unknown): string {
   const text = JSON.stringify(JSON.stringify(value)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   return `_json.loads(${text})`

@@ -1,4 +1,4 @@
-// What an attack could reach on the host: a file, an environment variable, listeners on loopback, a path to write. It sees whether anything did.
+// Targets on the host for attacks: a file, an environment variable, listeners on loopback, a path to write. Detects whether any was reached.
 import { createSocket } from 'node:dgram'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -9,11 +9,11 @@ import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 
 export interface Canaries {
-  /** The environment that a process on the host has. */
+  /** The environment of a process on the host. */
   env: NodeJS.ProcessEnv
   /** Python that sets the names that attacks use. */
   preamble(): string
-  /** Whether something escaped since the last time this was asked, and what; the traces are removed. */
+  /** What has escaped since the last call, if anything; removes the traces. */
   traces(output: string): Promise<string | undefined>
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export async function openCanaries(): Promise<Canaries> {
   const udp = createSocket('udp4').on('message', count)
   udp.bind(0, '127.0.0.1')
   await once(udp, 'listening')
-  // In the environment of this process, which stands for the bridge: what starts sandboxes has it, as it has the user's own secrets.
+  // Set in this process's environment, because it stands for the bridge, which starts sandboxes and has the user's secrets.
   process.env['SANDBRIDGE_CANARY'] = secret
   const env = { ...process.env }
   let marker = 0
@@ -64,7 +64,7 @@ export async function openCanaries(): Promise<Canaries> {
         .map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
         .join(''),
     async traces(output) {
-      // A connection shows up a moment after the attacker's side of it.
+      // A connection becomes visible shortly after the attacker has made it.
       await new Promise((resolve) => setTimeout(resolve, 20))
       const left = await stat(markerPath()).then(
         () => true,

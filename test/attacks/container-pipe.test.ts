@@ -1,4 +1,4 @@
-// Frames that go through the engine: of all attacks those that have to do with where they go. The others are tried where frames go past it.
+// Attacks that depend on where frames go, for frames that go through the engine. Other tests try all attacks with frames that bypass it.
 import { makeProvider, whyNot } from '../support/engines.ts'
 import type { Attack } from './attack.ts'
 import { hostAttacks } from './list/host.ts'

@@ -1,4 +1,4 @@
-// One line of legal length that would hold the whole bridge up while it is parsed, written by a cell past its kernel.
+// This file verifies one line of legal length that would block the whole bridge while it is parsed, written by a cell past its kernel.
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { FrameDecoder } from '../../src/protocol/codec.ts'
 import { attachCells, startCells, type CellRunner } from '../support/cell-runner.ts'
@@ -78,7 +78,7 @@ it.each(LINES)('control: %s hold up a parser without the check', (_what, _python
   try {
     JSON.parse(line.toString())
   } catch {
-    // Not JSON, which it finds out at the end only.
+    // Not JSON, which the parser notices only at the end.
   }
   const parsing = process.cpuUsage(before)
   expect(parsing.user + parsing.system).toBeGreaterThan(6 * (decoding.user + decoding.system))

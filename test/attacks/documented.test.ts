@@ -1,4 +1,4 @@
-// docs/security.md links each of its promises to the tests that hold it: every link leads to a file, and where its text is code, to a test of that name.
+// This file verifies the links from promises in docs/security.md to their tests: every link leads to a file, and a link text in code format names a test.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,10 +7,10 @@ import { PACKAGE_ROOT } from '../../src/storage/package-root.ts'
 const FOLDER = path.join(PACKAGE_ROOT, 'docs')
 const PAGE = readFileSync(path.join(FOLDER, 'security.md'), 'utf8')
 
-/** Sections whose list items describe, and promise nothing. */
+/** Sections whose list items are descriptions instead of promises. */
 const DESCRIPTIONS = /^#+ (podman, docker|bubblewrap|kubernetes|pyodide|What is not promised)\n/
 
-/** List items that begin with a promise in bold, and name its tests in their last lines. */
+/** List items that begin with a promise in bold and name its tests in their last lines. */
 const PROMISES = PAGE.split(/^(?=#+ )/m)
   .filter((section) => !DESCRIPTIONS.test(section))
   .flatMap((section) => section.split(/\n(?=- |\n)/))

@@ -1,4 +1,4 @@
-// What servers answer, and what a cell does not read of it: neither may end the sandbox, nor fill the bridge.
+// This file verifies hostile answers of servers, and answers that a cell does not read: neither may end the sandbox or fill the bridge's memory.
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { startCells, type CellRunner } from '../support/cell-runner.ts'
 import { makeProvider, PROVIDER_NAMES, whyNot } from '../support/engines.ts'
@@ -8,7 +8,7 @@ import type { CallFrame } from '../../src/protocol/frames.ts'
 const text = (words: string) => ({ type: 'text', text: words })
 const MIB = 1 << 20
 
-/** Made when they are needed: they are large. `told` is what the call's error says; without it, the call has a value. */
+/** Made on demand, because they are large. `told` is the text of the call's error; without it, the call returns a value. */
 const ANSWERS: [what: string, answer: () => unknown, told?: RegExp][] = [
   ['sixty megabytes of brackets as text', () => ({ content: [text(`[${'[],'.repeat(20_000_000)}1]`)] })],
   [
@@ -25,14 +25,14 @@ const ANSWERS: [what: string, answer: () => unknown, told?: RegExp][] = [
   ['a long text of wide characters', () => ({ content: [text(`😀${'x'.repeat(25_000_000)}`)] })],
 ]
 
-/** Objects in each other, made without recursion. */
+/** Nested objects, made without recursion. */
 function nested(depth: number): unknown {
   let value: unknown = {}
   for (let count = 0; count < depth; count += 1) value = { value }
   return value
 }
 
-/** Sends raw calls past the kernel and reads no answer to them. */
+/** Sends raw calls past the kernel and reads no answers. */
 const FLOOD = `
 import gc, json, os, signal, sys, time
 if hasattr(signal, 'SIGIO') and sys.platform != 'emscripten': signal.signal(signal.SIGIO, signal.SIG_IGN)
@@ -66,7 +66,7 @@ describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubern
       const { status, output, error, exit } = await cells.run(code, answer)
       expect(status, error?.traceback ?? exit?.detail ?? output).toBe('ok')
       if (told) expect(output).toMatch(told)
-      // Less memory than it takes is no reason to lose anything.
+      // Too little memory for the answer must not lose the variables.
       else expect(output).toMatch(/^$|has not enough memory for the answer|^\n$/)
       expect((await cells.run('kept')).value).toBe('42')
     })
@@ -94,7 +94,7 @@ describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubern
         const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
         expect(status).toBe('ok')
         expect(begun).toBeLessThanOrEqual(most)
-        // The control: the flood comes in, and calls of servers are begun all the same. What lies unread is bounded.
+        // The control: the flood arrives, and many calls are begun. What stays unread is limited.
         if (method === 'call_tool') expect(begun).toBeGreaterThan(20)
         expect(stdin.writableLength).toBeLessThan(136 * MIB)
       },

@@ -1,12 +1,12 @@
-// On a real cluster, where there is one: with the walls of its container runtime and the seccomp profile of deploy/kubernetes on its nodes. Nothing
-// enforces network policies there: that sandboxes still open no connection is the profile's doing.
+// On a real cluster, if there is one: with the walls of its container runtime and the seccomp profile of deploy/kubernetes on its nodes. It enforces no
+// network policies: the profile alone keeps sandboxes from opening connections.
 import { whyNot } from '../support/engines.ts'
 import { realPods } from '../support/real-cluster.ts'
 import { runAttacks } from './run-attacks.ts'
 
 /**
- * Every pod has the network device of its node's plugin, and clusters mount folders in memory without these options. Sockets of the network are refused by
- * the profile, and without new privileges and capabilities neither setuid programs nor devices are of use.
+ * Every pod has the network device of its node's plugin, and clusters mount in-memory folders without these options. The profile refuses network sockets,
+ * and without new privileges and capabilities neither setuid programs nor devices are useful.
  */
 const NOT_HELD_OFF = ['a network device', 'a writable folder that allows setuid or devices']
 
@@ -15,7 +15,7 @@ const provider = realPods({ seccompProfile: 'sandbridge.json' })
 runAttacks({
   name: 'kubernetes',
   memoryBytes: 384 << 20,
-  // Each that exhausts a sandbox costs another pod. Where a run has to be short, the limits that the contract tries stand for them.
+  // Each attack that exhausts a sandbox costs another pod. In a short run, the limits in the contract tests replace them.
   only: ({ kind, name }) =>
     !NOT_HELD_OFF.includes(name) && (!process.env['SANDBRIDGE_TEST_CLUSTER'] || kind !== 'exhaustion'),
   open: async () => (await whyNot(provider)) ?? provider,

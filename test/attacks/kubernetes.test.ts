@@ -1,5 +1,5 @@
-// On a fake cluster, whose pods run in bubblewrap: the program, the limits and the frames are those of a pod, the walls are not a cluster's. Those are
-// what the manifest of a pod asks for (test/contract/kubernetes-manifests.test.ts); a real network is tried by the probe pod.
+// On a fake cluster, whose pods run in bubblewrap: the program, the limits and the frames are those of a pod, the walls are not a cluster's.
+// test/contract/kubernetes-manifests.test.ts checks what a pod's manifest asks for; the probe pod tests a real network.
 import { whyNot } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { runAttacks } from './run-attacks.ts'
@@ -9,7 +9,7 @@ const { provider } = await openPods()
 runAttacks({
   name: 'kubernetes',
   memoryBytes: 384 << 20,
-  // Where a real cluster has to be there, it gets the others.
+  // Where a real cluster is required, the other attacks run on it.
   only: ({ kind }) => !process.env['SANDBRIDGE_TEST_CLUSTER'] || kind === 'exhaustion',
   open: async () => (await whyNot(provider)) ?? provider,
 })

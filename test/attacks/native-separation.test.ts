@@ -1,5 +1,5 @@
-// What must not cross from one native sandbox to another, nor outlive it; and what a hostile kernel can do to the bridge. In each the control is the
-// same look from where it works: a second cell of the same sandbox.
+// This file verifies what must not pass from one native sandbox to another or outlive it, and what a hostile kernel can do to the bridge. The control is
+// always the same check where it works: in a second cell of the same sandbox.
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, type TestContext } from 'vitest'
 import type { Provider } from '../../src/sandbox/provider.ts'
@@ -36,7 +36,7 @@ const TRACES: { what: string; leave: string; look: string }[] = [
   },
   {
     what: 'a process',
-    leave: // Popen comes back before the kernel shows the arguments.
+    leave: // Popen returns before the kernel shows the arguments.
       "import subprocess, time\nsubprocess.Popen(['sleep', '98412365'], start_new_session=True)\ntime.sleep(0.3)",
     look: `
 import glob
@@ -102,7 +102,7 @@ time.sleep(600)`
   })
 })
 
-/** Cells that write to the channel behind the kernel's back: it is the descriptor that is a pipe or a socket and is not one of the first three. */
+/** Code that writes to the channel past the kernel: its descriptor is a pipe or a socket, and not one of the first three. */
 const FORGE = `
 import os, stat
 def forge(data):
@@ -134,7 +134,7 @@ describe.each<TestedProvider>([...ENGINES, 'docker-pipe'])('%s: forged frames', 
     it(`a forged frame harms nothing: ${what}`, async (ctx) => {
       const cells = await startCells(await openProvider(engine, ctx))
       const before = cells.kernel.channel.malformedCount
-      // The control: an honest frame, forged, gets through. So this is the channel.
+      // The control: a valid forged frame gets through, so this is the channel.
       const honest = '{"type":"output","cell":1,"stream":"stdout","text":"forged output"}'
       const forged = await cells.run(`${FORGE}\nforge(${JSON.stringify(`${honest}\n${frame}\n`)}.encode())`)
       expect(forged.output).toContain('forged output')

@@ -1,4 +1,4 @@
-// Each part of the outer wall's command line on its own, assuming that code runs in the process with all of Node: an attack that this part alone stops.
+// This file verifies each part of the outer wall's command line, assuming that code runs with all of Node: an attack that this part alone stops.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import type { Writable } from 'node:stream'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startOfBubblewrap, wallOrSkip, withoutFlag } from './wall.ts'
 
-/** A bundle as far as the wall needs one, and in it a file for root's eyes. */
+/** The parts of a bundle that the wall needs, with a file that only root may read. */
 let bundle: string
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(bundle, { recursive: true, force: true }))
 
-/** Run a command in a process group of its own, with an environment that holds a secret: what it printed. */
+/** Runs a command in a separate process group, with an environment that holds a secret. Returns its output. */
 async function run([program, ...args]: string[], extraInput?: Buffer): Promise<string> {
   const child = spawn(program!, args, {
     env: { PATH: process.env['PATH'], TOKEN: 'ESCAPED' },
@@ -55,7 +55,7 @@ it('the outer wall drops root: the process has no capability and cannot get one'
   const outer = await wallOrSkip(bundle, ctx)
   const attack = `console.log(/^Cap\\w+:\\s*0*[1-9a-f]/m.test(require('fs').readFileSync('/proc/self/status', 'utf8')) ? 'ESCAPED' : 'none')`
   const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
-  // To see them it needs a /proc, which the wall does not give.
+  // Reading the capabilities needs a /proc, which the wall does not provide.
   const seeing = command.toSpliced(startOfBubblewrap(command) + 1, 0, '--proc', '/proc')
   expect(await run(seeing, extraInput)).toBe('none\n')
   if (process.getuid?.() !== 0) ctx.skip('only root can show what happens otherwise')
@@ -72,7 +72,7 @@ it('the outer wall uses --clearenv: the process gets no variable of its parent',
 it("the outer wall uses --new-session: the process ends no other one of its parent's process group", async (ctx) => {
   const outer = await wallOrSkip(bundle, ctx)
   const { command, extraInput } = outer.wrap([outer.node, '-e', `process.kill(0, 'SIGKILL')`])
-  // A neighbour of the same user, in the same group: the shell that waits for it.
+  // A neighbour of the same user in the same process group: the shell that waits for it.
   const withNeighbour = (all: string[]): string[] =>
     all.toSpliced(startOfBubblewrap(all), 0, '/bin/sh', '-c', '"$@"; echo survived', 'sh')
   expect(await run(withNeighbour(command), extraInput)).toContain('survived')

@@ -1,4 +1,4 @@
-// One cache folder for all tests, so that Python is prepared once and not by every file.
+// One cache folder for all tests, so that Python is prepared once instead of by every file.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 

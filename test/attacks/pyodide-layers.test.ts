@@ -1,4 +1,4 @@
-// Each defence of the embedded sandbox on its own: an attack that it stops, and that works when only this defence is taken out.
+// This file verifies each defence of the embedded sandbox: an attack that it stops, and that works when only this defence is removed.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ const CODE_FROM_STRINGS: Weakening = {
   withoutFlags: ['--disallow-code-generation-from-strings'],
 }
 
-/** Python that runs JavaScript through the C library and prints what it gives. */
+/** Python that runs JavaScript through the C library and prints the result. */
 const javascript = (code: string): string => `
 import ctypes
 run = ctypes.CDLL(None).emscripten_run_script_string
@@ -55,7 +55,7 @@ it('the context makes no code from strings', async () => {
 })
 
 it('the context holds no object of Node’s, whatever code runs in it', async () => {
-  // Any object of another realm leads to that realm's Function, and so to everything in it.
+  // Any object of another realm leads to that realm's Function, and from there to everything in the realm.
   const attack = javascript(
     `(() => {
         for (const name of Object.getOwnPropertyNames(globalThis)) {
@@ -105,7 +105,7 @@ it('the context cannot make Node hand out stack frames', async () => {
     "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
   )
   expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
-  // Two locks: without traces there is nothing to prepare, and nobody may prepare them.
+  // Two defences: no stack traces are collected, and prepareStackTrace cannot be set.
   const put = 'void (() => {})({}, 0'
   const traces = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put }
   expect(await printed(plus(CODE_FROM_STRINGS, [traces]), attack)).not.toContain('ESCAPED')
@@ -120,7 +120,7 @@ it('Python in the context finds no way to JavaScript', async () => {
     changes: [
       { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },
       { file: 'boot.js', find: 'forget()\ndel', put: 'del' },
-      // As long as what they replace: the index beside this file has its positions.
+      // Same length as the replaced text, because the index beside this file contains positions.
       { file: 'files.bin', find: 'hasattr(finder, "jsproxies")', put: 'False'.padEnd(28) },
       { file: 'files.bin', find: 'name in ("js", "pyodide_js") or', put: ''.padEnd(31) },
     ],
@@ -130,7 +130,7 @@ it('Python in the context finds no way to JavaScript', async () => {
 })
 
 describe('the process, assuming that code runs in it with all of Node', () => {
-  /** Run JavaScript as the sandbox process would: with its flags and an empty environment. */
+  /** Runs JavaScript like the sandbox process: with its flags and an empty environment. */
   const breach = (code: string, flags: string[]): string => {
     const names = canaries.preamble().replaceAll('\n', ';')
     const { stdout, stderr } = spawnSync(process.execPath, [...flags, '-e', names + code], {
@@ -190,7 +190,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     if (!process.allowedNodeEnvironmentFlags.has(flag)) ctx.skip(`Node ${process.version} has no ${flag}`)
     const code = "process.kill(process.pid, 'SIGUSR1'); setTimeout(() => {}, 1000)"
     expect(breach(code, flagsWithout(bundle, []))).not.toContain('Debugger listening')
-    // The inspector is one of the things that the permission model withholds.
+    // The permission model also disables the inspector.
     const open = flagsWithout(bundle, [flag]).filter((one) => !PERMISSIONS.some((prefix) => one.startsWith(prefix)))
     expect(breach(code, open)).toContain('Debugger listening')
   })

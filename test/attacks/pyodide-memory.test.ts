@@ -1,4 +1,4 @@
-// The memory of the embedded sandbox is a copy of what a process on some machine has prepared. Nothing of that machine may be in it, nor of this one.
+// This file verifies the embedded sandbox's memory, which is a copy of a process on some machine: it must contain nothing of that machine or this one.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(base, { recursive: true, force: true }))
 
-/** Start a machine's bridge in which every place that could be copied holds a word of its own: which of these and of `others` are in memory. */
+/** Starts a machine's bridge with a distinct word in every place that could be copied. Returns which of these and of `others` are in memory. */
 async function searchOn(machine: string, others: readonly string[]): Promise<string[]> {
   const canary = (what: string): string => `canary-${machine}-${what}`
   const folder = path.join(base, canary('folder'))
@@ -31,7 +31,7 @@ async function searchOn(machine: string, others: readonly string[]): Promise<str
   await writeFile(path.join(folder, canary('file')), canary('content'))
   const name = canary('name').replaceAll('-', '_').toUpperCase()
   const words = [...wordsOf(machine), ...others, path.basename(base), path.basename(cacheFolder)]
-  // Too short or too common a word would be found anywhere.
+  // Words that are too short or too common would always be found.
   const own = [homedir(), hostname(), userInfo().username, process.execPath].filter((word) => word.length > 7)
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -48,7 +48,7 @@ async function searchOn(machine: string, others: readonly string[]): Promise<str
   return JSON.parse(stdout) as string[]
 }
 
-/** Words that stand in the environment, arguments, working directory, home, file names and contents of a machine. */
+/** Words in the environment, arguments, working directory, home, file names and contents of a machine. */
 function wordsOf(machine: string): string[] {
   const kinds = ['value', 'user', 'argument', 'folder', 'home', 'file', 'content']
   return [...kinds.map((kind) => `canary-${machine}-${kind}`), `CANARY_${machine.toUpperCase()}_NAME`]

@@ -1,4 +1,4 @@
-// What must hold between sandboxes and after their end: nothing crosses from one to the next, nothing is left behind, a crash costs nobody else.
+// This file verifies sandboxes against each other and after their end: nothing passes to another one, nothing is left, a crash affects no other one.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -67,7 +67,7 @@ describe('the end', () => {
     const bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
     const memory = planMemory(384 << 20)
     const command = [process.execPath, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
-    // A stand-in for the bridge: it starts the sandbox in a process group of its own, gives it an endless loop, and says its pid.
+    // Stands for the bridge: starts the sandbox in a separate process group, sends it an endless loop, and prints its pid.
     const run = `${JSON.stringify({ type: 'run', cell: 1, servers: [], code: "print('busy', flush=True)\nwhile True: pass" })}\n`
     const bridge = spawn(
       process.execPath,
@@ -95,7 +95,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Wait until it holds; the test's own timeout ends a wait that does not. */
+/** Waits until it holds; the test's own timeout is the limit. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20))
 }

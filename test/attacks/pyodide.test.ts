@@ -1,4 +1,4 @@
-// The attacks on the embedded sandbox.
+// Runs the attacks against the embedded sandbox.
 import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
 import { runAttacks } from './run-attacks.ts'
 import { testCacheFolder } from './pyodide-cache.ts'

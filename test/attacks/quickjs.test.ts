@@ -1,4 +1,4 @@
-// Cells of JavaScript that attack the embedded sandbox out of QuickJS; and each attack where the defence against it is taken out.
+// This file verifies JavaScript cells that attack the embedded sandbox from QuickJS, and each attack with its defence removed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languageFiles } from '../../src/languages/language-files.ts'
 import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
@@ -22,7 +22,7 @@ interface Attacked {
 const open: Driver[] = []
 afterAll(() => Promise.all(open.map(({ sandbox }) => sandbox.dispose())))
 
-/** Runs JavaScript in a sandbox without its outer wall, and without what is taken out. */
+/** Runs JavaScript in a sandbox without its outer wall and without the removed defences. */
 async function startWithout(changes: Weakening['changes']): Promise<Attacked> {
   const kernel = new Driver(await weakenedSandbox(bundle, changes ? { changes } : {}))
   open.push(kernel)
@@ -38,13 +38,13 @@ async function startWithout(changes: Weakening['changes']): Promise<Attacked> {
 }
 
 let whole: Promise<Attacked> | undefined
-/** The sandbox as it is: one for all attacks, and each gets on with what the one before has left of it. */
+/** The unchanged sandbox: one for all attacks, each of which continues with the state that the previous one left. */
 const start = (changes?: Weakening['changes']): Promise<Attacked> =>
   changes ? startWithout(changes) : (whole ??= startWithout(undefined))
 
 const taken = (find: string, put: string) => [{ file: 'javascript.js', find, put }]
 
-/** Looks at every object that can be reached for one that leads to a `process` with a process id, or to WebAssembly. */
+/** Searches every reachable object for one that leads to a `process` with a process id, or to WebAssembly. */
 const SEARCH = `(() => {
   const seen = new Set(), pending = [globalThis]
   while (pending.length > 0 && seen.size < 20000) {
@@ -99,7 +99,7 @@ describe('out of QuickJS', () => {
       const running = js('console.log("go"); for (;;);', {
         onFrame: ({ type }) => void (type === 'output' && kernel.sandbox.interrupt()),
       })
-      // What the bridge gives it before it ends the sandbox.
+      // The bridge waits this long before it ends the sandbox.
       const timer = setTimeout(() => void kernel.sandbox.dispose(), 2_000)
       const outcome = await running.then(
         ({ status }) => status,

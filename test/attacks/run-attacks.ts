@@ -1,4 +1,4 @@
-// The list of attacks as tests for one provider: each one fails in a sandbox, and works in a process that nothing protects.
+// Makes tests of the attack list for one provider: each attack fails in a sandbox and works in an unprotected process.
 import { spawnSync } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,16 +10,16 @@ import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
 
 export interface AttackedProvider {
   name: string
-  /** The provider, prepared, or the reason for which it cannot be tried here. */
+  /** The prepared provider, or the reason why it cannot be tested here. */
   open: () => Promise<Provider | string>
   memoryBytes: number
-  /** Which of the attacks that make sense for it, where the others are tried on what is the same; missing means all. */
+  /** Selects attacks, when other tests cover the rest; missing means all. */
   only?: (attack: Attack) => boolean
 }
 
-/** One test an attack. A sandbox and a control are shared by attacks for as long as they live. */
+/** One test per attack. Attacks share a sandbox and a control as long as these live. */
 export function runAttacks({ name, open, memoryBytes, only = () => true }: AttackedProvider): void {
-  // Attacks that exhaust the machine slow down those of the other engines, which run beside them.
+  // Attacks that exhaust the machine slow down other engines' tests, which run at the same time.
   describe(`attacks on ${name}`, { timeout: 150_000 }, () => {
     let canaries: Canaries
     let provider: Provider | string
@@ -61,13 +61,13 @@ export function runAttacks({ name, open, memoryBytes, only = () => true }: Attac
   })
 }
 
-/** One that does not come up would withstand everything. */
+/** Fails when the sandbox does not start: a dead one would withstand every attack. */
 async function awake(sandbox: Victim): Promise<Victim> {
   expect(await sandbox.run("print('awake')")).toContain('awake')
   return sandbox
 }
 
-/** Why the attack cannot be shown to work on this machine. */
+/** Why the attack's control cannot run on this machine. */
 function whyNoControl({ root, route, machine }: Attack): string | undefined {
   if (root && process.getuid?.() !== 0) return 'only root can show that the attack works'
   if (machine !== undefined && machine !== process.arch) return `an attack on ${machine} processors`

@@ -1,4 +1,4 @@
-// The first process of a native sandbox, in a PID namespace and nothing else: limits it sets, ends it notices. What it is worth is shown by the attacks.
+// This file verifies the first process of a native sandbox, alone in a PID namespace: its limits and the ends it notices. The attacks test its effect.
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,19 +11,19 @@ const INIT = firstProcess()
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')
 const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 
-/** It counts the memory of every process it sees, and everything ends with it. */
+/** It counts the memory of every process it sees, and all processes end with it. */
 const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc', '--net']
-/** As in a sandbox: it counts what is in these, too. */
+/** As in a sandbox: it also counts the files in these folders. */
 const FILES = ['sh', '-c', 'mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && exec "$@"', 'sh']
 
 interface Init {
   python?: string
   kernel: string
-  /** Bytecode to go with it. */
+  /** Bytecode of the kernel. */
   compiled?: Buffer
-  /** Whether the input stays open until the kernel has ended; `output`: until something was written. */
+  /** Whether stdin stays open until the kernel has ended; `output`: until something was written. */
   stayOpen?: boolean | 'output'
-  /** A file that whoever starts the sandbox has open, and does not know of. */
+  /** A file descriptor that the starting process has open without knowing. */
   inherited?: string
 }
 
@@ -31,7 +31,7 @@ function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen =
   const sources = Buffer.from(JSON.stringify({ '__main__.py': kernel, 'part/__init__.py': 'NAME = __name__\n' }))
   const config = `id=test kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} memoryBytes=${256 << 20} pids=100000`
   const command = [...NAMESPACE, ...FILES, python, '-I', '-B', '-c', INIT, config]
-  // Not from where the tests are: that may be below a folder that is hidden.
+  // Run in `/`: the tests' folder may be below a hidden one.
   const file = inherited === undefined ? undefined : openSync(inherited, 'r')
   const more = file === undefined ? [] : [...Array.from({ length: 18 }, () => 'ignore' as const), file]
   const child = spawn('unshare', command, { cwd: '/', stdio: ['pipe', 'pipe', 'pipe', ...more] })
@@ -70,7 +70,7 @@ describe('sandbox_init', () => {
 
   it('the first process reports how a kernel ended whose input closed a moment earlier', async (ctx) => {
     needPython(ctx)
-    // As a process is that has let go of its memory and has yet to close its files, for long enough to be seen.
+    // Imitates, for long enough to be observed, a process that has freed its memory and not yet closed its files.
     const kernel = `
 import ctypes, os, threading, time
 def end():
@@ -122,7 +122,7 @@ except MemoryError: print('MemoryError', flush=True)`,
       'import os, sys\nprint(os.readlink("/proc/self/fd/21") if os.path.exists("/proc/self/fd/21") else "closed")'
     const inherited = fileURLToPath(import.meta.url)
     expect((await start({ kernel: `${look}\nsys.stdout.flush()`, inherited })).stdout).toBe('closed\n')
-    // The control: without our first process it is there.
+    // The control: without this first process, the file is accessible.
     const file = openSync(inherited, 'r')
     const stdio = [...Array.from({ length: 21 }, () => 'pipe' as const), file]
     expect(spawnSync(PYTHON, ['-c', look], { stdio, encoding: 'utf8' }).stdout).toContain(inherited)
@@ -160,7 +160,7 @@ time.sleep(60)`,
       const { code, stderr } = await start({ kernel: `import os, time\n${what}\ntime.sleep(10)` })
       expect([code, stderr], what).toEqual([86, expect.stringContaining('out of memory')])
     }
-    // The control: half of it is well within the limit.
+    // The control: half of it is well below the limit.
     const kernel =
       "import os, time\nwith open('/tmp/file', 'wb') as file:\n    for _ in range(130): file.write(b'x' * (1 << 20))\ntime.sleep(0.5)\nos._exit(7)"
     expect((await start({ kernel })).code).toBe(7)

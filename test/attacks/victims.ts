@@ -1,11 +1,11 @@
-// What attacks are run in: a sandbox's kernel, or a process without protection. All take Python and hand back what it printed.
+// What attacks run in: a sandbox's kernel, or an unprotected process. All accept Python and return its output.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Readable } from 'node:stream'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 
 export interface Victim {
-  /** What the cell printed. A victim that ended says so in the text. */
+  /** The cell's output. If the victim has ended, the text says so. */
   run(code: string): Promise<string>
   readonly ended: boolean
   close(): Promise<void>
@@ -13,7 +13,7 @@ export interface Victim {
 
 const CELL_TIMEOUT_MS = 60_000
 
-/** A kernel in a fresh sandbox, spoken to in raw frames. */
+/** A kernel in a fresh sandbox, driven with raw frames. */
 export function sandboxVictim(sandbox: Sandbox): Victim {
   const lines = lineReader(sandbox.stdout)
   const state = { ended: false }
@@ -50,7 +50,7 @@ export function sandboxVictim(sandbox: Sandbox): Victim {
   }
 }
 
-/** A process with the environment of the host and nothing in its way. */
+/** An unprotected process with the environment of the host. */
 export function controlVictim(kind: 'python' | 'pyodide', env: NodeJS.ProcessEnv): Victim {
   const here = (name: string): string => fileURLToPath(new URL(`./control/${name}`, import.meta.url))
   const [program, script] =
@@ -93,7 +93,7 @@ function parse(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Lines as they come; undefined once there are no more. */
+/** Reads lines as they arrive; undefined at the end. */
 function lineReader(stream: Readable): { next(): Promise<string | undefined>; end(): void } {
   const ready: string[] = []
   const waiting: ((line: string | undefined) => void)[] = []

@@ -1,9 +1,9 @@
-// The outer wall for tests, and its command with parts taken out of it.
+// The outer wall for tests, and its command with parts removed.
 import type { TestContext } from 'vitest'
 import { findPrograms } from '../../src/process/find-program.ts'
 import { findOuterLayer, type OuterLayer } from '../../src/sandbox/pyodide/outer-bubblewrap.ts'
 
-/** The wall around Node and a bundle. Without one the test is skipped; where bubblewrap is installed and tests must not be lost, it fails. */
+/** The wall around Node and a bundle. Without one the test is skipped; it fails where bubblewrap is installed and must work. */
 export async function wallOrSkip(bundle: string, { skip }: Pick<TestContext, 'skip'>): Promise<OuterLayer> {
   const outer = await findOuterLayer(process.execPath, bundle)
   if (outer.node !== process.execPath) return outer
@@ -12,14 +12,14 @@ export async function wallOrSkip(bundle: string, { skip }: Pick<TestContext, 'sk
   return skip(outer.verdict)
 }
 
-/** A command without a flag and the values that follow it. Throws when it is not there, so that no control passes by accident. */
+/** A command without a flag and its values. Throws when the flag is missing, so that no control passes by accident. */
 export function withoutFlag(command: readonly string[], flag: string, valueCount = 0): string[] {
   const at = command.indexOf(flag)
   if (at === -1) throw new Error(`there is no ${flag}`)
   return command.toSpliced(at, 1 + valueCount)
 }
 
-/** Where bubblewrap itself begins: after what drops root's rights, if that is there. */
+/** The position of bubblewrap itself, after the command that drops root's rights, if present. */
 export function startOfBubblewrap(command: readonly string[]): number {
   return command.findIndex((word) => word.endsWith('/bwrap'))
 }

@@ -1,5 +1,5 @@
-// Sandboxes with one defence taken out, to show that an attack works without it. The defences are taken out of a copy of the bundle, by text:
-// the product itself has no switch for any of them.
+// Sandboxes with one defence removed, to show that an attack works without it. Defences are removed from a copy of the bundle by text replacement,
+// because the product has no switch for them.
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,15 +16,15 @@ interface Change {
 
 export interface Weakening {
   changes?: Change[]
-  /** Flags of Node to leave out: those that start with one of these. */
+  /** Prefixes of Node flags to leave out. */
   withoutFlags?: string[]
-  /** Whether a change makes another heap snapshot necessary. */
+  /** Whether a change requires a new heap snapshot. */
   newSnapshot?: boolean
 }
 
 const memory = planMemory(512 << 20)
 
-/** A copy of a bundle with changes. Throws when there is nothing to change, so that a test cannot pass by accident. */
+/** A copy of a bundle with changes. Throws when a text to change is missing, so that no test passes by accident. */
 async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Weakening): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'weakened-'))
   await cp(bundle, folder, { recursive: true })
@@ -43,7 +43,7 @@ async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Wea
   return folder
 }
 
-/** A sandbox without the outer wall, with the given defences taken out. The folder goes when the sandbox has ended. */
+/** A sandbox without the outer wall and without the given defences. Its folder is deleted when the sandbox has ended. */
 export async function weakenedSandbox(bundle: string, weakening: Weakening): Promise<Sandbox> {
   const folder = await weakenedBundle(bundle, weakening)
   const flags = flagsWithout(folder, weakening.withoutFlags ?? [])
@@ -53,7 +53,7 @@ export async function weakenedSandbox(bundle: string, weakening: Weakening): Pro
   return sandbox
 }
 
-/** The sandbox process's flags, some left out. Throws when one to leave out is not there. */
+/** The sandbox process's flags, without some. Throws when a flag to leave out is missing. */
 export function flagsWithout(folder: string, without: string[]): string[] {
   const all = nodeFlags(folder, memory)
   for (const prefix of without) {

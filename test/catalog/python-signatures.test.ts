@@ -1,4 +1,4 @@
-// Every signature is Python: `ast.parse` accepts it, whatever the schema.
+// This file verifies that every signature is valid Python: `ast.parse` accepts it, whatever the schema.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ for line in sys.stdin:
         print(json.dumps(f"{error!r} in {source[:500]!a}"))
 `
 
-/** What Python says to each source: `ok`, or what is wrong. */
+/** Python's verdict on each source: `ok` or the error. */
 function parsed(sources: string[], ctx: TestContext): string[] {
   if (spawnSync('python3', ['--version']).status !== 0) ctx.skip('python3 is missing')
   // JSON.stringify escapes lone surrogates and Python reads the rest as UTF-8.

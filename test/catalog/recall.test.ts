@@ -1,4 +1,4 @@
-// Guards the goals of the search over recorded tools, the same that the benchmark prints.
+// This file verifies the goals of the search over recorded tools, the same that the benchmark prints.
 import { expect, it } from 'vitest'
 import { madeUpRows, recordedRows, serverName } from '../../bench/catalog/catalog-rows.ts'
 

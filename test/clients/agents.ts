@@ -1,4 +1,4 @@
-// Agents with a stub in the place of their model: how each is told of the model and of the bridge, and run until the model has nothing more to say.
+// Agents with a stub instead of their model: how each is configured for the model and the bridge, and run until the model has finished.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished, type TestContext } from 'vitest'
@@ -7,20 +7,20 @@ import { type ProgramResult, runProgram } from '../support/run-program.ts'
 import { installed } from './installed.ts'
 import { startStubModel } from './stub-model.ts'
 
-/** What a run came to. */
+/** The result of a run. */
 export interface AgentRun {
   program: ProgramResult
-  /** The conversation as the model read it before its last turn, as JSON. */
+  /** The conversation that the model received before its last turn, as JSON. */
   read: string
   turnCount: number
 }
 
 interface Agent {
-  /** Where the program is installed. @returns what to run */
+  /** Finds the installed program. @returns the command to run */
   program: (context: TestContext) => string[]
   args: string[]
   env?: (modelUrl: string) => Record<string, string>
-  /** The settings file, below the home folder, and its text. */
+  /** The settings file, relative to the home folder, and its text. */
   settings: (modelUrl: string, bridge: BridgeCommand) => [file: string, text: string]
 }
 
@@ -30,7 +30,7 @@ interface BridgeCommand {
   env: Record<string, string>
 }
 
-/** Nothing but loopback can be reached. */
+/** Only loopback is reachable. */
 const OFFLINE = { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '127.0.0.1' }
 
 const opencode: Agent = {
@@ -112,7 +112,7 @@ ${Object.entries(env)
 const AGENTS = { opencode, gemini, codex }
 export type AgentName = keyof typeof AGENTS
 
-/** Run the agent with a model that runs these cells, one a turn. Skips the test where the agent is not installed. */
+/** Runs the agent with a model that runs these cells, one per turn. Skips the test when the agent is not installed. */
 export async function runAgent(name: AgentName, cells: string[], context: TestContext): Promise<AgentRun> {
   const agent = AGENTS[name]
   const [command, ...before] = agent.program(context) as [string, ...string[]]

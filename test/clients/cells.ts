@@ -1,6 +1,6 @@
-// The cells that every client runs, and what has to come through of each.
+// The cells that every client runs, and what the client must receive for each.
 
-/** A picture of one pixel. Its base64 is not in the source of the cell that shows it. */
+/** An image of one pixel. Its base64 is not in the source of the cell that shows it. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -17,7 +17,7 @@ export const CELLS = {
     'Picture()',
   ].join('\n'),
   error: 'items = {}\nitems["mis" + "sing"]',
-  /** Longer than the minute after which many clients give a request up. */
+  /** Longer than the minute after which many clients cancel a request. */
   long: 'import asyncio\nawait asyncio.sleep(75)\n"slept " + "well"',
 }
 

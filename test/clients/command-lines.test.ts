@@ -1,4 +1,4 @@
-// This file verifies what people get of the bridge through clients that are command lines: the Inspector's and mcporter.
+// This file verifies what people get from the bridge through command-line clients: the Inspector's and mcporter.
 //   npm ci --prefix test/clients --ignore-scripts
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,7 +11,7 @@ import { installed } from './installed.ts'
 
 const TIMEOUT = { timeout: 180_000 }
 
-/** A home folder with a file that both clients read. */
+/** A home folder with a config file that both clients read. */
 function prepare(): { home: string; config: string; env: Record<string, string> } {
   const home = makeHome()
   const config = path.join(home, 'mcp.json')

@@ -1,4 +1,4 @@
-// This file verifies what the MCP SDK's clients get of the bridge: its second line in both eras of the protocol, and its first as it is published.
+// This file verifies what the MCP SDK's clients get from the bridge: version 2 in both eras of the protocol, and version 1 as published.
 //   npm ci --prefix test/clients --ignore-scripts
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'
@@ -12,7 +12,7 @@ interface Result {
   isError?: boolean
 }
 
-/** The part of a client that both lines of the package have. */
+/** The common part of the package's two major versions. */
 interface SdkClient {
   listTools(): Promise<{ tools: { name: string }[] }>
   run(code: string, options?: { signal?: AbortSignal; onprogress?: () => void }): Promise<Result>
@@ -84,7 +84,7 @@ it.for(CLIENTS)(
       onprogress: () => cancel.abort('enough'),
     })
     await expect(busy).rejects.toThrow(/enough/)
-    // The cell was interrupted: its session answers, and has its variables.
+    // The cell was interrupted, and the session still has its variables.
     expect((await client.run('kept')).content[0]!.text).toBe('7')
   },
 )

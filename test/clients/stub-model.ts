@@ -1,5 +1,5 @@
-// A model on loopback that says what it is told to: each turn calls run_python with the next piece of code, and the last turn ends the conversation.
-// It speaks the three wire formats that agents speak, and keeps what it was sent: that is what a model would have read.
+// A model on loopback with scripted turns: each turn calls run_python with the next piece of code, and the last one ends the conversation.
+// It supports the three wire formats that agents use, and keeps the requests, which are what a model would have read.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -14,23 +14,23 @@ export interface StubModel {
 
 type Wire = 'chat' | 'responses' | 'gemini'
 
-/** What is said in one turn: a call of the tool, or the end. */
+/** One turn: a call of the tool, or the end. */
 type Turn = { tool: Tool; code: string; number: number } | undefined
 
-/** As the agent offers it. */
+/** The tool as the agent declares it. */
 interface Tool {
   name: string
   namespace?: string
 }
 
-/** @param cells what the model runs, one cell a turn */
+/** @param cells what the model runs, one cell per turn */
 export async function startStubModel(cells: readonly string[]): Promise<StubModel> {
   const requests: unknown[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const wire = wireOf(request.url ?? '')
     if (!wire || request.method !== 'POST') return void response.writeHead(404).end()
     const body = await json(request)
-    // Agents also ask for titles, and without tools.
+    // Agents also request titles, without tools.
     const tool = toolIn((body as { tools?: unknown[] }).tools ?? [])
     if (tool) requests.push(body)
     const number = requests.length

@@ -1,4 +1,4 @@
-// Discovery on real files: what bad files cost, whose names win, what is trusted, and that no secret leaves a definition.
+// This file verifies discovery on real files: the effect of invalid files, which names win, what is trusted, and that no secret leaves a definition.
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -125,7 +125,7 @@ describe('bad files', () => {
     expect(reasons(await discover())).toEqual({ 'config.yaml': 'has YAML aliases that cannot be resolved' })
     await write(home, '.config/goose/config.yaml', 'extensions: &a\n  x: {cmd: y, envs: [*a]}\n')
     expect(reasons(await discover())).toEqual({ 'config.yaml': 'has a YAML alias that leads back to itself' })
-    // The control: an alias that leads elsewhere, twice.
+    // The control: an alias to another node, twice.
     await write(
       home,
       '.config/goose/config.yaml',
@@ -265,7 +265,7 @@ it("a project's servers may not be started when their file changes between its l
   const store = createTrustStore(path.join(home, 'MCPs'))
   await store.trust(listed!.file, listed!.hash)
   expect((await discover({}, { isTrusted: store.isTrusted })).servers).toEqual([])
-  // The control: as it was listed, it is trusted.
+  // The control: the text that was listed is trusted.
   await write(project, '.mcp.json', one('a', 'x'))
   expect((await discover({}, { isTrusted: store.isTrusted })).servers).toMatchObject([{ name: 'a' }])
   expect(listed!.file).toBe(file)
@@ -283,7 +283,7 @@ it("a project's servers may be started once the file is trusted, until it change
 })
 
 it("a project's servers take no name from the user's servers, trusted or not", async () => {
-  // Claude Code comes before Cursor, and still the user's own file comes first.
+  // Claude Code comes before Cursor, but the user's own file comes first.
   await write(project, '.mcp.json', one('github', 'theirs'))
   await write(home, '.cursor/mcp.json', one('github', 'mine'))
   const untrusted = await discover()
@@ -303,7 +303,7 @@ it("a project's servers are the user's own when the project is the home folder",
 })
 
 describe('secrets', () => {
-  // A canary in every field that may hold a secret, in good entries and in bad ones, in good files and in broken ones.
+  // A canary in every field that may hold a secret, in valid and invalid entries and files.
   const canary = (n: number): string => `CANARY${n}`
   const entries = {
     stdio: {
@@ -345,12 +345,12 @@ describe('secrets', () => {
     expect(found.skipped).toHaveLength(14)
     const told = JSON.stringify([describeServers([...found.servers, ...found.untrusted]), found.skipped, found.files])
     expect(told).not.toContain('CANARY')
-    // The canaries are there to be told: the definitions themselves hold those of good entries.
+    // The definitions themselves hold the canaries of valid entries.
     expect(JSON.stringify(found.servers).match(/CANARY/g)).toHaveLength(14)
   })
 
   it('control: the parsers themselves quote secrets in their errors', () => {
-    // What goes wrong without our own words: these messages quote the text.
+    // Without our own wording, these error messages quote the text.
     const messageOf = (parse: () => unknown): string => {
       try {
         return String(parse())

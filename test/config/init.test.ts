@@ -1,4 +1,4 @@
-// Registering the bridge in clients: what is written, what is kept, and that everything can be put back.
+// This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be undone.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -16,7 +16,7 @@ import { readSettings } from '../../src/config/settings.ts'
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
 const FIXTURES = fileURLToPath(new URL('../fixtures/config/', import.meta.url))
 
-/** Every client that can be registered in, with a fixture and where it goes. */
+/** Every client in which the bridge can be registered, with a fixture and its path. */
 const CLIENTS: [client: string, fixture: string, file: string][] = [
   ['claude-code', 'claude.json', '.claude.json'],
   ['claude-desktop', 'claude-desktop.json', '.config/Claude/claude_desktop_config.json'],
@@ -80,14 +80,14 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     const diff = first.changes[0]!.diff
     expect(diff.join('\n')).toMatch(/^\+.*sandbridge/m)
     expect(diff.join('\n')).toMatch(/^\+.*npx/m)
-    // Applied to the text it shows, it makes the text that is written: nothing else changes.
+    // Applying the diff to the old text gives the new text: nothing else changes.
     const removed = diff.filter((line) => line.startsWith('-')).map((line) => line.slice(1))
     const added = diff.filter((line) => line.startsWith('+')).map((line) => line.slice(1))
     const { after } = first.changes[0]!
     expect(after.split('\n').length - before.split('\n').length).toBe(added.length - removed.length)
     for (const line of added) expect(after).toContain(line)
     for (const line of removed) expect(before).toContain(line)
-    // A comma behind the last neighbour, and no more.
+    // At most a comma after the last neighbour.
     expect(removed.length).toBeLessThanOrEqual(1)
     expect(await text(file)).toBe(before)
 
@@ -113,7 +113,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     expect(skipped).toEqual([])
     expect((await applyInit(changes, stateDir)).skipped).toEqual([])
 
-    // The same servers as before, and the client itself has none of them left but this bridge.
+    // The same servers as before, and only the bridge is left in the client.
     expect(await discovered()).toEqual(servers)
     const left = await discovered({ MCP_BRIDGE_SOURCES: client, MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })
     expect(Object.keys(left)).toEqual(['sandbridge'])

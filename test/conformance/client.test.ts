@@ -1,4 +1,4 @@
-// The client scenarios of the MCP conformance suite that each revision requires, against our upstream side: client.ts is the client. Installed apart:
+// Runs the client scenarios of the MCP conformance suite that each revision requires, against our upstream side: client.ts is the client. Installed apart:
 //   npm ci --prefix test/conformance --ignore-scripts
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
@@ -7,7 +7,7 @@ import { missing, node, runSuite, SCENARIO_TIMEOUT_MS, SUITE } from './suite.ts'
 
 const CLIENT = path.join(import.meta.dirname, 'client.ts')
 
-/** How many each revision requires, so that a suite that runs nothing does not pass. */
+/** The number that each revision requires, so that a suite that runs nothing does not pass. */
 const REQUIRED: Record<string, number> = { '2025-11-25': 18, '2026-07-28': 32 }
 
 function scenariosOf(revision: string): string[] {

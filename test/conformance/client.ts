@@ -1,5 +1,5 @@
 // The client that the MCP conformance suite drives: our upstream side, with a user who agrees to everything.
-// The suite gives it the address of a server as its last argument, and the scenario in the environment; see README.md beside it.
+// The suite passes the URL of a server as the last argument, and the scenario in the environment; see README.md beside it.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import { FileStore } from '../../src/storage/file-store.ts'
 
-/** More than that is a server that cannot be satisfied. */
+/** A server that needs more logins cannot be satisfied. */
 const MAX_LOGINS = 3
 
 interface Context {
@@ -49,7 +49,7 @@ const upstreams = createUpstreams({
 
 let loginCount = 0
 
-/** Does something, and what the error says when that needs a login. */
+/** Runs `work`, and logs in when its error says that this is needed. */
 async function withLogin<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -65,7 +65,7 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
         store,
         clientInfo,
         signal: AbortSignal.timeout(20_000),
-        // The suite's authorization servers send the browser on at once.
+        // The suite's authorization servers redirect the browser at once.
         showPage: async (page) => void (await fetch(page)),
         ...(scope !== undefined && { scope }),
         clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
@@ -74,7 +74,7 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Arguments of the right types for what a tool's schema says. */
+/** Arguments of the types in a tool's schema. */
 function argumentsFor({ inputSchema }: UpstreamTool): Record<string, unknown> {
   const { properties = {} } = (inputSchema ?? {}) as { properties?: Record<string, { type?: string }> }
   const samples: Record<string, unknown> = { number: 5, integer: 5, boolean: true, array: [], object: {} }
@@ -86,14 +86,14 @@ try {
   const focal = tools.find((tool) => tool.name === 'json_schema_2020_12_tool')
   const calls = context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool) }))
   for (const call of calls) {
-    // One scenario wants to see the schema that we were shown.
+    // One scenario checks the schema that the client received.
     if (call.name === 'json_schema_echo') call.arguments = { schema: focal?.inputSchema }
     const result = await withLogin(() => upstreams.callTool('server', call.name, call.arguments))
     process.stderr.write(`${call.name}: ${JSON.stringify(result).slice(0, 200)}\n`)
   }
 } catch (error) {
   process.stderr.write(`${String(error)}\n`)
-  // A scenario that is about lists only has a server that knows no calls.
+  // The server of a scenario about lists supports no calls.
   process.exitCode = String(error).includes('Method not found (-32601)') ? 0 : 1
 } finally {
   await upstreams.close()

@@ -1,4 +1,4 @@
-// The server scenarios of the MCP conformance suite that make sense for a server with one tool and no fixtures, against the bridge over HTTP.
+// Runs the server scenarios of the MCP conformance suite that apply to a server with one tool and no fixtures, against the bridge over HTTP.
 // The suite cannot send a token, so a small proxy adds it and changes nothing else.
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,7 +18,7 @@ const SCENARIOS: Record<string, string[]> = {
   '2026-07-28': ['tools-list', 'dns-rebinding-protection', 'http-header-validation', 'sep-2164-resource-not-found'],
 }
 
-/** @returns where a bridge is reached without its token */
+/** @returns a URL that reaches a bridge without a token */
 async function serveWithoutToken(): Promise<string> {
   const { url, token } = await startHttpBridge()
   const target = new URL(url)
@@ -57,7 +57,7 @@ describe.each(Object.entries(SCENARIOS))('revision %s', (revision, scenarios) =>
         revision,
       ])
       expect(passed, end).toBe(true)
-      // A suite that checks nothing does not pass.
+      // A suite that checks nothing must not pass.
       expect(end).toMatch(/Passed: [1-9]\d*\/[1-9]\d*/)
     },
   )

@@ -1,4 +1,4 @@
-// The conformance suite, where it is installed, and how to run one of its scenarios.
+// Finds the installed conformance suite and runs one of its scenarios.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ const FOLDER = path.join(import.meta.dirname, 'node_modules')
 export const SUITE = path.join(FOLDER, '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
 export const SCENARIO_TIMEOUT_MS = 60_000
 
-/** The suite needs a Node of 22 or later, and the client one that runs TypeScript. */
+/** The suite needs Node 22 or later, and the client a Node that runs TypeScript. */
 function findNode(): string | undefined {
   const [major = 0] = process.versions.node.split('.').map(Number)
   if (major >= 24) return process.execPath
@@ -27,7 +27,7 @@ export const missing = !existsSync(SUITE)
 
 if (missing !== undefined && process.env['SANDBRIDGE_TEST_CONFORMANCE'] === '1') throw new Error(missing)
 
-/** @returns the end of what the suite says, which names what failed */
+/** @returns the end of the suite's output, which names the failures */
 export function runSuite(args: readonly string[]): Promise<{ passed: boolean; end: string }> {
   return new Promise((resolve) => {
     execFile(

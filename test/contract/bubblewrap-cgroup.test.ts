@@ -1,4 +1,4 @@
-// Control groups of sandboxes as the kernel keeps them. Only where the host lets this process make some: cgroup v2, delegated or as root.
+// This file verifies control groups of sandboxes in the kernel. Only where this process may create some: cgroup v2, delegated or as root.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ it.for(PROVIDERS)(
     const read = (file: string) => readFileSync(path.join(folder, file), 'utf8').trim()
     expect(read('memory.max')).toBe(String(MEMORY_BYTES))
     expect(read('pids.max')).toBe('128')
-    // More than the program that was started: what it starts is in the group, too.
+    // More than the started program: its children are in the group, too.
     expect(Number(read('pids.current'))).toBeGreaterThan(1)
     const inside = new Set(read('cgroup.procs').split('\n').map(Number))
     for (const { pid } of runningProcesses().filter(({ command }) => command.includes(`id=${id} `)))
@@ -89,7 +89,7 @@ it.for(PROVIDERS)(
     const provider = await providerOrSkip(name, ctx)
     const cells = await startCells(provider)
     expect((await cells.run('1 + 1')).value).toBe('2')
-    // The kernel does as if the limit were lower: nothing inside of the sandbox knows of it.
+    // Lowers the limit from outside, unknown to the sandbox.
     const limit = path.join(parent, cells.kernel.sandbox.id, 'memory.max')
     writeFileSync(limit, String(80 * MB))
     const { status, exit } = await cells.run('x = bytearray(150 << 20)')

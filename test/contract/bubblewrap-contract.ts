@@ -1,4 +1,4 @@
-// The provider contract for bubblewrap, with the list of processes as the witness of what is left.
+// The provider contract for bubblewrap; the list of processes shows what is left.
 import { runningProcesses } from '../support/processes.ts'
 import { testProvider } from './provider-contract.ts'
 
@@ -12,7 +12,7 @@ export function testBubblewrap(name: 'bubblewrap' | 'bubblewrap-image' | 'bubble
         try {
           process.kill(pid, 'SIGKILL')
         } catch {
-          // It has ended with the one before it.
+          // It has ended together with the previous one.
         }
       }
     },

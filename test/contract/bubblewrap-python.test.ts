@@ -1,4 +1,4 @@
-// The Python that bubblewrap runs, by the ways in which PATH leads to it: links, virtual environments made through links, and ones that do not work.
+// This file verifies which Python bubblewrap runs, for the ways in which PATH leads to it: links, virtual environments made through links, and broken ones.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -10,7 +10,7 @@ import { providerOrSkip } from '../support/engines.ts'
 
 const SYSTEM_PYTHON = '/usr/bin/python3'
 
-/** A folder that every user can read, outside of /usr and of home folders. */
+/** A folder that every user can read, outside /usr and home folders. */
 function makeFolder(): string {
   const folder = mkdtempSync(path.join(process.getuid?.() === 0 ? '/opt' : homedir(), 'sandbridge-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-// Frames go past an engine of this machine, and through it wherever they cannot.
+// This file verifies that frames bypass an engine of this machine, and go through it wherever they cannot bypass it.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -15,10 +15,10 @@ const isDirect = ({ stdin, stdout }: Sandbox): boolean => stdin instanceof Socke
 
 const socketsIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('sandbridge-'))
 
-/** The folder for what is needed for a moment, until the test is over. */
+/** Uses an empty temporary folder until the test is over. */
 function emptyTemporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-tmp-'))
-  // The user of the engine may be another one.
+  // The engine may run as another user.
   chmodSync(folder, 0o1777)
   vi.stubEnv('TMPDIR', folder)
   onTestFinished(() => {

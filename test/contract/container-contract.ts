@@ -1,11 +1,11 @@
-// The provider contract for a container engine, with the engine itself as the witness of what is left.
+// The provider contract for a container engine; the engine itself shows what is left.
 import { runCommand } from '../../src/process/run-command.ts'
 import { runningProcesses } from '../support/processes.ts'
 import { makeProvider } from '../support/engines.ts'
 import type { Differences } from './provider-accidents.ts'
 import { testProvider } from './provider-contract.ts'
 
-/** @param isPiped frames go through the engine, as they do where it runs elsewhere */
+/** @param isPiped frames go through the engine, as for an engine on another machine */
 export function testContainerProvider(engine: 'podman' | 'docker', isPiped = false): void {
   const differences: Differences = {
     isVariant: isPiped,
@@ -13,7 +13,7 @@ export function testContainerProvider(engine: 'podman' | 'docker', isPiped = fal
       const { stdout } = await runCommand(engine, ['ps', '--all', '--quiet', '--filter', `name=${id}`])
       return stdout !== ''
     },
-    // The engine's command dies in the middle of a cell: the container has lost its bridge, the bridge its container.
+    // Kill the engine's command in the middle of a cell: container and bridge lose each other.
     killFromOutside: async ({ id }) => {
       for (const { pid, command } of runningProcesses()) {
         if (command.includes(`--name ${id} `) && /\b(podman|docker) run /.test(command)) process.kill(pid, 'SIGKILL')

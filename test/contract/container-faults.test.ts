@@ -1,4 +1,4 @@
-// What can be wrong with an engine or an image, made wrong for real: each is a clear error, and costs nothing that worked.
+// This file verifies real faults of engines and images: each is a clear error and affects nothing that worked.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   it('an image that cannot be pulled is reported with the progress and the reason', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const progress: string[] = []
-    // One registry for each engine: that one is out of reach is remembered for a while.
+    // A separate registry for each engine, because an unreachable one is remembered for a while.
     const image = `localhost:${engine === 'docker' ? 1 : 2}/python:3`
     const missing = withImage(engine, image)
     const problem = missing.prepare((message) => void progress.push(message))
@@ -79,7 +79,7 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     expect(bare.status, String(bare.stderr)).toBe(0)
     const cells = await startCells(withImage(engine, volumes))
     expect((await cells.run(writes)).error?.message).toMatch(/Read-only file system|Permission denied/)
-    // Where a sandbox has folders of its own, they stay what they are.
+    // In a sandbox with its own folders, these stay unchanged.
     for (const folder of ['/tmp', '/workspace', '/dev/shm'])
       expect((await cells.run(`open('${folder}/x', 'w').write('x')`)).error?.message).toBeUndefined()
     expect((await cells.run(writes.replace('/data', '/tmp/data'))).error?.message).toMatch(/Read-only file system/)
@@ -180,7 +180,7 @@ describe('engines', () => {
     setEnv('DOCKER_HOST', 'unix:///nonexistent/docker.sock')
     const provider = withImage('docker', SLIM_IMAGE)
     await expect(provider.prepare()).rejects.toThrow(/daemon is not running/)
-    // And when it is there again, the same provider works.
+    // When the engine is back, the same provider works.
     vi.unstubAllEnvs()
     await provider.prepare()
   })

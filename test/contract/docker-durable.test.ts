@@ -1,4 +1,4 @@
-// This file verifies that a sandbox that can outlive its bridge is a sandbox like any other while a bridge is there.
+// This file verifies that a sandbox that can outlive its bridge behaves like any other while a bridge is there.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

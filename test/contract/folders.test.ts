@@ -1,4 +1,4 @@
-// This file verifies what the user may put into a sandbox: packages, and a folder of this machine. The same for every provider that can have it.
+// This file verifies packages and folders of this machine that the user adds to a sandbox, the same for every provider that supports them.
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -54,13 +54,13 @@ describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] 
         .value,
     ).toBe("(42, '1.0')")
     expect((await cells.run('runtime.packages()["tinypkg"]')).value).toBe("'1.0'")
-    // Before what the machine or the image has of the same name.
+    // Before packages of the same name in the machine or the image.
     const order = await cells.evaluate<string[]>(
       '[place for place in __import__("sys").path if place.endswith("-packages")]',
     )
     if (runtime !== 'pyodide') expect(order[0]).toBe('/opt/site-packages')
     removeImageOf(cells.kernel.sandbox)
-    // It is there to be read: a cell cannot plant code for the next session in it.
+    // It is read-only: a cell cannot plant code in it for the next session.
     await cells.run('try: open(tinypkg.__file__, "w").write("ANSWER = 0")\nexcept OSError: pass')
     expect((await (await startCells(provider)).run('import tinypkg\ntinypkg.ANSWER')).value).toBe('42')
   })
@@ -76,7 +76,7 @@ describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('
     expect((await readOnly.run(`open("${file}").read()`)).value).toBe("'hello'")
     expect((await readOnly.run(`open("${file}.new", "w")`)).error?.message).toMatch(/Read-only file system/)
     expect((await readOnly.run('import os\nos.listdir("/mnt")')).value).toBe(`['${path.basename(folder)}']`)
-    // The control: the same with :rw writes.
+    // The control: with :rw, the same cell can write.
     const writable = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: `${folder}:rw` }))
     expect((await writable.run(`open("${file}.new", "w").write("x")`)).error).toBeUndefined()
     expect(readFileSync(path.join(folder, 'notes.txt.new'), 'utf8')).toBe('x')

@@ -1,4 +1,4 @@
-// The process that sandboxes of bubblewrap are forked from: how many are, what they have in common, and what happens when it ends or cannot fork.
+// This file verifies the process from which bubblewrap sandboxes are forked: how many are, what they share, and what happens when it ends or cannot fork.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -26,12 +26,12 @@ async function forkingProvider(
   const onNotForked = (reason: string) => void notForked.push(reason)
   const provider = new BubblewrapProvider({ pidsCount: 128, forks: true, onNotForked, ...options })
   await provider.prepare()
-  /** Those that were started for this provider. */
+  /** Fork servers that were started for this provider. */
   const servers = () => forkServers().filter(({ pid }) => !before.has(pid))
   return { provider, notForked, servers }
 }
 
-/** The processes of this test that fork sandboxes: the children of bubblewrap. */
+/** Processes of this test that fork sandboxes: the children of bubblewrap. */
 function forkServers() {
   const own = descendants(process.pid).filter(({ command }) => command.includes('-forks slots='))
   return own.filter(({ parent }) => own.some(({ pid }) => pid === parent))

@@ -1,4 +1,4 @@
-// The Helm chart, rendered by helm: it installs what the kustomize base installs, and more when it is told to.
+// This file verifies the Helm chart, rendered by helm: it installs what the kustomize base installs, and more when configured.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
@@ -12,7 +12,7 @@ import { toolOrSkip } from '../support/cluster-tools.ts'
 import { type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
 import { BRIDGE_BASE, baseObjects, CHART, grants, parseObjects, type Resource } from '../support/manifests.ts'
 
-/** With all that can be switched on. */
+/** With every option switched on. */
 const EVERYTHING = {
   metrics: { enabled: true, serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
   autoscaling: { enabled: true },
@@ -41,7 +41,7 @@ function rendered(ctx: TestContext, values: object = {}): Resource[] {
 const find = (all: readonly Resource[], kind: string, name?: string) =>
   all.find((one) => one.kind === kind && (name === undefined || one.metadata.name === name))
 
-/** Without what a chart adds to the names and labels of all objects, and the version of the image. */
+/** Without the names and labels that a chart adds to all objects, and without the image's version. */
 function essentials(all: readonly Resource[]): Record<string, unknown> {
   return Object.fromEntries(
     all.map(({ metadata: { labels = {}, ...metadata }, ...object }) => {
@@ -73,7 +73,7 @@ it('the Helm chart passes the strict lint of helm, by default and with everythin
 
 it('the Helm chart installs the same objects as the kustomize base of the bridge', (ctx) => {
   const base = essentials(baseObjects(BRIDGE_BASE))
-  // Helm makes the namespace of a release. The other two are for a bridge outside of the cluster.
+  // Helm creates the namespace of a release. The other two are for a bridge outside the cluster.
   delete base['Namespace  sandbridge']
   delete base['ServiceAccount sandbridge-sandboxes sandbridge']
   delete base['RoleBinding sandbridge-sandboxes sandbridge']
@@ -104,7 +104,7 @@ it('a bridge of the Helm chart with everything switched on has settings that are
   const pod = spec.template
   const [container] = pod.spec.containers as unknown as [{ env: Env; ports: object[] }]
   const settings = readSettings({
-    // As the image has it.
+    // As in the image.
     MCP_BRIDGE_RUNTIME: 'kubernetes',
     ...Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? 'x'.repeat(32)])),
   })

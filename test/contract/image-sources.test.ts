@@ -1,4 +1,4 @@
-// This file verifies where bubblewrap can take the system of an image from, and that nothing in such a system leads back to this machine.
+// This file verifies the sources from which bubblewrap can take an image's system, and that nothing in such a system leads back to this machine.
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -21,7 +21,7 @@ import { openRoot } from '../../src/sandbox/rootfs/open-root.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { IMAGE_CACHE, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
 
-/** One that every user can enter, on the disk where images are. */
+/** A folder that every user can enter, on the disk with the images. */
 function makeFolder(): string {
   mkdirSync(IMAGE_CACHE, { recursive: true, mode: 0o755 })
   const folder = mkdtempSync(path.join(IMAGE_CACHE, 'test-'))
@@ -41,13 +41,13 @@ async function provide(image: string, env: Record<string, string> = {}): Promise
   return provider
 }
 
-/** The unpacked slim image; a test without it is skipped. */
+/** The unpacked slim image; skips the test without it. */
 async function slimRoot(ctx: TestContext): Promise<string> {
   await providerOrSkip('bubblewrap-image', ctx)
   return (await openRoot(SLIM_IMAGE, IMAGE_CACHE)).folder
 }
 
-/** Names of a system that this machine does not have, and one value of its environment. */
+/** Names in a system that this machine does not have, and one value of its environment. */
 const LOOK = `[__import__('sys').executable, os.path.exists('/etc/passwd'), os.environ.get('MARK'), os.path.exists(${JSON.stringify(process.execPath)})]`
 
 async function lookInto(provider: Provider): Promise<unknown> {
@@ -85,7 +85,7 @@ describe('a system for bubblewrap', () => {
     'the system of a bubblewrap sandbox can be what `%s` writes, with layers and environment',
     { timeout: 300_000 },
     async (_what, engine, args) => {
-      // Built here, so that it has a layer that takes a file away from the one below it.
+      // Built here, so that one of its layers deletes a file of the layer below.
       const context = makeFolder()
       const from = `FROM ${SLIM_IMAGE}\nENV MARK=from-the-image\nRUN rm /etc/issue && echo new > /etc/motd\n`
       writeFileSync(path.join(context, 'Containerfile'), from)
@@ -112,7 +112,7 @@ describe('a system for bubblewrap', () => {
       const cache = makeFolder()
       const env = { MCP_BRIDGE_CACHE_DIR: cache }
       await (await provide(SLIM_IMAGE, env)).prepare()
-      // Only what bubblewrap needs is found by PATH.
+      // PATH contains only what bubblewrap needs.
       const bin = path.join(makeFolder())
       for (const name of ['bwrap', 'setpriv']) symlinkSync(`/usr/bin/${name}`, path.join(bin, name))
       vi.stubEnv('PATH', bin)

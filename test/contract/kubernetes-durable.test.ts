@@ -7,7 +7,7 @@ const { cluster, provider } = await openPods({ keepSeconds: 60 })
 
 const differences = {
   isVariant: true,
-  // What goes through the channel, and who ends the pod.
+  // Tests of the channel and of who ends the pod.
   only: /variables from cell to cell|share nothing|a computation that never|tool call goes out|20 MB|flood|interrupt stops a loop|ended is distinguished|killed from outside|runs too long|never comes up/,
   isLeft: async (id: string) => {
     const phase = cluster.pods.get(id)?.status?.phase

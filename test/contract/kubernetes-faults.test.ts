@@ -1,4 +1,4 @@
-// What goes wrong in a cluster, provoked in a fake one: each fault is a clear error or goes unnoticed, and never loses what was not lost.
+// This file verifies faults in a cluster, provoked in a fake one: each is a clear error or has no effect, and nothing is lost needlessly.
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { describeExit } from '../../src/kernel/channel.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
@@ -19,7 +19,7 @@ const cluster = await FakeCluster.start()
 process.env['KUBECONFIG'] = cluster.kubeconfig
 afterAll(() => cluster.stop())
 afterEach(() => cluster.heal())
-// What its pods run in.
+// The fake cluster's pods run in bubblewrap.
 beforeEach(async (ctx) => {
   await providerOrSkip('bubblewrap', ctx)
 })
@@ -45,7 +45,7 @@ const POD = {
   environment: {},
 }
 
-/** A pod that runs another program than the kernel as it usually is. */
+/** A pod that runs another program instead of the usual kernel. */
 async function ownPod(
   name: string,
   pythonArgs: readonly string[],
@@ -56,7 +56,7 @@ async function ownPod(
   return PodSandbox.create({ cluster: here, name, image: POD.image, manifest, preamble, startTimeoutMs: 60_000 })
 }
 
-/** Memory of buffers, which the size of the heap does not show. */
+/** Memory of buffers, which is not part of the heap size. */
 async function heldBytes(): Promise<number> {
   await collectGarbage()
   return process.memoryUsage().arrayBuffers
@@ -172,7 +172,7 @@ describe('what happens to a running pod', () => {
     cluster.loseNode(id)
     expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
     await cells.kernel.dispose()
-    // Forced, since the node never confirms the end.
+    // Deleted by force, because the node never confirms the end.
     expect(cluster.pods.get(id)).toBeUndefined()
   })
 
@@ -221,12 +221,12 @@ it('disposing of a pod waits for the end of its container, not for its node to r
 })
 
 it('the bridge uses every verb that its role grants, and no other', async () => {
-  // What it does is the same each time, but the policy is there at the second.
+  // Both rounds do the same, but in the second one the policy exists already.
   for (const silent of [false, true]) {
     cluster.silentWatches = silent
     await (await start()).dispose()
   }
-  // Only a pod that outlives its bridge is changed after it was made.
+  // Only a pod that outlives its bridge is patched after creation.
   const kept = await provider({ keepSeconds: 60 }).start({ memoryBytes: 256 << 20 })
   await kept.durable!.keep({ owner: 'a'.repeat(64) })
   await kept.dispose()
@@ -295,7 +295,7 @@ describe('pods', () => {
     const here = await ownCluster()
     await here.create('pods', podManifest({ ...POD, name, bridge: 'dead', pythonArgs: args }))
     await until(() => cluster.pods.get(name)?.status?.phase === 'Failed')
-    // Long enough ago for a living bridge to have removed it.
+    // Old enough that a living bridge would have removed it.
     expect(await removeLeftovers(here)).toEqual([])
     const removed = await removeLeftovers(here, Date.now() + 20 * 60_000)
     expect(removed).toContain(name)
@@ -312,19 +312,19 @@ it('a file in a pod has a maximum size, since the termination log is on the disk
 })
 
 it('64 MiB of output that nothing reads stay in the pod', async () => {
-  // What a pod writes before anybody is attached is lost: it waits for a line.
+  // Output of a pod is lost while nothing is attached, so the program waits for a line.
   const code = 'import sys\ninput()\nfor _ in range(1024):\n    sys.stdout.write("x" * 65536)\nsys.stdout.flush()'
   const before = await heldBytes()
   const sandbox = await ownPod('sandbridge-flood', ['-I', '-c', code])
   onTestFinished(() => sandbox.dispose())
   sandbox.stdin.write('begin\n')
   const { stdout } = sandbox
-  // It is as full as it gets, and stays so.
+  // Wait until the buffer is full and stays so.
   for (let held = -1; stdout.readableLength === 0 || stdout.readableLength !== held;) {
     held = stdout.readableLength
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
-  // The fake cluster is in this process as well.
+  // The fake cluster runs in this process as well.
   expect((await heldBytes()) - before).toBeLessThan(16 << 20)
   let length = 0
   for await (const chunk of stdout as AsyncIterable<Buffer>) length += chunk.byteLength
@@ -340,7 +340,7 @@ describe('the network check', () => {
     const cells = await startCells(provider(checked))
     expect((await cells.run('1 + 1')).value).toBe('2')
     const created = cluster.requests.slice(before).filter((request) => /^POST .*pods$/.test(request))
-    // The pod that tries, and the sandbox.
+    // The probe pod and the sandbox.
     expect(created).toHaveLength(2)
   })
 

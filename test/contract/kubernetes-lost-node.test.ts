@@ -1,4 +1,4 @@
-// What a session in Kubernetes is told when the node of its pod is not reached, or was given up by the cluster, on a fake cluster.
+// This file verifies what a session in Kubernetes is told when its pod's node is unreachable or the cluster has given the node up, on a fake cluster.
 import { afterEach, expect, it } from 'vitest'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
@@ -9,7 +9,7 @@ import { status } from '../support/fake-cluster/answers.ts'
 const { cluster, provider } = await openPods({ keepSeconds: 60 })
 afterEach(() => cluster.heal())
 
-/** A pod that a session has and no bridge. */
+/** A pod that belongs to a session and to no bridge. */
 async function leftPod(owner: string): Promise<string> {
   const sandbox = await provider.start({ memoryBytes: MEMORY_BYTES })
   await Kernel.attach(sandbox)

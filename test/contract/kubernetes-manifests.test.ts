@@ -1,4 +1,4 @@
-// What is applied to a cluster by hand grants what the bridge uses, and nothing else.
+// This file verifies that the manifests for a cluster grant exactly what the bridge uses.
 import { readFileSync } from 'node:fs'
 import { BlockList } from 'node:net'
 import path from 'node:path'
@@ -54,7 +54,7 @@ it('a bridge in the cluster meets the level of its namespace, and has the role o
   const all = baseObjects(BRIDGE_BASE)
   const { spec } = all.find(({ kind }) => kind === 'Deployment') as unknown as { spec: { template: Manifest } }
   const pod = spec.template
-  // Its folders are on a disk of the node; nothing else of it differs.
+  // Its folders are on the node's disk; otherwise it does not differ.
   expect(restrictedViolations(pod)).toEqual([])
   const binding = all.find(({ kind, metadata }) => kind === 'RoleBinding' && metadata.name === 'bridge')
   expect(binding).toMatchObject({
@@ -166,7 +166,7 @@ it('arguments of a pod arrive unchanged, since the kubelet would replace $(NAME)
   const { args } = podManifest(POD).spec.containers[0]!
   const variables = new Map([['HOME', '/workspace']])
   expect(args.map((arg) => expand(arg, variables))).toEqual(POD.pythonArgs)
-  // The control: that is what would happen.
+  // The control: without the escape, it would be expanded.
   expect(expand(POD.pythonArgs[1]!, variables)).not.toBe(POD.pythonArgs[1])
 })
 

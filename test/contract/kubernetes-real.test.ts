@@ -1,4 +1,4 @@
-// The provider contract on a real cluster, where there is one: the fake one of kubernetes.test.ts has to do what this one does.
+// The provider contract on a real cluster, if there is one: the fake cluster of kubernetes.test.ts must behave like it.
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 import { asAdmin, realPods } from '../support/real-cluster.ts'
 import { testProvider } from './provider-contract.ts'
@@ -6,7 +6,7 @@ import { testProvider } from './provider-contract.ts'
 const differences = {
   isLeft: async (id: string) => {
     const pod = await (await asAdmin()).getPod(id)
-    // Newer clusters say that the container has ended before they say it of the pod.
+    // Newer clusters report the container's end before the pod's.
     return pod !== 'gone' && !pod.terminated && (pod.phase === 'Pending' || pod.phase === 'Running')
   },
   killFromOutside: async ({ id }: Sandbox) => (await asAdmin()).deletePod(id, 1),

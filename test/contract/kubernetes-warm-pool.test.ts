@@ -1,4 +1,4 @@
-// Pods of a warm pool in a fake cluster, made from the template of deploy/agent-sandbox: what the bridge does with them, and which ones it refuses.
+// This file verifies pods of a warm pool in a fake cluster, made from the template of deploy/agent-sandbox: how the bridge uses them, and which it refuses.
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { describeCluster, USED_FOR_WARM_POOL } from '../../src/sandbox/kubernetes/describe-cluster.ts'
 import { removeLeftovers } from '../../src/sandbox/kubernetes/leftovers.ts'
@@ -21,7 +21,7 @@ const cluster = await FakeCluster.start()
 process.env['KUBECONFIG'] = cluster.kubeconfig
 afterAll(() => cluster.stop())
 afterEach(() => cluster.heal())
-// What its pods run in.
+// The fake cluster's pods run in bubblewrap.
 beforeEach(async (ctx) => {
   await providerOrSkip('bubblewrap', ctx)
 })
@@ -158,7 +158,7 @@ describe('what is missing', () => {
     const choice = { context: undefined, namespace: undefined, hasServers: false }
     const { usable, verdict } = await describeCluster({ ...choice, warmPool: POOL })
     expect([usable, verdict]).toEqual([false, expect.stringContaining('this user may not create sandboxclaims')])
-    // Without a warm pool, it is not needed.
+    // Without a warm pool, the right is not needed.
     expect((await describeCluster(choice)).usable).toBe(true)
   })
 })
@@ -252,7 +252,7 @@ describe('the manifests', () => {
   it('make pods as the bridge creates them, but for what is the bridge’s own', () => {
     const { metadata, spec } = templatePod(() => {})
     const made = podManifest(OWN_POD)
-    // It waits for longer than a day, its name is the host's, and a node that is lost is the controller's business.
+    // It may wait for longer than a day, its name is the host name, and the controller handles lost nodes.
     const { activeDeadlineSeconds: _, hostname: __, tolerations: ___, containers, ...ofPod } = made.spec
     const [{ args, command, ...waiting }] = spec.containers as [Manifest['spec']['containers'][0]]
     expect(restrictedViolations({ metadata: { name: 'x' }, spec })).toEqual([])

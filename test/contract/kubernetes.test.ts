@@ -1,4 +1,4 @@
-// The provider contract over a fake cluster, whose pods are real processes in bubblewrap: what the provider does is shown, and not what a cluster does.
+// The provider contract on a fake cluster, whose pods are real processes in bubblewrap: tests the provider, not a cluster.
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { testProvider } from './provider-contract.ts'
@@ -6,7 +6,7 @@ import { testProvider } from './provider-contract.ts'
 const { cluster, provider } = await openPods()
 
 const differences = {
-  // The object of a pod whose bridge was killed stays until another bridge comes.
+  // The pod object of a killed bridge stays until another bridge comes.
   isLeft: async (id: string) => {
     const phase = cluster.pods.get(id)?.status?.phase
     return cluster.isRunning(id) || phase === 'Pending' || phase === 'Running'

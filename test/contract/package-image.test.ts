@@ -1,5 +1,5 @@
-// This file verifies requirements of MCP_BRIDGE_PACKAGES in containers: installed into an image once, by the image's own pip, from wherever that is
-// configured to look. Here that is a folder of wheels in the image, so that no test needs a network.
+// This file verifies MCP_BRIDGE_PACKAGES in containers: the image's own pip installs them once into a new image, from its configured index.
+// Here that is a folder of wheels in the image, so that no test needs a network.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ const WITH_PIP = 'localhost/sandbridge-test-pip:1'
 const served = (version: string) =>
   makeWheel({ name: 'served', version, files: { 'served.py': `VERSION = '${version}'\n` } })
 
-/** The folder that this machine's pip is installed in. */
+/** The folder of this machine's pip. */
 function hostPip(): string | undefined {
   const find = 'import os, pip; print(os.path.dirname(pip.__path__[0]))'
   const { status, stdout } = spawnSync('python3', ['-c', find], { encoding: 'utf8' })
@@ -34,7 +34,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   const pip = hostPip()
   let problem = ''
 
-  /** Makes an image with a label that is inherited by all that is built on it, so that it can be found and removed. */
+  /** Builds an image with a label that images built on it inherit, so that all can be found and removed. */
   function buildImage(name: string, lines: string[]): void {
     writeFileSync(path.join(folder, 'Containerfile'), [`FROM ${SLIM_IMAGE}`, `LABEL ${LABEL}`, ...lines].join('\n'))
     const options = ['--force-rm', '--file', path.join(folder, 'Containerfile'), '--tag', name]
@@ -42,7 +42,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     if (status !== 0) problem = stderr
   }
 
-  /** All of them, also those that an earlier run was killed over: an image that is there already is not built. */
+  /** Removes all of them, including those of an earlier run that was killed: an existing image would not be built again. */
   function removeImages(): void {
     const { stdout } = spawnSync(engine, ['images', '--quiet', '--all', '--filter', `label=${LABEL}`], {
       encoding: 'utf8',
@@ -85,7 +85,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   async function needEngine(ctx: TestContext): Promise<void> {
     await providerOrSkip(engine, ctx)
     if (pip === undefined) ctx.skip('python3 of this machine has no pip')
-    // Rootless engines need a device for it that not every machine has.
+    // For this, rootless engines need a device that not every machine has.
     if (/slirp4netns|pasta/.test(problem)) ctx.skip(`${engine} cannot give a build step a network here`)
     expect(problem).toBe('')
   }
@@ -107,7 +107,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
       const cells = await startCells(provider)
       removeImageOf(cells.kernel.sandbox)
       expect((await cells.run('import served, tinypkg\n(served.VERSION, tinypkg.ANSWER)')).value).toBe("('2.0', 42)")
-      // The installer is gone, and so is the network that it may have had.
+      // The installer is gone, and with it any network access it had.
       expect((await cells.run('import pip')).error?.name).toBe('ModuleNotFoundError')
       const interfaces = "[line.split(':')[0].strip() for line in open('/proc/net/dev').readlines()[2:]]"
       expect(await cells.evaluate(interfaces)).toEqual(['lo'])

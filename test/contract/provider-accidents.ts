@@ -1,4 +1,4 @@
-// What every provider promises for the case that a cell takes too much, or that something of a sandbox ends too early.
+// What every provider promises when a cell takes too much, or when a part of a sandbox ends too early.
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
@@ -12,13 +12,13 @@ import type { TestedProvider } from '../support/engines.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
 
 export interface Differences {
-  /** The sandboxes of another file, reached in another way: cells in other languages are not tried again. */
+  /** Another file tests the same sandboxes, reached in another way: cells in other languages are not tested again. */
   isVariant?: boolean
-  /** Only these promises: the rest does not depend on the way. */
+  /** Run only these promises: the rest does not depend on the way. */
   only?: RegExp
-  /** Whether anything of the sandbox is left, looked up where the provider keeps it. */
+  /** Whether anything of the sandbox is left, according to the engine, cluster or process list. */
   isLeft: (sandboxId: string) => Promise<boolean>
-  /** Ends the program that the bridge talks to, behind the bridge's back. */
+  /** Kills the program that the bridge talks to, without the bridge. */
   killFromOutside: (sandbox: Sandbox) => Promise<void>
 }
 
@@ -77,7 +77,7 @@ export function testAccidents(
       const cells = await startCells(provider)
       const { output, status, exit } = await cells.run(FILL_DISK)
       if (status === 'died') {
-        // Files are memory; where the host charges them to the sandbox, a full disk can be that.
+        // Files are in memory; where the host counts them for the sandbox, a full disk can exceed the limit.
         expect(exit?.reason).toBe('out-of-memory')
         return
       }
@@ -110,7 +110,7 @@ export function testAccidents(
         expect(describeExit(exit!), code).toBe(words)
       }
     }
-    // A crash of WebAssembly is another matter.
+    // A crash of WebAssembly is different.
     if (name !== 'pyodide')
       promise('a kernel that a cell has ended is distinguished from one that was killed', accidents)
 
@@ -135,7 +135,7 @@ export function testAccidents(
         bridge.stdout.once('data', (text: Buffer) => resolve(text.toString().trim())),
       )
       const started = descendants(bridge.pid!).map(({ pid }) => pid)
-      // A pod is no process of the bridge's.
+      // A pod is not a process of the bridge.
       if (name !== 'kubernetes') expect(started.length).toBeGreaterThan(0)
       bridge.kill('SIGKILL')
       await until(async () => {
@@ -152,7 +152,7 @@ export function testAccidents(
         async ({ closed }) => (await closed).reason,
         (error: unknown) => (BridgeError.isInstance(error) ? error.code : error),
       )
-      // A forked one, or one that outlives bridges, may have been up before it was ended.
+      // A forked kernel, or one that outlives bridges, may have been up before it was ended.
       const mayBeUp = name === 'bubblewrap-fork' || sandbox.durable
       expect(mayBeUp ? ['SANDBOX_START_FAILED', 'disposed'] : ['SANDBOX_START_FAILED']).toContain(outcome)
       expect(await differences.isLeft(sandbox.id)).toBe(false)
@@ -160,7 +160,7 @@ export function testAccidents(
   })
 }
 
-// Says so inside of the try: an interrupt may come at once.
+// Prints inside the try: an interrupt may come at once.
 export const STUBBORN_LOOP = `
 said = False
 while True:

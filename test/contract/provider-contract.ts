@@ -1,4 +1,4 @@
-// What every provider promises, as one suite that all of them pass. A difference between providers is a parameter here, and is named in docs/security.md.
+// What every provider promises, as one suite that all of them pass. Differences are parameters here and are documented in docs/security.md.
 import { tmpdir } from 'node:os'
 import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -35,6 +35,12 @@ export function testProvider(
       const cells = await startCells(provider)
       expect(cells.kernel.python).toMatch(/^3\.\d\d/)
       expect(cells.kernel.sandbox.provider).toBe(provider.name)
+    })
+
+    promise('a sandbox imports modules of the standard library that its start did not load', async () => {
+      const cells = await startCells(provider)
+      const code = 'import sys\nold = "wave" in sys.modules\nimport wave, xml.dom.minidom, email.mime.text\nold'
+      expect((await cells.run(code)).value).toBe('False')
     })
 
     promise('a sandbox keeps variables from cell to cell', async () => {
@@ -81,7 +87,7 @@ sorted(module for module in modules if module not in sys.modules)`)
       // Types, and the port of the other sandboxes.
       expect(value).toBe("['sandbridge_kernel.frame_types', 'sandbridge_kernel.port', 'sandbridge_kernel.port_pipe']")
     }
-    // What the embedded sandbox has loaded is in its snapshot; what it loads later it has to compile, in some cell's time.
+    // The embedded sandbox's snapshot contains its modules; any other one would be compiled during some cell.
     if (name === 'pyodide')
       promise('a sandbox has loaded the whole kernel, so that no cell waits for it to be compiled', allOfTheKernel)
     else promise('a sandbox has not loaded modules that few cells need; they load when imported', rarelyNeeded)

@@ -1,4 +1,4 @@
-// What every provider promises for cells of other languages, or says that it does not have.
+// What every provider promises for cells of other languages, or reports as unsupported.
 import type { TestContext } from 'vitest'
 import { describe, expect } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
@@ -62,7 +62,7 @@ export function testLanguages(name: TestedProvider, provider: Provider, promise:
       cells.kernel.interrupt()
       expect((await running).status).toBe('interrupted')
       const processes = `[open(f'/proc/{pid}/comm').read().strip() for pid in __import__('os').listdir('/proc') if pid.isdigit()]`
-      // The first process has yet to hear of it.
+      // The first process may not have noticed it yet.
       while ((await cells.evaluate<string[]>(processes)).includes('sleep'))
         await cells.run('import time; time.sleep(0.05)')
       expect((await bash(cells, 'echo "kept $kept"')).output).toBe('kept 1\n')

@@ -5,7 +5,7 @@ import { runningProcesses } from '../support/processes.ts'
 import { testProvider } from './provider-contract.ts'
 
 const pyodide = makeProvider('pyodide')
-/** Process groups by sandbox: the id is nowhere in the list of processes. */
+/** Process groups by sandbox: the list of processes does not contain the id. */
 const groups = new Map<string, number>()
 
 const recorded: Provider = {

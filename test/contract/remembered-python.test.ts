@@ -1,6 +1,6 @@
-// What bridges remember of the Python that forks sandboxes: what it saves, and that a machine on which it no longer holds is searched again.
+// This file verifies what bridges remember about the Python that forks sandboxes: what it saves, and that a machine that has changed is searched again.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, type TestContext, vi } from 'vitest'
 import { findPrograms } from '../../src/process/find-program.ts'
@@ -8,7 +8,7 @@ import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'
 
-/** A bwrap that says what it is started for, and fails once where it is told to. The system's Python is the only one. */
+/** A bwrap that logs what it is started for, and fails once when told to. The system's Python is the only one. */
 async function watchedBubblewrap(ctx: TestContext) {
   await providerOrSkip('bubblewrap-fork', ctx)
   const folder = mkdtempSync(path.join(process.getuid?.() === 0 ? '/opt' : homedir(), 'sandbridge-test-'))
@@ -27,7 +27,7 @@ async function watchedBubblewrap(ctx: TestContext) {
   writeFileSync(path.join(folder, 'bwrap'), `${script.join('\n')}\n`, { mode: 0o755 })
   vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const cacheDir = path.join(folder, 'cache')
+  const cacheDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
   /** What a bridge starts to run its first cell. */
   const started = async (): Promise<string[]> => {
     rmSync(log, { force: true })

@@ -1,5 +1,5 @@
-// This file verifies that a server that comes as an MCPB file is fetched, checked, unpacked, run from its own folder and removed with it, and that a file
-// that is not what the registry says, or that reaches out of its folder, leaves nothing behind.
+// This file verifies that a server in an MCPB file is downloaded, checked, unpacked, run from its own folder and removed with it, and that a file
+// with another hash than the registry's, or with paths outside its folder, leaves nothing behind.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const SECRET = 's3cret-of-the-user'
 
-/** Tells in its answers what it was started with, and from where. */
+/** Its replies say how and where it was started. */
 const SERVER = `
 import { word } from './lib/word.mjs'
 const write = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
@@ -107,7 +107,7 @@ async function setUp() {
   const run = (args: string[], more: Record<string, string> = {}) =>
     runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }), { cwd: home })
   const unpacked = path.join(home, 'MCPs/added-servers')
-  /** What is left of it, one line a folder. */
+  /** What is left of it, one line per folder. */
   const folders = () =>
     existsSync(unpacked)
       ? readdirSync(unpacked).flatMap((name) =>
@@ -153,7 +153,7 @@ it('sandbridge add installs an MCPB file: fetches, shows, unpacks, starts, updat
   expect(statSync(path.dirname(folder!)).mode & 0o077).toBe(0)
   expect(statSync(path.join(folder!, 'server/main.mjs')).mode & 0o777).toBe(0o755)
 
-  // Declined, it leaves the version in use alone.
+  // When declined, the version in use is unchanged.
   offer('1.1.0', bundle(MANIFEST, [], 'second'))
   expect((await run(['update', '--dry-run'])).stdout).toContain('weather: 1.0.0 → 1.1.0')
   expect(folders()).toEqual([folder])
@@ -204,7 +204,7 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
     'more than 1024 MiB unpacked',
     ({ offer }) => {
       const bomb = bundle(MANIFEST, [{ name: 'zeros', data: 'x' }])
-      // The list of files says that the last one has three GiB.
+      // The file's directory claims that the last entry has three GiB.
       bomb.writeUInt32LE((3 << 30) >>> 0, bomb.lastIndexOf(Buffer.from('PK\x01\x02')) + 24)
       offer('1.0.0', bomb)
     },

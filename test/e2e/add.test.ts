@@ -1,4 +1,4 @@
-// This file verifies how a server of a registry becomes one of the user's: shown, tried, kept, updated and removed, and that no secret shows on the way.
+// This file verifies how a registry's server becomes one of the user's: shown, tried, saved, updated and removed, without showing any secret.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -26,7 +26,7 @@ const weather = (version: string, more: object = {}) => ({
   ],
 })
 
-/** A home with an `npx` that writes down what it was started with and is then a real server. */
+/** A home with an `npx` that logs its arguments and then is a real server. */
 async function setUp(servers = [listed(weather('1.0.0'))]) {
   const home = makeHome()
   const registry = await FakeRegistry.start(servers)
@@ -43,7 +43,7 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
   const env = { PATH: `${bin}:${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }
   const run = (args: string[], more: Record<string, string> = {}) =>
     runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }), { cwd: home })
-  // A jailed server has a home folder of its own.
+  // A jailed server has its own home folder.
   const jails = path.join(home, 'MCPs/.sandbridge/jail')
   const startedIn = () =>
     [home, ...(existsSync(jails) ? readdirSync(jails).map((name) => path.join(jails, name)) : [])]
@@ -144,7 +144,7 @@ const open = {
   environmentVariables: [{ name: 'UNITS', isRequired: true, choices: ['si', 'us'] }],
 }
 
-/** A bridge whose user answers `content`, or says no. */
+/** A bridge whose user answers `content`, or declines. */
 async function asking(servers: ReturnType<typeof listed>[], content?: Record<string, string | boolean>) {
   const made = await setUp(servers)
   const messages: string[] = []
@@ -216,7 +216,7 @@ it.runIf(canJail)(
     expect(await bridge.run('await mcp_weather.echo(message="hello")')).toContain('hello')
     expect(startedIn()[0]).toContain('/.sandbridge/jail/')
     await run(['remove', 'weather', '--yes'])
-    // Its home folder goes with it.
+    // Its home folder is removed with it.
     expect(startedIn()).toEqual([])
     await run(['add', 'weather', '--yes', '--no-jail'], { MCP_INPUT_WEATHER_UNITS: 'si' })
     expect(startedIn()).toEqual([path.join(home, 'started')])

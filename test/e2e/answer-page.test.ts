@@ -1,4 +1,4 @@
-// This file verifies how a user whose client cannot ask comes to a question: by a link in the log, in the browser, or shown by the client. The link opens
+// This file verifies how a user whose client cannot ask gets a question: by a link in the log, in the browser, or shown by the client. The link opens
 // once, and neither the model nor the sandbox ever sees it.
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { ruledBridge } from '../support/ruled-bridge.ts'
 
 const ask = { ask: ['hub__create_issue'] }
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+\?at=ask/
-/** The error with all that the sandbox knows of it. */
+/** Prints everything about the error that the sandbox can see. */
 const call = (id = 1) => `
 try:
     i = ${id}; await mcp_hub.create_issue(title="<b>it</b>", id=i)
@@ -21,7 +21,7 @@ try:
 except runtime.PermissionDenied as error:
     print("denied:", error, vars(error), error.__cause__, error.__context__)`
 
-/** Whether any file below holds the text. */
+/** Whether any file below the folder contains the text. */
 function holds(folder: string, text: string): boolean {
   return readdirSync(folder, { withFileTypes: true }).some((entry) => {
     const full = path.join(folder, entry.name)
@@ -46,7 +46,7 @@ describe('a client that cannot ask at all', () => {
     await until(() => LINK.test(bridge.stderr))
     const link = new URL(LINK.exec(bridge.stderr)![0])
     const word = link.pathname.split('/').at(-1)!
-    // A client that asks for the log lines of its runs hears of the question, and gets no link.
+    // A client that subscribed to its runs' log lines is told about the question and gets no link.
     await until(() => JSON.stringify(heard).includes('A call waits for an answer'))
     expect(JSON.stringify(heard)).not.toContain(word)
     expect(JSON.stringify(result)).not.toContain(word)
@@ -98,7 +98,7 @@ describe('a client that cannot ask at all', () => {
   )
 })
 
-/** What a user does who opens the link, and presses a button. */
+/** Opens the link and presses a button, like a user. */
 async function press(url: string, answer: string, origin = new URL(url).origin) {
   const page = await (await fetch(url)).text()
   const [, action = '', form = ''] = /action="([^"]+)".*name="form" value="([\w-]+)"/.exec(page) ?? []

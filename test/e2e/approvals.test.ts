@@ -1,4 +1,4 @@
-// This file verifies asking: one question for what belongs together, with all that is sent, and a call for nothing but a clear yes to it.
+// This file verifies approvals: one question for calls that belong together, with everything that is sent, and no call without a clear yes to it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -41,7 +41,7 @@ it('two hundred calls of one shape are one question, at once or one after the ot
   await bridge.run('for i in range(200): await mcp_hub.create_issue(id=i)')
   expect(questions).toHaveLength(2)
   expect(reached()).toHaveLength(400)
-  // Another tool, another shape and another cell are another question.
+  // Another tool, another shape and another cell give another question.
   await bridge.run('i = 1\nawait mcp_hub.create_issue(id=i); await mcp_hub.create_issue(title=i)')
   await bridge.run('await mcp_hub.delete_repo(id=i)')
   expect(questions.length).toBeGreaterThanOrEqual(4)
@@ -65,7 +65,7 @@ it('calls that are found in a cell are one question before it starts', async () 
     ['delete_repo', { id: 7 }],
   ])
   expect(await bridge.run('ran')).toBe('1')
-  // What was allowed is used up: the same cell asks again.
+  // The grant is used up: the same cell asks again.
   expect(await bridge.run(cell)).toContain('Not run')
 })
 
@@ -178,7 +178,7 @@ await asyncio.gather(mcp_hub.create_issue(id=to), change())
 await mcp_hub.create_issue(id=sly, title="sly")
 `)
   expect(reached()[0]).toEqual(['create_issue', { id: { owner: 'acme', list: ['a'] } }])
-  // What a dict of its own kind says of itself when it is sent is what is shown.
+  // A dict subclass is shown as the value that is actually sent.
   const [, sent] = reached()[1] as [string, { id: { owner: string } }]
   expect(questions[1]).toContain(`id.owner: "${sent.id.owner}"`)
   expect(questions[0]).toContain('owner: "acme"')

@@ -1,4 +1,4 @@
-// This file verifies that files which a cell keeps outlive its session, reach the client, and never leave their folder.
+// This file verifies that files that a cell saves outlive its session, reach the client, and never leave their folder.
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

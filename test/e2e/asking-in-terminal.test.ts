@@ -1,4 +1,4 @@
-// This file verifies that `exec`, `shell` and `run-workflow` ask about calls in the terminal they were started in, and that nothing is called without one.
+// This file verifies that `exec`, `shell` and `run-workflow` ask about calls in their terminal, and that nothing is called without one.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -133,7 +133,7 @@ it('exec without a terminal makes no call and says what allows it, which does', 
   expect(stdout).toContain('hub.create_issue was not allowed: there is no terminal to ask in')
   const command = /sandbridge (permissions allow hub__create_issue)/.exec(stdout)![1]!
   expect([code, reached()]).toEqual([1, 0])
-  // Nothing is left to be answered for a command that has ended.
+  // No question stays open for a command that has ended.
   const open = await runProgram(process.execPath, [CLI, 'approve', '--json'], bridgeEnv(home), { cwd: home })
   expect(JSON.parse(open.stdout)).toEqual([])
   expect((await runProgram(process.execPath, [CLI, ...command.split(' ')], bridgeEnv(home), { cwd: home })).code).toBe(

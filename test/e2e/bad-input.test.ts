@@ -1,4 +1,4 @@
-// This file verifies that no argument costs a session: each wrong one is a clear error, and the next cell runs.
+// This file verifies that invalid arguments are clear errors and do not affect the session: the next cell runs.
 import { decode } from '@toon-format/toon'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'

@@ -1,4 +1,4 @@
-// Bash cells through the built bridge, in bubblewrap: the tool, the command `mcp`, rules, limits, and a cell that attacks the command's socket.
+// This file verifies bash cells with the built bridge in bubblewrap: the tool, the command `mcp`, rules, limits, and an attack on the command's socket.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -113,7 +113,7 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
   })
 })
 
-/** Speaks to the socket of `mcp` as any process of the sandbox can. */
+/** Writes to the socket of `mcp`, as any process of the sandbox can. */
 const SPEAK = `import glob, socket, sys
 def speak(data, wait=True):
     one = socket.socket(socket.AF_UNIX)

@@ -1,4 +1,4 @@
-// The image of the bridge, built without a network on the Node image of the tests, and run as a cluster runs it: without root, on a read-only system.
+// This file verifies the bridge's image, built offline on the tests' Node image and run as in a cluster: without root, on a read-only system.
 import { expect, it, onTestFinished } from 'vitest'
 import { buildBridgeImage, docker } from '../support/bridge-image.ts'
 import { NODE_IMAGE, providerOrSkip } from '../support/engines.ts'
@@ -20,7 +20,7 @@ it('the image of the bridge serves without root, on a read-only system', { timeo
     return docker('exec', id, 'node', '-e', code)
   }
   await until(() => ask('/healthz') === '200')
-  // There is no cluster here: it is up, and takes no work.
+  // Without a cluster, it is up but not ready.
   expect([ask('/readyz'), ask('/mcp')]).toEqual(['503', '401'])
   expect(docker('exec', id, 'id', '-u')).toBe('65534')
   expect(() => docker('exec', id, 'touch', '/opt/sandbridge/x')).toThrow('Read-only file system')

@@ -1,4 +1,4 @@
-// This file verifies that workflows and files travel as one bundle that is the same wherever it is made, and that a bundle which was tampered with
+// This file verifies that workflows and files travel in one bundle, which is the same wherever it is made, and that a manipulated bundle
 // changes nothing.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -59,7 +59,7 @@ it('a bundle is shown first, and imported when confirmed', async () => {
   expect((await at(other, 'artifacts', 'show', 'report.csv')).stdout).toBe('a,b\n1,2\n')
   expect((await at(other, 'import', bundle, '--dry-run')).stdout).toContain('weekly-report: the same source as yours')
   const [listed] = JSON.parse((await at(other, 'workflows', '--json')).stdout) as { workflow: { uses: object[] } }[]
-  // What a bundle says of tools is nothing to rely on.
+  // A bundle's claims about tools are not trusted.
   expect(listed!.workflow.uses).toMatchObject([
     { tool: 'add_line', readOnly: false },
     { tool: 'lines', readOnly: false },
@@ -80,7 +80,7 @@ it('a bundle can be exported as a notebook', async () => {
   ])
 })
 
-/** Repacks the bundle with Python's zipfile: `change` sees the entries as a list of [ZipInfo, bytes]. */
+/** Repacks the bundle with Python's zipfile: `change` gets the entries as a list of [ZipInfo, bytes]. */
 async function tampered(name: string, change: string): Promise<string> {
   const file = path.join(home, `${name}.sbx`)
   const script = `

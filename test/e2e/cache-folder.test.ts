@@ -1,4 +1,4 @@
-// A run that uses a server leaves the cache folder such that root's sandboxes, which run as another user, still find their packages in it.
+// This file verifies that after a run that uses a server, root's sandboxes, which run as another user, can still read packages in the cache folder.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

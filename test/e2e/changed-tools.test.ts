@@ -1,4 +1,4 @@
-// This file verifies that a tool that its server describes in another way than at first is noticed, and that the one tool of ours says what is true.
+// This file verifies that a tool whose description has changed since its first listing is detected, and that run_python's annotations are true.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

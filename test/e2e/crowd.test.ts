@@ -1,5 +1,5 @@
-// This file verifies that many clients over HTTP that come at once all get a sandbox, hear their place meanwhile, and that a bridge which is ended
-// leaves nothing of them, whether their sandboxes run or are being started. SANDBRIDGE_CROWD=100 is the long form.
+// This file verifies that many HTTP clients that connect at once all get a sandbox and see their position meanwhile, and that a bridge that is stopped
+// leaves nothing behind, whether sandboxes run or are being started. SANDBRIDGE_CROWD=100 is the long form.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, type TestContext } from 'vitest'
 import type { ProviderName } from '../../src/sandbox/provider.ts'
@@ -28,7 +28,7 @@ function containersOf({ child }: HttpBridge): string[] {
   return spawnSync('docker', args, { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
 }
 
-/** A container that is being made when the bridge ends comes up without an input, ends by itself and is removed. */
+/** A container that is being created when the bridge ends starts without an input, exits and is removed. */
 async function endAndAwaitNothingLeft(bridge: HttpBridge, runtime: ProviderName): Promise<void> {
   const children = new Set(descendants(bridge.child.pid!).map(({ pid }) => pid))
   const exited = new Promise((resolve) => bridge.child.once('exit', resolve))
@@ -69,7 +69,7 @@ it('clients that are as many as the sessions a bridge may keep are all connected
   const count = 300
   const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_SESSIONS: String(count) } })
   const clients = await Promise.all(Array.from({ length: count }, () => bridge.connect('legacy')))
-  // The stream that each of them listens on is open meanwhile.
+  // Each client has an open stream meanwhile.
   const tools = await Promise.all(clients.map(({ client }) => client.listTools()))
   expect(tools.map((one) => one.tools.length)).toEqual(Array.from({ length: count }, () => 1))
 })

@@ -1,4 +1,4 @@
-// This file verifies what a client gets from the image with the data libraries: a figure as an image, a grouped table as text.
+// This file verifies what a client gets from the image with data libraries: a figure as an image, a grouped table as text.
 import { describe, expect, it } from 'vitest'
 import { DATA_IMAGE, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -21,7 +21,7 @@ describe.each(['podman', 'docker', 'bubblewrap-image'] as const)('the data image
       'import io, PIL.Image\npng = io.BytesIO()\nPIL.Image.new("1", (5000, 2500)).save(png, "PNG")\n' +
       'type("Scan", (), {"_repr_png_": lambda self: png.getvalue()})()'
     const [scan] = (await bridge.call({ code })).content.filter(({ type }) => type === 'image')
-    // The width, where every PNG has it.
+    // The width, at its position in every PNG.
     expect(Buffer.from(String(scan!['data']), 'base64').readUInt32BE(16)).toBe(1568)
 
     const frame = "pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'sold': [1, 2, 3]})"

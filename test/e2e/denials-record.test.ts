@@ -1,4 +1,4 @@
-// This file verifies that every denied call has its line in the record, whoever denied it, and that a yes is not listed among the denials.
+// This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is not listed as denied.
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'
@@ -17,7 +17,7 @@ it('sandbridge log lists calls that were denied by a rule, a limit, the user or 
     answer: () => answers.shift(),
   })
   await bridge.run('await runtime.list_tools("hub")')
-  // Not made by hand in the source, so that the check before a cell does not see them.
+  // Called through getattr, so that the check before a cell does not see the calls.
   const call = (tool: string, id: number) => bridge.run(caught(`i = ${id}; await getattr(mcp_hub, "${tool}")(id=i)`))
   await call('delete_repo', 1)
   await call('delete_all', 2)

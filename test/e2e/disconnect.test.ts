@@ -1,11 +1,11 @@
-// This file verifies that the bridge leaves nothing behind, however its client goes away.
+// This file verifies that the bridge leaves nothing behind, however its client disconnects.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
 
-/** A process and all that descend from it, as pid and start time: a pid alone may be reused. Linux only. */
+/** A process and all its descendants, as pid and start time: a pid alone may be reused. Linux only. */
 function processTree(pid: number): string[] {
   if (!existsSync(`/proc/${pid}/task`)) return []
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
@@ -26,7 +26,7 @@ function identify(pid: number): string | undefined {
 
 const alive = (ids: string[]) => ids.filter((id) => identify(Number(id.split('@')[0])) === id)
 
-/** Speaks just enough MCP by hand to have a client that can vanish at any moment. */
+/** Writes the MCP messages by hand, so that the client can vanish at any moment. */
 async function startWithBusyCell(): Promise<{ child: ChildProcess; tree: string[] }> {
   const home = makeHome({ everything: published.everything(), stubborn: fixtureServer('raw.mjs', 'ignores-signals') })
   const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
@@ -73,7 +73,7 @@ describe('a bridge with a busy cell and two upstreams, one of which ignores SIGT
     const { child, tree } = await startWithBusyCell()
     child.kill('SIGKILL')
     for (let waited = 0; waited < 10_000 && alive(tree).length > 0; waited += 100) await sleep(100)
-    // An upstream that ignores everything, its stdin's end too, cannot be reached by a dead bridge; nothing else may stay.
+    // Only an upstream that ignores everything, including the end of its stdin, can survive a dead bridge.
     const left = alive(tree).map((id) => readFileSync(`/proc/${id.split('@')[0]}/cmdline`, 'utf8'))
     expect(left.filter((command) => !command.includes('ignores-signals'))).toEqual([])
     for (const id of alive(tree)) process.kill(Number(id.split('@')[0]), 'SIGKILL')

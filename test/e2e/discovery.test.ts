@@ -1,4 +1,4 @@
-// This file verifies how Python finds and calls upstream tools: every name that the system this re-creates had, against published servers.
+// This file verifies how Python finds and calls upstream tools: every name of the system this project re-creates, with published servers.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -177,7 +177,7 @@ describe('several at once', () => {
     expect(text).toMatch(
       /Example: await mcp_my_files\.edit_file\(path='path', edits=\[\{'oldText': 'oldText', 'newText': 'newText'\}\]\)/,
     )
-    // From the end of its description, which a line leaves out.
+    // From the end of its description, which the tool's line leaves out.
     expect(text).toContain('Both source and destination must be within allowed directories')
     expect(text).not.toContain('read_text_file(')
   })
@@ -305,7 +305,7 @@ describe('MCP_BRIDGE_LOAD=explicit', () => {
     expect(await strict.run('LOADED_MCP_SERVERS, list(mcp_servers), runtime.list_loaded_server_metadata()')).toBe(
       '((), [], [])',
     )
-    // What was just listed can be called by the run that names it.
+    // The run that names a server can call what was just listed.
     expect(await strict.run('await mcp_everything.echo(message="x")', { servers: ['everything'] })).toMatch(/x/)
     expect(await strict.run('await runtime.list_servers()', { servers: ['everything', 'my-files'] })).toBe(
       "['everything', 'my-files']",
@@ -318,7 +318,7 @@ describe('MCP_BRIDGE_LOAD=explicit', () => {
       servers: { everything: published.everything(), memory: published.memory('/dev/null') },
       env,
     })
-    // Its tools, its instructions and that it runs are known to the bridge from here on.
+    // From here on, the bridge knows its tools, its instructions and that it runs.
     expect(
       await strict.run('len(await runtime.list_tools("everything")) > 5', { servers: ['everything', 'memory'] }),
     ).toBe('True')

@@ -1,5 +1,5 @@
-// The code in the documentation works: Python blocks run in the embedded sandbox against fixture servers, JSON blocks are read by the
-// bridge, and every `sandbridge …` that a page names is a command with these options.
+// This file verifies the code in the documentation: Python blocks run in the embedded sandbox with fixture servers, the bridge reads JSON blocks,
+// and every `sandbridge …` on a page is a command with these options.
 //   ```python                     runs; blocks of a page share one session, from top to bottom
 //   ```python no-run: a reason    does not run
 import { execFileSync } from 'node:child_process'
@@ -67,7 +67,7 @@ it('every JSON block of the documentation is valid', () => {
   for (const { page, line, code } of JSON_BLOCKS) expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow()
 })
 
-/** What the bridge says of a file in ~/MCPs: the servers it found, and what it skipped. */
+/** What the bridge finds in a file in ~/MCPs: servers, and skipped entries. */
 async function readServers(file: string): Promise<{ names: string[]; skipped: unknown[] }> {
   const home = makeHome()
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -91,7 +91,7 @@ it('control: an invalid server definition in the documentation is noticed', asyn
   expect((await readServers('{ "mcpServers": { "a": { "command": 7 } } }')).skipped).toHaveLength(1)
 })
 
-/** What `--help` says of a command; undefined when there is no such command. */
+/** The `--help` of each command; undefined for an unknown command. */
 const helps = new Map<string, string | undefined>()
 function helpOf(words: string[]): string | undefined {
   const key = words.join(' ')
@@ -105,7 +105,7 @@ function helpOf(words: string[]): string | undefined {
   return helps.get(key)
 }
 
-/** Command lines of console blocks, and those in the text. */
+/** Command lines in console blocks and in the text. */
 function commandsIn(page: string): string[] {
   const typed = blocksIn([page], 'console').flatMap(({ code }) => code.match(/^\$ .*/gm) ?? [])
   const named = Array.from(read(page).matchAll(/`(?:npx )?(sandbridge [^`]+)`/g), ([, command]) =>
@@ -114,7 +114,7 @@ function commandsIn(page: string): string[] {
   return [...typed.map((line) => line.slice(2)), ...named].filter((line) => line.startsWith('sandbridge '))
 }
 
-/** What is wrong with a command line, or nothing. */
+/** What is wrong with a command line; undefined when it is valid. */
 function problemWith(line: string): string | undefined {
   const words = line
     .replaceAll(/(['"]).*?\1/g, 'TEXT')

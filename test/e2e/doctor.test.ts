@@ -1,4 +1,4 @@
-// This file verifies what `sandbridge doctor` finds wrong, what it corrects, and what it says with its exit code.
+// This file verifies the problems that `sandbridge doctor` finds, its fixes, and its exit codes.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -90,7 +90,7 @@ it('doctor tries all walls of the sandbox in one sandbox', async () => {
 
 it('doctor finds a damaged snapshot of the embedded sandbox', async () => {
   const { home, doctor } = doctorIn({})
-  // Other tests use the one that homes share.
+  // Other tests use the cache that homes share.
   const cacheFolder = path.join(home, 'cache/pyodide')
   rmSync(cacheFolder)
   const bundle = await ensureBundle({
@@ -124,7 +124,7 @@ describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { 
     const { findings } = JSON.parse(stdout) as Report
     const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]))
     expect(levels).toMatchObject({ network: 'ok', seccomp: 'ok', memory: 'ok', processes: 'ok', time: 'ok' })
-    // Rootless podman on cgroup v1 cannot hold CPUs, and bubblewrap has no limit of them.
+    // Rootless podman on cgroup v1 cannot limit CPUs, and bubblewrap has no CPU limit.
     if (name === 'docker') expect(levels['cpus']).toBe('ok')
     expect([0, 1]).toContain(code)
   })

@@ -1,4 +1,4 @@
-// What pages describe in full: the options of some commands, which are those that --help shows, and the sections of `npm run bench`.
+// This file verifies pages that are complete: the options of some commands match --help, and the sections those of `npm run bench`.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,7 +7,7 @@ import { CLI, ROOT } from '../support/bridge-process.ts'
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/configuration.md'), 'utf8')
 
-/** Long options in a text, without those that every command has. */
+/** Long options in a text, without those of every command. */
 function optionsIn(text: string): string[] {
   const found = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option)
   return [...new Set(found)].filter((option) => option !== '--help').toSorted()

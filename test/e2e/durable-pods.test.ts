@@ -1,4 +1,4 @@
-// This file verifies that sessions in Kubernetes outlive a bridge, and that any replica takes any call, on a fake cluster whose pods are processes in
+// This file verifies that sessions in Kubernetes outlive a bridge, and that any replica serves any call, on a fake cluster whose pods are processes in
 // bubblewrap.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const env = {
 
 testDurablePods({
   env,
-  // What the pods of the fake cluster run in.
+  // The fake cluster's pods run in bubblewrap.
   skipWithout: async (ctx) => void (await providerOrSkip('bubblewrap', ctx)),
   stopApiServer: () => cluster.goAway(),
   startApiServer: () => cluster.listen(),
@@ -27,7 +27,7 @@ testDurablePods({
   },
 })
 
-/** Those that a session has had. */
+/** Pods that belonged to a session. */
 const keptPods = () =>
   cluster.pods.list().flatMap(({ metadata }) => (metadata.annotations?.['sandbridge/owner'] ? [metadata.name] : []))
 
@@ -52,7 +52,7 @@ it('a cell whose time is up while its node does not answer keeps its variables, 
   expect(await client!.run('kept', { session })).toMatch(
     /^7\n\[Cell 2 reached its time limit while no bridge was there/,
   )
-  // The control: one that answers and does not stop is ended.
+  // The control: a pod whose bridge responds but whose cell does not stop is ended.
   const stubborn = `
 def spin():
     while True:

@@ -1,4 +1,4 @@
-// What a session in Kubernetes promises when bridges come and go: real bridges over HTTP on one cluster, which is a fake or a real one.
+// What a session in Kubernetes promises while bridges come and go: real bridges over HTTP on one cluster, fake or real.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -11,18 +11,18 @@ import { until } from '../support/processes.ts'
 import { runProgram } from '../support/run-program.ts'
 
 export interface DurableCluster {
-  /** Settings of a bridge that uses it. */
+  /** Settings of a bridge on this cluster. */
   env: Record<string, string>
-  /** Skips the test where the cluster, or what it needs, is missing. */
+  /** Skips the test when the cluster or something it needs is missing. */
   skipWithout: (ctx: TestContext) => Promise<void> | void
   stopApiServer: () => Promise<void>
   startApiServer: () => Promise<void>
-  /** How long it is away in a test. */
+  /** How long it is down in a test. */
   awayMs: number
   deletePods: () => Promise<void>
 }
 
-/** How replicas find sessions of each other, and who may use them. */
+/** How replicas find each other's sessions, and who may use them. */
 const SHARED = {
   MCP_BRIDGE_SESSION: 'durable',
   MCP_BRIDGE_HANDLE_KEY: 'k'.repeat(32),
@@ -44,7 +44,7 @@ export async function startReplicas(cluster: Pick<DurableCluster, 'env'>, count:
   return { bridges, clients, ledger, lines }
 }
 
-/** Once it has noted that the client has the results so far: it does that right behind sending them. */
+/** Kills the bridge after it has recorded that the client has the results so far, which it does right after sending them. */
 async function kill({ child }: HttpBridge, client?: HttpClient): Promise<void> {
   await client?.client.listTools()
   await sleep(200)
@@ -102,7 +102,7 @@ export function testDurablePods(cluster: DurableCluster): void {
     await b!.run('1', { session })
     await kill(bridges[1]!, b)
     expect(await a!.run('x', { session })).toBe('8')
-    // A reset leads to another pod, and the result has the handle for that.
+    // A reset leads to another pod, and the result has its handle.
     await a!.run('runtime.reset()', { session })
     const next = await a!.run("'x' in globals()", { session })
     expect(next).toMatch(/^False/)
@@ -136,7 +136,7 @@ export function testDurablePods(cluster: DurableCluster): void {
     await Promise.race([running, until(() => lines().length > 5)])
     await cluster.stopApiServer()
     await sleep(cluster.awayMs / 2)
-    // The answer of a call that began before.
+    // Releases the reply of a call that began before.
     rmSync(`${ledger}.held`)
     await sleep(cluster.awayMs / 2)
     await cluster.startApiServer()
@@ -159,7 +159,7 @@ export function testDurablePods(cluster: DurableCluster): void {
       expect(await clients[index]!.run('secret', { session: forged.toString('base64url') })).toContain(unknown)
     }
     expect(await b!.run('secret', { session })).toBe('7')
-    // A pod that is gone is no session either, and no new one.
+    // A session whose pod is gone is unknown, and is not replaced by a new one.
     await cluster.deletePods()
     await kill(bridges[1]!)
     const third = await startHttpBridge({ env })
@@ -186,7 +186,7 @@ export function testDurablePods(cluster: DurableCluster): void {
       404,
       expect.stringContaining('another bridge had it, which has ended or was not reached. Initialize again'),
     ])
-    // Until it is certain that the replica is gone, nobody gets what it has.
+    // Its pods are taken over only when it is certain that the replica is gone.
     await sleep(7_000)
     expect(await (await b.connect('legacy')).run('x')).toBe('5')
   })

@@ -1,4 +1,4 @@
-// This file verifies that a sandbox outlives its bridge: a real one is killed between cells and in the middle of one, and the next goes on with it.
+// This file verifies that a sandbox outlives its bridge: a real bridge is killed between cells and during one, and the next one continues with it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ function setUp(engine: 'docker' | 'podman') {
     return existsSync(all) ? readdirSync(all) : []
   }
   let first: string | undefined
-  /** The id of the sandbox that was there when this was first asked: ask before there is another one. */
+  /** The id of the first sandbox; call it before another one exists. */
   const keptId = () => (first ??= ids()[0])
   const inSandbox = (...command: string[]) =>
     spawnSync(engine, ['exec', `sandbridge-durable-${keptId()}`, ...command]).status === 0
@@ -60,7 +60,7 @@ function setUp(engine: 'docker' | 'podman') {
   }
 }
 
-/** Once it has noted that the client has the results so far: it does that right behind sending them. */
+/** Kills the bridge after it has recorded that the client has the results so far, which it does right after sending them. */
 async function kill(bridge: TestBridge): Promise<void> {
   await bridge.client.listTools()
   const ended = new Promise<void>((resolve) => (bridge.client.onclose = resolve))
@@ -74,7 +74,7 @@ describe.each(['docker', 'podman'] as const)('%s', (engine) => {
     const { open, sandbridge, ids } = setUp(engine)
     const first = await open()
     expect(await first.run('x = 41\nruntime.session().mode')).toBe("'durable'")
-    // The client has that result: it is told no second time.
+    // The client has this result: it must not be reported again.
     expect(await first.run('x')).toBe('41')
     await kill(first)
     const [listed] = JSON.parse((await sandbridge('sandboxes', '--json')).stdout) as Record<string, unknown>[]
@@ -161,7 +161,7 @@ it('a kept sandbox is given to one bridge at a time, and the same source does no
   const answer = second.run(WAIT)
   make('go')
   expect(await answer).toMatch(/^'run 1'\n\[Cell 2 had the same source .* It was not run again/)
-  // A bridge that is asked to end leaves its cell, too.
+  // A bridge that is asked to end leaves its cell running, too.
   const left = second.run(WAIT)
   await until(() => has('begun'))
   process.kill(second.pid, 'SIGTERM')
@@ -173,7 +173,7 @@ it('a kept sandbox is given to one bridge at a time, and the same source does no
   expect(await third.run('runs')).toMatch(
     /^2\n\[Cell 3, which ran when the bridge ended, has finished. It showed:\n'run 2'/,
   )
-  // The other one has its own.
+  // The other session has its own variables.
   expect(await other.run('"runs" in globals()')).toBe('False')
   await kill(third)
   const changed = await open({
@@ -247,7 +247,7 @@ def stand_in():
             time.sleep(0.001)
         end.close()
 threading.Thread(target=stand_in, daemon=True).start()`)
-  // While a bridge is there, nobody is.
+  // While a bridge is connected, no other connection is let in.
   expect(await first.run("import asyncio\nawait asyncio.sleep(0.2)\nseen['let in'], seen['turned away'] > 5")).toBe(
     '(0, True)',
   )
@@ -255,7 +255,7 @@ threading.Thread(target=stand_in, daemon=True).start()`)
   const second = await open()
   expect(await second.run('x')).toBe('7')
   expect(await second.run("seen['let in'] > 0, seen['told']")).toBe("(True, b'')")
-  // Its end is that of the container and of the record.
+  // Ending the session removes the container and the record.
   const [id] = ids()
   await second.run('runtime.reset()')
   await second.client.close()
@@ -283,7 +283,7 @@ it('a kept sandbox is given back to a modern client by its handle, and to no cli
   )
   expect(await again.run('x', { session })).toBe('5')
   const [id] = readdirSync(path.join(home, 'MCPs/sandboxes'))
-  // The home goes before `setUp` looks into it.
+  // The home is deleted before `setUp` looks into it.
   onTestFinished(() => void spawnSync(ENGINE, ['rm', '--force', `sandbridge-durable-${id}`]))
   const record = path.join(home, 'MCPs/sandboxes', id!, 'record.json')
   expect(readFileSync(record, 'utf8')).not.toContain(session)

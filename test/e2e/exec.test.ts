@@ -1,4 +1,4 @@
-// This file verifies `sandbridge exec`: how people try it from a terminal.
+// This file verifies `sandbridge exec`, with which people try the bridge in a terminal.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 // This file verifies what a new user reads from the first command to the first useful cell, with ten servers of which some do not work.
-// The text is kept beside it, to be read: `vitest run test/e2e/first-session.test.ts -u` writes it anew.
+// The text is stored beside it for reading: `vitest run test/e2e/first-session.test.ts -u` updates it.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -65,7 +65,7 @@ it('the first session of a user in a terminal reads well', { timeout: 180_000 },
   writeFileSync(path.join(project, '.mcp.json'), JSON.stringify({ mcpServers: { project: published.everything() } }))
   let session = ''
   for (const args of COMMANDS) {
-    // A person is at a terminal only where that is what changes the words.
+    // Uses a terminal only for commands whose output depends on it.
     const before = args.length === 0 ? ['python3', DRIVER, '[]', process.execPath] : [process.execPath]
     const [command, ...rest] = [...before, CLI, ...args] as [string, ...string[]]
     const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'pyodide', TERM: 'xterm', MCP_BRIDGE_LOG_LEVEL: 'error' })
@@ -88,7 +88,7 @@ function normalised(text: string, home: string): string {
       .replaceAll(process.execPath, 'node')
       .replaceAll(process.version, 'v…')
       .replaceAll(ROOT, '/')
-      // Which engines there are is the machine's.
+      // The available engines depend on the machine.
       .replaceAll(/^(?:usable|–) +(?:podman|docker|bubblewrap) .*\n/gm, '')
       .replace(/\d+(\.\d+)? m?s\b/g, '… s')
       .replace(/sandbridge log [0-9a-f]{8}/g, 'sandbridge log 3f09a1b2')

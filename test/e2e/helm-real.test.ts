@@ -1,4 +1,4 @@
-// The Helm chart on a real cluster, where there is one: installed by helm with the bridge's image, as an administrator does it.
+// This file verifies the Helm chart on a real cluster, if there is one: helm installs it with the bridge's image, as an administrator would.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -29,14 +29,14 @@ const VALUES = {
   settings: {
     MCP_BRIDGE_IMAGE: NODE_IMAGE,
     MCP_BRIDGE_SESSION: 'durable',
-    // Nothing enforces policies there.
+    // This cluster does not enforce network policies.
     MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked',
     MCP_BRIDGE_POOL: '0',
   },
   settingsSecrets: ['handles'],
 }
 
-/** kubectl and helm as the administrator. */
+/** kubectl and helm as administrator. */
 function tools(ctx: TestContext) {
   const asAdmin =
     (run: (...args: string[]) => Ran, context: string) =>
@@ -99,7 +99,7 @@ it(
   },
 )
 
-/** A client at one replica, over a port of this machine. */
+/** A client of one replica, through a port of this machine. */
 async function connectTo(pod: string, ctx: TestContext): Promise<HttpClient> {
   const kubectl = programOrSkip('kubectl', ctx)
   const args = ['--kubeconfig', REAL_KUBECONFIG!, '--context', 'admin', '--namespace', NAMESPACE]

@@ -1,4 +1,4 @@
-// This file verifies how long a client over HTTP keeps its session: by a handle in the modern era, by an id in the older one.
+// This file verifies how long an HTTP client keeps its session: by a handle in the modern era, by an id in the older one.
 import { describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
@@ -81,7 +81,7 @@ describe('sessions of older clients', () => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
     const [one, other] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
-    // What sandboxes are forked from is of both.
+    // Both sessions share the fork server.
     const own = () => descendants(bridge.child.pid!).filter(({ command }) => !command.includes('-forks slots='))
     const sandboxes = () => own().map(({ pid }) => pid)
     await one.run('x = 1')

@@ -1,4 +1,4 @@
-// This file verifies how `sandbridge run --http` starts: where it listens, whom it tells the token, and what it refuses.
+// This file verifies how `sandbridge run --http` starts: where it listens, who learns the token, and what it refuses.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { rm } from 'node:fs/promises'
@@ -15,7 +15,7 @@ async function tryToStart(address: string, env: Record<string, string> = {}, hom
   return runProgram(process.execPath, [CLI, 'run', '--http', address], bridgeEnv(home, env))
 }
 
-/** A port of this machine that is in use until `release`, or the end of the test. */
+/** Occupies a port of this machine until `release` or the end of the test. */
 async function takePort(): Promise<{ port: number; release: () => Promise<void> }> {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))

@@ -1,4 +1,4 @@
-// This file verifies `run --http` with TLS and behind a proxy: how it starts, what it says, and that it follows a renewed certificate.
+// This file verifies `run --http` with TLS and behind a proxy: how it starts, what it prints, and that it loads a renewed certificate.
 import { renameSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { request } from 'node:https'
@@ -13,7 +13,7 @@ import { runHeaders } from '../support/raw-http.ts'
 
 const FLAGS = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']
 
-/** As programs that renew certificates do: one file after the other, each at once. */
+/** Writes like programs that renew certificates: one file after the other, each atomically. */
 function write(home: string, pair: Partial<Pair>): void {
   for (const [name, text] of Object.entries(pair)) {
     const file = path.join(home, `${name}.pem`)

@@ -1,4 +1,4 @@
-// This file verifies what clients of both eras get from a bridge that serves them over HTTP: one tool, and a session that is theirs alone.
+// This file verifies what clients of both eras get from a bridge over HTTP: one tool, and a session of their own.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { RUN_PYTHON_TOOL } from '../../src/server/run-python-tool.ts'
@@ -38,7 +38,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
       onprogress: () => controller.abort(),
     })
     await expect(running).rejects.toThrow()
-    // The cells of a session wait for each other: this one would wait for the ten minutes of the one before.
+    // Cells of a session run one at a time: without the cancellation, this one would wait ten minutes for the previous one.
     expect(await one.run('count > 0')).toBe('True')
   })
 
@@ -91,13 +91,13 @@ try:
     await asyncio.wait_for(mcp_slow.linger(text="s3cret of one"), 2)
 except TimeoutError:
     print("given up")`
-    // The control: while the server is at work for one client only, that one is asked.
+    // The control: while the server works for one client only, that client is asked.
     expect(await one.run('await mcp_slow.next(text="x")')).toContain('accept')
     expect(asked.splice(0)).toEqual(["one: MCP server 'slow' asks: about nothing"])
     expect(await one.run(linger)).toContain('given up')
     expect(await other.run('await mcp_slow.next(text="x")')).toContain('decline')
     expect(asked).toEqual([])
-    // It may be asked of the one whose call that is.
+    // The client that made the call may be asked.
     expect(await one.run('await mcp_slow.next(text="x")')).toContain('accept')
     expect(asked).toEqual(["one: MCP server 'slow' asks: about s3cret of one"])
 
@@ -106,7 +106,7 @@ except TimeoutError:
     expect(death).not.toContain('s3cret')
     await until(() => bridge.stderr().includes('working on s3cret of one, then on y'))
 
-    // The control: with nothing of another client left, it is told what was said, and asked.
+    // The control: without leftovers of another client, it gets the log message and the question.
     expect(await other.run('await mcp_slow.next(text="z")')).toContain('accept')
     const own = await other.run('await mcp_slow.die(text="z")')
     expect(own).toContain('working on nothing, then on z')
@@ -153,7 +153,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     await one.run('await mcp_stubborn.echo(text="x")')
     await two.run('1')
     let isOn = false
-    // Its client tries for a while to find the bridge again.
+    // Its client tries for a while to reconnect to the bridge.
     one.run('print("on")\nwhile True: pass', { onprogress: () => (isOn = true) }).catch(() => {})
     await until(() => isOn)
     const children = descendants(bridge.child.pid!).map(({ pid }) => pid)

@@ -1,4 +1,4 @@
-// This file verifies `sandbridge index` and what is remembered of servers that failed, through the built program.
+// This file verifies `sandbridge index`, and what is remembered about failed servers, with the built program.
 import { spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-// `sandbridge init` in every client there is, against the library that registers servers in other clients' files for a living.
+// This file verifies `sandbridge init` in every client, compared with the library that registers servers in other clients' files.
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,12 +7,12 @@ import { parseDocument } from '../../src/config/config-document.ts'
 import { bridgeEnv, CLI, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
-/** What works from where the program under test lies. */
+/** The command that works from the location of the program under test. */
 const COMMAND = { command: process.execPath, args: [CLI] }
 
 const FORMATS: Record<string, 'toml' | 'yaml'> = { '.toml': 'toml', '.yaml': 'yaml' }
 
-/** Registers a server in every client it knows, as a program of its own: it looks for the home folder once, when it is loaded. */
+/** Registers a server in every client it knows, in a separate process: the library determines the home folder once, when it is loaded. */
 const LIBRARY = `
 import { getAgentTypes, upsertServer } from 'add-mcp'
 for (const agent of getAgentTypes()) {
@@ -21,7 +21,7 @@ for (const agent of getAgentTypes()) {
   console.log(path)
 }`
 
-/** Every file below a folder, as what it holds. */
+/** The content of every file below a folder. */
 async function documentsIn(home: string): Promise<Record<string, unknown>> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
@@ -84,13 +84,13 @@ describe('on a machine with every client', () => {
     const home = await emptyHome()
     for (const file of Object.keys(expected)) await mkdir(path.join(home, path.dirname(file)), { recursive: true })
     await mkdir(path.join(home, '.claude'))
-    // Gemini CLI shares its folder with another client, and OpenCode has two names for its file: theirs have to be there.
+    // Gemini CLI shares its folder with another client, and OpenCode has two names for its file, so these files must exist.
     const there = { '.gemini/settings.json': {}, '.config/opencode/opencode.jsonc': {} }
     for (const file of Object.keys(there)) await writeFile(path.join(home, file), '{}')
 
     const init = (...options: string[]) => runProgram(process.execPath, [CLI, 'init', ...options], bridgeEnv(home))
     expect((await init('--yes')).code).toBe(0)
-    // That client has a code mode of its own, which would wrap ours.
+    // OpenCode's own code mode would wrap ours.
     const written = await documentsIn(home)
     expect(written['.config/opencode/opencode.jsonc']).toMatchObject({ mcp: { sandbridge: { codemode: false } } })
     expect(JSON.parse(JSON.stringify(written).replace(',"codemode":false', ''))).toEqual(expected)

@@ -1,4 +1,4 @@
-// This file verifies that commands ask for the inputs of servers in a terminal, and that nothing asks where there is none.
+// This file verifies that commands ask for servers' inputs in a terminal, and that nothing is asked without one.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ const code =
 const DRIVER = path.join(ROOT, 'test/fixtures/in-terminal.py')
 const hasPython = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0
 
-/** Runs a command in a terminal, typing an answer to each text that it shows. */
+/** Runs a command in a terminal and types an answer to each text that it shows. */
 const inTerminal = (steps: [shown: string, typed: string][], args: string[], env: Record<string, string> = {}) =>
   runProgram('python3', [DRIVER, JSON.stringify(steps), process.execPath, CLI, ...args], {
     ...bridgeEnv(makeHome(servers)),

@@ -1,4 +1,4 @@
-// This file verifies jails through the built bridge: which definitions jail their server, what a person is told of it, and that none outlives the bridge.
+// This file verifies jails with the built bridge: which definitions jail their server, what a person is told, and that no jail outlives the bridge.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -46,7 +46,7 @@ function prepare(home: string): void {
   writeFileSync(path.join(home, '.config/Code/User/mcp.json'), JSON.stringify({ servers }))
 }
 
-/** PATH with these programs and no others. */
+/** PATH with these programs only. */
 function pathWith(...programs: string[]): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-path-')))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -75,10 +75,10 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
     copyFileSync(path.join(import.meta.dirname, '../fixtures/servers/stubborn.py'), file)
     const stubborn = { command: 'python3', args: [file], sandbox: { image: SLIM_IMAGE } }
     writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { stubborn } }))
-    // Podman may be another user's here.
+    // Podman may run as another user here.
     mkdirSync(path.join(home, 'MCPs/.sandbridge/jail'), { recursive: true })
     for (const one of [home, path.join(home, 'MCPs'), file]) chmodSync(one, 0o777)
-    // Podman comes first where both are there.
+    // Podman comes first where both exist.
     return { home, env: { TMPDIR: home, ...(engine === 'docker' && { PATH: pathWith('docker') }) } }
   }
   const open = async () => {
@@ -123,7 +123,7 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
   let all: Awaited<ReturnType<typeof openTestBridge>>
   beforeAll(async () => {
     all = await openTestBridge({ home, env: { MCP_BRIDGE_JAIL: 'all' }, prepareHome: prepare })
-    // The first sandbox of a machine takes long to make.
+    // The first sandbox on a machine takes long.
     await all.run('1')
   }, 120_000)
   afterAll(() => closeTestBridge(all))

@@ -1,4 +1,4 @@
-// JavaScript cells through the built bridge, in bubblewrap: the tool, rules, questions, limits, and cells that attack the kernel over Node's channel.
+// This file verifies JavaScript cells with the built bridge in bubblewrap: the tool, rules, questions, limits, and attacks over Node's channel to the kernel.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -147,7 +147,7 @@ await hub.get_issue({ id: '1' })`,
   })
 })
 
-/** The socket to the kernel, which a cell finds among its descriptors: everything that the runner can say, the cell can. */
+/** The socket to the kernel, which a cell finds among its descriptors: the cell can send whatever the runner can. */
 const SPEAK = `const fs = require('fs'), net = require('net')
 const channel = Number(process.argv[2])
 const speak = (text) => { for (let rest = Buffer.from(text); rest.length > 0;) { try { rest = rest.subarray(fs.writeSync(channel, rest)) } catch (error) { if (error.code !== 'EAGAIN') throw error } } }

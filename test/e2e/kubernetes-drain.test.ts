@@ -1,4 +1,4 @@
-// Two replicas of the built bridge on one fake cluster, one of which is told to end while cells run in its pods, as a rolling update or an autoscaler does.
+// This file verifies two replicas on one fake cluster, of which one is told to stop while cells run in its pods, as in a rolling update or by an autoscaler.
 import { once } from 'node:events'
 import { afterAll, expect, it } from 'vitest'
 import { providerOrSkip } from '../support/engines.ts'
@@ -24,7 +24,7 @@ function startReplica(): Promise<HttpBridge> {
 
 const readiness = async ({ url }: HttpBridge) => (await fetch(new URL('/readyz', url))).status
 
-/** A cell that has begun, and says so. */
+/** A cell that has begun and says so. */
 function begun(client: HttpClient, code: string) {
   let answer!: ReturnType<HttpClient['call']>
   return new Promise<{ answer: typeof answer }>((resolve) => {
@@ -51,13 +51,13 @@ it(
 
     leaving.child.kill('SIGTERM')
     await expect.poll(() => readiness(leaving)).toBe(503)
-    // What a Service does with it: a new client comes to the other one.
+    // As behind a Service: a new client gets the ready replica.
     const [next] = (await Promise.all([leaving, staying].map(async (one) => ({ one, status: await readiness(one) }))))
       .filter(({ status }) => status === 200)
       .map(({ one }) => one)
     expect(next).toBe(staying)
     expect(await (await staying.connect('modern')).run('6 * 7')).toMatch(/^42\n/)
-    // One that comes all the same is told.
+    // A client that comes to the other one anyway gets an error.
     expect(await ann.call({ code: '1' })).toMatchObject({
       isError: true,
       text: expect.stringContaining('shutting down'),

@@ -1,4 +1,4 @@
-// The built bridge on a real cluster, where there is one: what its API server, scheduler and nodes do, and the fake cluster only imitates.
+// This file verifies the built bridge on a real cluster, if there is one: API server, scheduler and nodes, which the fake cluster only imitates.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { readPod } from '../../src/sandbox/kubernetes/pod-state.ts'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
@@ -9,7 +9,7 @@ import { startBridge } from '../support/start-bridge.ts'
 
 beforeEach(skipWithoutCluster)
 
-/** Pods of bridges that nobody has ended, but for those that outlive their bridges. */
+/** Pods of bridges that are not being ended, except those that outlive their bridges. */
 async function livePods(): Promise<string[]> {
   const pods = await (await asAdmin()).listPods('app.kubernetes.io/managed-by=sandbridge,!sandbridge/durable')
   return pods.flatMap((item) => {
@@ -18,7 +18,7 @@ async function livePods(): Promise<string[]> {
   })
 }
 
-/** No pod may be created until the test ends, or what is returned is called. */
+/** Forbids creating pods until the test ends or the returned function is called. */
 async function closeQuota(): Promise<() => Promise<void>> {
   const { client, namespace } = await asAdmin()
   const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`
@@ -78,7 +78,7 @@ it('a full quota is an error that says to try again, and no cell is lost by it',
   const refused = await bridge.call({ code: '1 + 1' })
   expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(/no quota left.*Retry when/s)])
   await reopen()
-  // The controller of quotas needs a moment as well.
+  // The quota controller needs a moment as well.
   await expect.poll(async () => (await bridge.call({ code: '1 + 1' })).text, { timeout: 20_000 }).toBe('2')
 })
 

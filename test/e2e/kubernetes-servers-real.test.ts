@@ -1,4 +1,4 @@
-// Servers in pods of a real cluster, where there is one.
+// Servers in pods of a real cluster, if there is one.
 import { beforeAll } from 'vitest'
 import { NODE_IMAGE } from '../support/engines.ts'
 import type { Manifest } from '../support/fake-cluster/manifest.ts'

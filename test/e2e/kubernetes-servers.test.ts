@@ -1,4 +1,4 @@
-// Servers in pods of a fake cluster, and what only that can be made to do.
+// Servers in pods of a fake cluster, and faults that only a fake cluster can be made to have.
 import { afterAll, expect, it } from 'vitest'
 import { USED_FOR_SERVERS, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
 import type { ServerEntry } from '../support/bridge-process.ts'
@@ -61,7 +61,7 @@ it(
     expect(await bridge.run(WHO)).toMatch(/^[0-9a-f]{16}$/)
     const { metadata, spec } = serverPods().find((pod) => cluster.isRunning(pod.metadata.name))!
     expect(metadata.labels).toMatchObject({ 'sandbridge/network': 'internet' })
-    // What the image of the definition starts.
+    // What the definition's image runs.
     expect(spec).toMatchObject({ dnsPolicy: 'ClusterFirst', containers: [{ image }] })
     expect(spec.containers[0]).not.toHaveProperty('command')
     expect(cluster.policies.get('sandbridge-server-network')?.spec).toMatchObject({

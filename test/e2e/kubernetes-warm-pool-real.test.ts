@@ -1,5 +1,5 @@
-// Pods of a warm pool on a real cluster, where there is one: its API server takes the claims, with the rights that deploy/agent-sandbox grants. A stand-in
-// plays the controller of agent-sandbox.
+// This file verifies pods of a warm pool on a real cluster, if there is one: its API server takes the claims, with the rights that deploy/agent-sandbox
+// grants. A stand-in plays the controller of agent-sandbox.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/sandbox/kubernetes/api-errors.ts'
 import type { Cluster } from '../../src/sandbox/kubernetes/cluster.ts'
@@ -15,7 +15,7 @@ import { startBridge } from '../support/start-bridge.ts'
 beforeEach(skipWithoutCluster)
 
 const text = { type: 'string' }
-/** The fields that the bridge uses, as agent-sandbox has them. What is not in here, the cluster drops. */
+/** The fields that the bridge uses, as in agent-sandbox. The cluster drops all others. */
 const SCHEMA = {
   type: 'object',
   properties: {
@@ -53,7 +53,7 @@ async function create(cluster: Cluster, path: string, body: object): Promise<voi
   })
 }
 
-/** Claims can be made, and a bridge may make them. */
+/** Installs claims, and lets a bridge create them. */
 async function installClaims(cluster: Cluster): Promise<void> {
   await create(cluster, DEFINITIONS, {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -107,7 +107,7 @@ it('cells run in pods of a warm pool, which go with their claims', { timeout: 18
   expect([endless.structured['status'], await bridge.run('x')]).toEqual(['timeout', '20'])
 
   const [claim, taken] = [...pool.bound][0]!
-  // Nothing of it was dropped, and nothing added.
+  // No field was dropped or added.
   expect(await cluster.get('sandboxclaims', claim)).toMatchObject({
     spec: {
       warmPoolRef: { name: POOL },

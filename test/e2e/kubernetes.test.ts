@@ -1,4 +1,4 @@
-// The built bridge with a KUBECONFIG of a fake cluster: what a user and an administrator see, the network check included.
+// This file verifies the built bridge with the KUBECONFIG of a fake cluster: what a user and an administrator see, including the network check.
 import { afterAll, expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
@@ -17,7 +17,7 @@ it(
   'cells in pods run, call tools, are interrupted, flood, and leave no pod behind',
   { timeout: 180_000 },
   async (ctx) => {
-    // What the pods of the fake cluster run in.
+    // The fake cluster's pods run in bubblewrap.
     await providerOrSkip('bubblewrap', ctx)
     const bridge = await startBridge({ servers: { everything: published.everything() }, env })
     expect(await bridge.run('x = 20\nx + 1')).toBe('21')

@@ -1,4 +1,4 @@
-// This file verifies `sandbridge log` against the record that built bridges have left.
+// This file verifies `sandbridge log` with the record of built bridges.
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -15,7 +15,7 @@ it('sandbridge log shows runs and calls of running and ended bridges, and whethe
   const env = bridgeEnv(home)
   const log = (...args: string[]) => runProgram(process.execPath, [CLI, 'log', ...args], env)
 
-  // The record is written a moment after the answer.
+  // The record is written shortly after the response.
   await vi.waitFor(async () => expect((await log()).stdout).toMatch(/run .*ok/), { timeout: 20_000 })
   expect((await log()).stdout).toMatch(/call +raw__echo +ok/)
   const lines = (await log('--json')).stdout.trim().split('\n')

@@ -1,4 +1,4 @@
-// This file verifies `sandbridge login`, `logout` and `image build` as programs call them, and that a bridge which has been refused recovers.
+// This file verifies `sandbridge login`, `logout` and `image build` when called by programs, and that a bridge recovers after a refusal.
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
@@ -50,7 +50,7 @@ it('a server that refused many times works as soon as the user has signed in', a
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
   await sandbridge(bridge.home, ['login', 'r'])
   expect(await bridge.run(CALL)).toBe("'hi'")
-  // It is signed out at the server, and in again: by the refresh token first, and by the user when that is refused.
+  // The server invalidates the sign-in; the bridge signs in again, first by the refresh token, then, when that is refused, by the user.
   server.valid.clear()
   server.refreshTokens.clear()
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
@@ -70,7 +70,7 @@ it('a server that refused a header works as soon as its definition has the right
   expect(await bridge.run(CALL)).toBe("'hi'")
   writeFileSync(file, wrong)
   expect((await sandbridge(bridge.home, ['search', 'echo'])).stdout).not.toContain('mcp_r.echo')
-  // The server itself accepts the old one now: nothing here has changed that a remembered failure could be told by.
+  // The server accepts the old token now: nothing here has changed that would clear a remembered failure.
   server.valid.add('wrong')
   expect((await sandbridge(bridge.home, ['index', 'r'])).stdout).toMatch(/^r +1 tool /)
   expect((await sandbridge(bridge.home, ['exec', '-c', CALL])).stdout).toBe("'hi'\n")

@@ -1,11 +1,11 @@
-// This file verifies that a command whose output is cut by its reader, as by `| head -1`, ends without a stack trace.
+// This file verifies that a command whose output is cut off by its reader, as by `| head -1`, ends without a stack trace.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 
-/** Runs a command and closes its stdout after the first piece, or before there is one. */
+/** Runs a command and closes its stdout after the first piece of output, or before it. */
 async function cutShort(home: string, args: string[], readsFirst: boolean) {
   const child = spawn(process.execPath, [CLI, ...args], { env: bridgeEnv(home), stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')

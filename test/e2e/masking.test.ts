@@ -1,4 +1,4 @@
-// This file verifies that the model never reads a value that is masked, on any way out of a cell, while code and servers work with the values themselves.
+// This file verifies that the model never reads a masked value, on any way out of a cell, while code and servers use the real values.
 import { writeFileSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -139,7 +139,7 @@ it.each([
       expect(asked).toMatchObject([{ messages: [textMessage('user', `Greet ${seen}`)] }])
       expect(JSON.stringify(asked)).toContain(`Write as ${seen}`)
       expect(JSON.stringify(asked).includes(EMAIL)).toBe(mask === '')
-      // The server got the value, and what it says of it is masked again.
+      // The server got the value, and its reply is masked again.
       expect(text).toContain(`Dear ${seen}`)
       expect(text.includes(EMAIL)).toBe(mask === '')
       expect(Number(text.split('\n').at(-1))).toBeGreaterThan(0)

@@ -29,6 +29,6 @@ it('a free metrics port serves metrics of the cells that have run', { timeout: 1
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   expect(text).toContain('mcp_server_operation_duration_seconds_count')
   expect(text).toMatch(/sandbridge_cell_duration_seconds_count\{sandbridge_cell_status="ok"\} 1/)
-  // What an autoscaler counts by.
+  // Autoscalers use this metric.
   expect(text).toContain('\nsandbridge_open_sessions 1\n')
 })

@@ -1,5 +1,5 @@
-// Someone who comes from mcp-server-code-execution-mode changes one line in a config file. This file verifies, in every sandbox there is, that
-// what its users' scripts and habits rely on works here, too. docs/migration.md has the same list.
+// A user of mcp-server-code-execution-mode changes one line in a config file. This file verifies, in every sandbox, that the features that users'
+// scripts and habits rely on work here, too. docs/migration.md has the same list.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -24,7 +24,7 @@ const serversIn = (home: string) => ({
   'my-memory': published.memory(memoryFile(home)),
 })
 
-// One with an engine, and the one without: what lies between is the same for all.
+// One sandbox with an engine and one without; the rest of the code is the same for all.
 describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   const env = runtimeEnv(provider)
   let bridge: TestBridge | undefined
@@ -157,7 +157,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
       expect(await other.run('open("/projects/shared.txt").read()')).toBe("'one'")
       await other.run(write('shared.txt', '"two, and longer"'))
       expect(await bridge.run('open("/projects/shared.txt").read()')).toBe("'two, and longer'")
-      // More than one frame should hold, and more than a file may have.
+      // Larger than one frame, and then larger than a file may be.
       await bridge.run(write('large.bin', 'bytes(range(256)) * 30_000'))
       expect(await other.run('open("/projects/large.bin", "rb").read() == bytes(range(256)) * 30_000')).toBe('True')
       // The embedded sandbox has no room for such a file.

@@ -1,4 +1,4 @@
-// This file verifies that what belongs to one token's name is out of reach for every other, and that a running bridge follows `sandbridge token`.
+// This file verifies that what belongs to one token's name is inaccessible to all others, and that a running bridge applies `sandbridge token`.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -27,7 +27,7 @@ it('a session handle works only with the token of its own name', async () => {
     const stolen = await other.call({ code: 'print(x)', session })
     expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
   }
-  // The control: another connection of hers goes on with it.
+  // The control: another connection with her token continues with it.
   const again = await bridge.connect('modern', { token: ann })
   expect(await again.run('x', { session })).toMatch(/^42/)
 })

@@ -1,4 +1,4 @@
-// This file verifies that people sign in at a real authorization server with the MCP SDK's own client, and that each of them is one user of the bridge.
+// This file verifies that people sign in at a real authorization server with the MCP SDK's own client, and that each is a separate user of the bridge.
 import { readdirSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import path from 'node:path'
@@ -13,7 +13,7 @@ function startFor(issuers: string[], env: Record<string, string> = {}): Promise<
   return startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuers.join(' '), ...env } })
 }
 
-/** A request that is let in gets 405, whatever else the bridge would do. */
+/** A request that is let in gets 405. */
 async function probe({ url }: HttpBridge, token?: string, query = '') {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const response = await fetch(url + query, { method: 'PUT', headers })
@@ -44,7 +44,7 @@ it('people who sign in at an authorization server cannot reach the session of an
     const stolen = await other.call({ code: 'print(x)', session })
     expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
   }
-  // The control: another sign-in of hers goes on with it.
+  // The control: another sign-in of hers continues with it.
   const again = await server.connect(bridge.url, 'ann')
   expect(await again.run('x', { session })).toMatch(/^42/)
   const folder = path.join(bridge.home, 'MCPs/.sandbridge/audit')

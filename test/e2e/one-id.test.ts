@@ -1,4 +1,4 @@
-// This file verifies that one id leads from the error that the model reads to the log, the record and the trace, and that ordinary errors have none.
+// This file verifies that one id leads from an error that the model reads to the log, the record and the trace, and that ordinary errors have no id.
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { startCollector } from '../support/collector.ts'
@@ -54,7 +54,7 @@ it(
     expect(entries.find((entry) => entry.id.startsWith(call!))).toMatchObject({ 'mcp.server.name': 'raw' })
     const run = entries.find(({ type }) => type === 'run')!
     expect(run['trace_id']).toBe(spans[0]!.traceId)
-    // By what the trace shows of the call and the cell, too.
+    // Also by the ids of the call and the cell in the trace.
     for (const { id: ofCall } of entries) expect(await told(ofCall)).toEqual(entries)
     expect(await told(String(run['sandbridge.cell.id']).slice(0, 8))).toEqual(entries)
     const shown = await log(id!)

@@ -1,4 +1,4 @@
-// This file verifies what comes back from a cell: within its budget, with a way to the rest, and while it runs.
+// This file verifies a cell's output: within the budget, with a way to read the rest, and while the cell runs.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -11,7 +11,7 @@ import {
 
 type Progress = Parameters<NonNullable<NonNullable<Parameters<TestBridge['client']['callTool']>[1]>['onprogress']>>[0]
 
-/** What a client is told of a cell while it runs. */
+/** The progress notifications that a client gets while a cell runs. */
 async function progressOf(bridge: TestBridge, code: string): Promise<Progress[]> {
   const seen: Progress[] = []
   const options = { timeout: 60_000, onprogress: (progress: Progress) => void seen.push(progress) }
@@ -104,7 +104,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it(`a client of the ${era} era gets few updates of a progress bar that moves a thousand times, and its last state`, async () => {
-    // It stays at its end for a moment: what comes in one piece with the answer is of no interest to a client any more.
+    // It stays at its end for a moment: a client ignores progress that arrives together with the response.
     const bar =
       'import sys, time\nfor i in range(1001): print(f"\\r{i / 10:.0f}%", end="", file=sys.stderr, flush=True)\ntime.sleep(0.5)'
     const seen = await progressOf(bridge, bar)
@@ -172,7 +172,7 @@ describe('a result', () => {
       "Traceback (most recent call last):\n  Cell N, line 2\n    x[\"b\"]\nKeyError: 'b'\nwith x = {'a': 1}",
     ],
   ])('the result of %j reads as it should', async (code, expected) => {
-    // How carets are drawn depends on the version of Python.
+    // The drawing of carets depends on the version of Python.
     const text = (await bridge.run(code)).replace(/Cell \d+/, 'Cell N').replace(/\n +[~^]+/, '')
     expect(text).toBe(expected)
   })

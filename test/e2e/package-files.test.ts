@@ -1,4 +1,4 @@
-// This file verifies what the package holds: the files that the README links to, and what a client waits for when it starts the bridge.
+// This file verifies the contents of the package: files that the README links to, and what a client waits for when it starts the bridge.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -15,7 +15,7 @@ it('every file that README.md links to is in the package', () => {
   expect(linked.filter((link) => !files.some((file) => file.path === link))).toEqual([])
 })
 
-/** A file of dist/ and all that it imports at once. */
+/** A file of dist/ and everything that it imports statically. */
 function loadedWith(first: string): Map<string, string> {
   const loaded = new Map<string, string>()
   const waiting = [first]
@@ -35,7 +35,7 @@ it('the code that a client waits for has one validator of JSON Schemas, and that
   const ajv = 'ajv/dist/runtime'
   expect(texts.filter((text) => text.includes('CfWorkerJsonSchemaValidator'))).toHaveLength(1)
   expect(texts.some((text) => text.includes(ajv))).toBe(false)
-  // The control: the client's part of the package has it, and loads with the first server that needs it.
+  // The control: the client part of the package contains it, and is loaded with the first server that needs it.
   const all = readdirSync(path.join(ROOT, 'dist')).filter((name) => name.endsWith('.js'))
   expect(all.some((name) => readFileSync(path.join(ROOT, 'dist', name), 'utf8').includes(ajv))).toBe(true)
 })

@@ -1,4 +1,4 @@
-// This file verifies what users install: the packed package in an empty folder, run from there by a client, on the oldest and on a current Node.
+// This file verifies what users install: the packed package in an empty folder, run by a client from there, on the oldest and on a current Node.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -24,14 +24,14 @@ async function npm(args: string[], cwd: string): Promise<string> {
 const install = (what: string) => npm(['install', '--prefer-offline', '--no-audit', '--no-fund', what], folder)
 
 beforeAll(async () => {
-  // What was built for this run is packed, not built again under the feet of other tests.
+  // Packs the existing build: building again would disturb other tests.
   const packed = await npm(['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
   try {
     await install(path.join(folder, packed.trim().split('\n').at(-1)!))
   } catch (error) {
-    // Installing needs the registry for what the package depends on.
+    // Installing needs the registry for the package's dependency.
     problem = `the packed package could not be installed: ${String(error).slice(0, 300)}`
   }
 }, 120_000)
@@ -54,7 +54,7 @@ function skipUnlessInstalled(context: TestContext): void {
 
 it('the packed package runs on this Node', async (context) => {
   skipUnlessInstalled(context)
-  // `useFrom` expects the answers of a bridge that is started from the package.
+  // `useFrom` checks the responses of a bridge that is started from the package.
   await useFrom(process.execPath)
 }, 90_000)
 

@@ -1,4 +1,4 @@
-// This file verifies what happens when a server needs its user at a web page before it does what a cell asks: to sign in, or for its own reasons.
+// This file verifies servers that need their user to open a web page before they do what a cell asks: to sign in, or for their own reasons.
 import type { ClientCapabilities } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { type BridgeOptions, fixtureServer } from '../support/bridge-process.ts'

@@ -1,4 +1,4 @@
-// This file verifies that rules hold for every way in which a cell can reach a server, through the built bridge and a server that notes what reaches it.
+// This file verifies that rules apply to every way in which a cell can reach a server, with the built bridge and a server that logs its calls.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -16,7 +16,7 @@ except runtime.PermissionDenied as error:
     print(type(error).__name__, isinstance(error, runtime.MCPError), error.code, error)
 `
 
-/** What the kernel's own channel takes, without the API around it. */
+/** Writes to the kernel's own channel, without the API around it. */
 const FORGED = `
     from sandbridge_kernel.api import bridge
     await bridge.ask("call_tool", server="hub", tool="delete_repo", args=[], kwargs={}, permissions=None, scope="all")`.trim()

@@ -1,4 +1,4 @@
-// This file verifies what a client hears while its first cell waits for a sandbox that has to be prepared: what is done, then the result, or why not.
+// This file verifies what a client sees while its first cell waits for a sandbox to be prepared: the progress, then the result or the reason of a failure.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -24,7 +24,7 @@ async function run(bridge: TestBridge, code: string): Promise<Run> {
   return { text: block!.text, isError: result.isError === true, messages }
 }
 
-/** They come every ten seconds: on a slow machine there are some. */
+/** Sent every ten seconds, so there are some on a slow machine. */
 const isSignOfLife = (message: string): boolean => message.startsWith('Running for')
 
 function emptyFolder(): string {
@@ -61,7 +61,7 @@ it(
     expect([isError, text]).toEqual([false, expect.stringContaining('PRETTY_NAME')])
     expect(messages[0]).toBe(`Pulling ${image} with docker`)
     expect(messages.length).toBeGreaterThan(1)
-    // It is there now.
+    // The image exists now.
     const again = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
     expect(await run(again, '1 + 1')).toEqual({ text: '2', isError: false, messages: [] })
   },

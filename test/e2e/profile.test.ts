@@ -1,4 +1,4 @@
-// This file verifies that a profile limits a bridge to its servers, and that a mistake in one is told and not overlooked.
+// This file verifies that a profile limits a bridge to its servers, and that a mistake in a profile is reported.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'

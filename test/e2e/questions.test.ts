@@ -1,4 +1,4 @@
-// This file verifies what becomes of requests that an upstream makes while it is called: the client answers if it can, else they are declined at once.
+// This file verifies requests that an upstream sends during a call: the client answers if it can, otherwise they are declined at once.
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, published } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'

@@ -1,4 +1,4 @@
-// This file verifies resources and prompts of upstream servers in Python, through the built bridge and published servers.
+// This file verifies resources and prompts of upstreams in Python, with the built bridge and published servers.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -130,7 +130,7 @@ describe('in a search', () => {
 it('resources that a server adds while it runs are found', async () => {
   const search = '[d.target for d in await runtime.search_tool_docs("fresh", servers=["growing"]) if "kind" in d]'
   expect(await bridge.run(search)).not.toContain('fresh')
-  await bridge.run('await mcp_growing.prompts()') // the tool of that name, which makes it grow
+  await bridge.run('await mcp_growing.prompts()') // the tool of that name, which adds a resource and a prompt
   await expect.poll(() => bridge.run(search), { timeout: 20_000 }).toContain('fresh')
 })
 

@@ -1,4 +1,4 @@
-// This file verifies that what a model did in cells becomes a workflow with one command, from the record alone, and runs again without a model.
+// This file verifies that one command turns recorded cells of a model into a workflow that runs again without a model.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
@@ -14,7 +14,7 @@ const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().sp
 const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
 const start = (level = 'replay'): Promise<TestBridge> => startBridge({ home, env: { MCP_BRIDGE_AUDIT: level } })
 
-/** The ids of the runs so far, oldest first, as a person reads them. */
+/** The ids of the runs so far, oldest first, as a person sees them. */
 async function runs(): Promise<string[]> {
   const { stdout } = await sandbridge('log', '--json')
   const entries = stdout
@@ -59,11 +59,11 @@ it('sandbridge save makes one function of several cells, with parameters, replie
   )
   expect(lines()).toEqual([])
 
-  // Against what was answered then: nothing is called.
+  // With the recorded replies: nothing is called.
   const checked = await sandbridge('run-workflow', 'weekly-report', '--check')
   expect(checked, checked.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('[47, ') as string })
   expect(lines()).toEqual([])
-  // And now for real.
+  // With real calls.
   const ran = await sandbridge('run-workflow', 'weekly-report', '--week', '48')
   expect(ran.code, ran.stderr).toBe(0)
   expect(lines()).toEqual(['Report  48'])

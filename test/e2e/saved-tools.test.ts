@@ -1,4 +1,4 @@
-// This file verifies that a function typed into a cell is there in every later session, or that its author is told why it cannot be.
+// This file verifies that a function typed into a cell can be used in every later session, or that its author is told why it cannot be saved.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -18,12 +18,12 @@ vi.setConfig({ testTimeout: 120_000 })
 let bridge: TestBridge
 beforeAll(async () => {
   bridge = await openTestBridge({ servers: { everything: published.everything() } })
-  // The sandbox may have to be prepared first, and the server to be indexed.
+  // The sandbox may have to be prepared first, and the server listed.
   await bridge.run('await runtime.search_tool_docs("echo")')
 })
 afterAll(() => closeTestBridge(bridge))
 
-/** The next cell runs in a sandbox that knows nothing of those before. */
+/** The next cell runs in a sandbox without any state of earlier ones. */
 const newSession = () => bridge.run('runtime.reset()')
 const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(bridge.home))
 const failure = async (code: string) => {
@@ -101,7 +101,7 @@ runtime.save_tool(shout, description="Say it loud")`)
   expect(await bridge.run('runtime.show_tool("shout")')).toMatch(
     /^# shout, version 1 of 1, .*\nfrom user_tools import fib\nfrom os\.path import basename\nimport xml\.etree\.ElementTree\nimport asyncio|^# shout/,
   )
-  // A server that the cell may not reach is refused where the call is made, by the bridge.
+  // The bridge refuses a server that the cell may not reach when the call is made.
   await newSession()
   expect(await bridge.run('from user_tools import shout\nawait shout("hi")', { servers: [] })).toMatch(
     /Server 'everything' is not available/,
@@ -115,7 +115,7 @@ it('a saved function gets a version when it changes, and the newest one is impor
     "('abab', [1, 2])",
   )
   expect(await bridge.run('runtime.show_tool("twice", 1).source')).toContain('x * 2')
-  // One that was imported can be changed and saved again, too.
+  // An imported function can be changed and saved again, too.
   expect(await bridge.run('runtime.save_tool(twice).version')).toBe('2')
 })
 
@@ -197,7 +197,7 @@ describe('what cannot be saved says why', () => {
   })
 
   it('a function that a fresh sandbox cannot load is not saved', async () => {
-    // The module is there in this session only.
+    // The module exists in this session only.
     await bridge.run('import sys, types\nsys.modules["homemade"] = types.ModuleType("homemade")\nimport homemade')
     expect(await failure('def work(): return homemade\nruntime.save_tool(work)')).toMatch(
       /'work' was not saved: a fresh sandbox cannot load it: .*No module named 'homemade'/,
@@ -248,7 +248,7 @@ it('a broken saved function is reported and left out, and the others work', asyn
   const found = await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')
   expect(found).toMatch(/import letter_entropy;[^]*\n\[Not searched, because they cannot be loaded: torn, unloadable /)
   expect(found).not.toMatch(/import unloadable/)
-  // Told once.
+  // Reported once.
   expect(await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')).not.toMatch(/broken/)
   const summary = await bridge.run('runtime.capability_summary()')
   expect(summary).toMatch(/- torn is broken: .*damaged/)

@@ -1,5 +1,5 @@
-// This file verifies that a scheduled workflow is run once for each of its times, by one bridge, with no more rights than it was given, and that
-// whatever kept it from running is told.
+// This file verifies that a scheduled workflow runs once for each due time, in one bridge, with only the rights it was given, and that
+// a failure to run is reported.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
@@ -110,7 +110,7 @@ it('a scheduled run whose bridge has died does not hold up the next one', async 
   const id = await store().add(EVERY_HOUR, at('08:30:00'))
   await store().claim(at('09:00:01'))
   const file = path.join(observed.bridge.settings.stateDir, '.sandbridge', 'schedules.json')
-  // The control: while its process is there, it does.
+  // The control: while its process exists, the run continues.
   await look(at('10:00:01'))
   expect((await runs(id)).at(-1)).toMatchObject({ outcome: 'skipped' })
   writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid": ${process.pid}`, '"pid": 4194305'))

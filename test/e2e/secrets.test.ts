@@ -1,5 +1,5 @@
-// This file verifies that no secret of a server's definition shows up in anything that the bridge says or keeps, however the server fails.
-// What a server returns as the result of a call that succeeded is its own business, and is not looked at.
+// This file verifies that no secret of a server's definition appears in anything that the bridge prints or stores, however the server fails.
+// The result of a successful call is the server's own responsibility and is not checked.
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,19 +18,19 @@ import { runProgram } from '../support/run-program.ts'
 
 const fixture = (name: string) => path.join(ROOT, 'test/fixtures/servers', name)
 
-/** One for every field, so that a leak names where it comes from. */
+/** One for every field, so that a leak names its origin. */
 const FIELDS = ['env', 'arg', 'option', 'envfile', 'placeholder', 'input', 'file']
 const REMOTE_FIELDS = ['header', 'bearer', 'query', 'user', 'password', 'urlpath']
 const canaryOf = (field: string) => `canary-${field}-7Qz9xK2mWv`
 const canaries = [...FIELDS, ...REMOTE_FIELDS].map(canaryOf)
 
-/** The canaries in a text: as they are, in base64 at any offset, and URL-encoded. */
+/** The canaries in a text: plain, in base64 at any offset, and URL-encoded. */
 function leaksIn(text: string): string[] {
   return canaries.filter((canary) => spellings(canary).some((spelling) => text.includes(spelling)))
 }
 
 function spellings(canary: string): string[] {
-  // Base64 takes three bytes at a time, so what stands before a secret shifts it; the ends depend on the neighbours.
+  // Base64 encodes three bytes at a time, so the text before a secret shifts it, and its ends depend on the neighbours.
   const shifted = [0, 1, 2].map((shift) =>
     Buffer.from('x'.repeat(shift) + canary)
       .toString('base64')
@@ -44,7 +44,7 @@ let bridge: TestBridge
 let remote: Server
 const outputs = new Map<string, string>()
 
-/** Fails as its path says, and quotes the whole request when it does. */
+/** Fails as its path says, and quotes the whole request in its response. */
 function listenRemote(): Promise<string> {
   remote = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -168,7 +168,7 @@ function writeDefinitions(home: string, address: string): void {
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))
 }
 
-/** Everything under the home but what the user wrote, and the sandbox, which is shared by all tests. */
+/** All files under the home except the user's own and the shared sandbox. */
 function keptFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const file = path.join(folder, entry.name)

@@ -1,5 +1,5 @@
-// What servers in pods promise, with the built bridge on one cluster, which is a fake or a real one: a cell calls one, it is stopped and started again, and
-// its secrets stay its own.
+// What servers in pods promise, with the built bridge on one cluster, fake or real: a cell calls one, it is stopped and started again, and
+// its secrets stay secret.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, type TestContext } from 'vitest'
@@ -13,18 +13,18 @@ import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 export interface ServersCluster {
-  /** Settings of a bridge that uses it. */
+  /** Settings of a bridge on this cluster. */
   env: Record<string, string>
-  /** Has python3. */
+  /** An image with python3. */
   image: string
-  /** Skips the test where the cluster, or what it needs, is missing. */
+  /** Skips the test when the cluster or something it needs is missing. */
   skipWithout: (ctx: TestContext) => Promise<void> | void
-  /** Pods of servers that nobody has asked to end. */
+  /** Pods of servers that are not being ended. */
   serverPods: () => Promise<Manifest[]>
   secrets: () => Promise<Secret[]>
   /** Ends a pod from outside. */
   end: (name: string) => Promise<void>
-  /** How the bridge says that. */
+  /** How the bridge reports that. */
   ended: string
   isRunning: (name: string) => Promise<boolean>
   remove: (name: string) => Promise<void>
@@ -35,7 +35,7 @@ const SECRET = 'theSecretOfTheServer4711'
 export const WHO = 'print(await mcp_local.who())'
 const STARTED_WITH = 'import json\nprint(json.dumps(await mcp_local.started_with()))'
 
-/** `$(HOME)` would be replaced by the kubelet, were it an argument of the pod. */
+/** As an argument of the pod, `$(HOME)` would be replaced by the kubelet. */
 export const server = {
   command: 'python3',
   args: ['-c', PROGRAM, '--token=${env:SERVER_TOKEN}', '$(HOME) $$'],
@@ -91,7 +91,7 @@ export function testServersInPods(cluster: ServersCluster): void {
       ])
 
       await until(async () => (await serverPods()).length === 0)
-      // A Secret goes with its pod.
+      // A Secret is deleted with its pod.
       await until(async () => (await secrets()).length === 0)
       const second = await bridge.run(WHO)
       expect(second).toMatch(/^[0-9a-f]{16}$/)
@@ -126,7 +126,7 @@ export function testServersInPods(cluster: ServersCluster): void {
       expect(bridge.stderr).toContain('A server exited; its next use restarts it')
       expect(bridge.stderr).not.toContain(SECRET)
 
-      // Its pod ends with the bridge, however that ended.
+      // Its pod ends with the bridge, however the bridge ended.
       const { name } = (await runningPod()).metadata
       process.kill(bridge.pid, 'SIGKILL')
       await until(async () => !(await cluster.isRunning(name)))
@@ -143,7 +143,7 @@ export function testServersInPods(cluster: ServersCluster): void {
     expect(JSON.parse(await ben!.run(STARTED_WITH))).toMatchObject({ token: 'bensTokenOfHisOwn' })
     const uids = (await serverPods()).map(({ metadata }) => metadata.uid)
     expect(uids).toHaveLength(2)
-    // The cluster may not have removed earlier ones yet.
+    // The cluster may not have removed earlier Secrets yet.
     const owners = (await secrets()).map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)
     expect(owners).toEqual(expect.arrayContaining(uids))
   })

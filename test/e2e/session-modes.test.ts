@@ -1,4 +1,4 @@
-// This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over a restart that nobody asked for.
+// This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected restart.
 import { describe, expect, it, vi } from 'vitest'
 import { ANY_RUNTIME } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -58,8 +58,8 @@ describe('MCP_BRIDGE_SESSION=fresh', () => {
   })
 })
 
-/** Never ends, whatever interrupts it: its sandbox has to be ended. */
-/** For the embedded sandbox: on others, the second interrupt may come while the first is handled. */
+/** Ignores every interrupt, so its sandbox must be ended. */
+/** For the embedded sandbox only: in others, the second interrupt may arrive while the first is handled. */
 const STUBBORN = 'while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass'
 
 describe('a NameError of a variable that an earlier cell has set', () => {
@@ -129,7 +129,7 @@ handle = open("/workspace/f", "w")`)
       value: '([1, 2, 3], True, 2, 2.0, 1, [False, False, False, False])',
       notes: [expect.stringMatching(/^Restored from before the restart: /)],
     })
-    // Told once.
+    // Reported once.
     expect(await bridge.run('shared')).toBe('[1, 2, 3]')
   })
 
@@ -226,7 +226,7 @@ gone = types.SimpleNamespace()`)
     expect(await bridge.run(send('"A" * 24_000_000'))).toMatch(/data: Too big/)
     await bridge.run(send('"AAAA"'))
     expect(await bridge.run('1')).toMatch(/^1\n\[The variables of the session before could not be restored/)
-    // A pickle that ends every sandbox it is unpickled in is given up in the end.
+    // A pickle that crashes every sandbox that loads it is dropped eventually.
     await bridge.run(send('__import__("base64").b64encode(b"cos\\nabort\\n(tR.").decode()'))
     const answers: string[] = []
     for (let count = 0; count < 4; count += 1) answers.push(await bridge.run('"alive"'))

@@ -1,4 +1,4 @@
-// This file verifies that two bridges on one PostgreSQL are one to their users: what is kept through one is there through the other.
+// This file verifies that two bridges on one PostgreSQL look like one to their users: what one stores, the other finds.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -29,7 +29,7 @@ describe.skipIf(NO_POSTGRES)('two bridges on one PostgreSQL', () => {
   })
   afterAll(() => postgres?.remove())
 
-  /** @param more settings; their servers are one that notes the calls that reach it */
+  /** @param more settings; their servers are one that logs its calls */
   async function startTwo(more: Record<string, string> = {}) {
     const env = { MCP_BRIDGE_STORAGE: await postgres.database(), ...more }
     const start = () => startHttpBridge({ env, prepareHome: giveHub })
@@ -53,7 +53,7 @@ describe.skipIf(NO_POSTGRES)('two bridges on one PostgreSQL', () => {
     expect(await second!.run(LOOK)).toContain("42 kept-by-ann {'week': 47} ['report.txt']")
     const uri = 'sandbridge://artifact/report.txt'
     expect(JSON.stringify(await second!.client.readResource({ uri }))).toContain('kept-by-ann')
-    // Nothing of it lies in a folder.
+    // Nothing of it is stored in a folder.
     for (const { home } of [one, two]) expect(kept(home)).toEqual([])
 
     const owner = await two.connect('legacy')
@@ -64,7 +64,7 @@ describe.skipIf(NO_POSTGRES)('two bridges on one PostgreSQL', () => {
     expect(await command(one, 'artifacts', 'rm', 'plan.txt')).toContain('Deleted')
     expect(await owner.run('print(runtime.artifacts())')).not.toContain('plan.txt')
 
-    // The record is one, and whole while both write it.
+    // There is one record, and it stays intact while both write to it.
     await first!.run('print(await mcp_hub.get_issue(id=1))')
     const recorded = async () =>
       (await command(two, 'log', '--json')).split('\n').filter((line) => line.includes('"call"'))
@@ -111,7 +111,7 @@ print("saved", len(runtime.artifacts()))`
     await postgres.down()
     const [failed, said, status] = await Promise.all([call(2), command(one, 'artifacts'), statusFor(token)])
     await postgres.up()
-    // Not 401: a client would forget its token.
+    // Not 401, because a client would discard its token.
     expect(status).toBe(503)
     expect(await statusFor(token)).not.toBe(503)
     expect(failed).toMatch(/The call was not made: it cannot be recorded\. PostgreSQL cannot be reached/)
@@ -129,7 +129,7 @@ function giveHub(home: string): void {
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { hub } }))
 }
 
-/** What lies in the state folder of what a database keeps. */
+/** Files in the state folder that belong in the database. */
 function kept(home: string): string[] {
   const shared = /^(artifacts|tools|memories\.json|http-tokens\.json|tokens\.json|listings|audit|daily-costs\.json)$/
   const folders = [path.join(home, 'MCPs/.sandbridge'), path.join(home, 'MCPs/users/ann/.sandbridge')]

@@ -1,4 +1,4 @@
-// This file verifies what a person at a terminal gets: a word of welcome, a shell, and images.
+// This file verifies what a person at a terminal gets: a welcome text, a shell, and images.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { PNG } from 'pngjs'
@@ -56,7 +56,7 @@ it(
     const history = path.join(home, HISTORY)
     expect(readFileSync(history, 'utf8')).toContain('number = 6\ndef double(x):\n')
     expect(statSync(history).mode & 0o777).toBe(0o600)
-    // An earlier line comes back with the arrow key.
+    // The arrow key brings back an earlier line.
     const again = await inTerminal(
       home,
       [

@@ -1,4 +1,4 @@
-// This test verifies that a bridge which is told to end answers the requests that are open, with what happened up to then.
+// This file verifies that a bridge that is told to stop answers the open requests with what happened so far.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// This file verifies that people on other machines sign in to servers with their own browsers, at the bridge's public address, each for themselves:
-// nobody signs in for somebody else, knowing it or not.
+// This file verifies that people on other machines sign in to servers with their own browsers at the bridge's public address, each only for themselves:
+// no user can sign in for another one, knowingly or not.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { connectAs, tokenFor } from '../support/http-users.ts'
 import { type Protected, protectedServer } from '../upstream/authorization-server.ts'
 
-/** One that is free a moment later. */
+/** A port that is free a moment later. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -30,7 +30,7 @@ async function startPublic(): Promise<{ bridge: HttpBridge; remote: Protected }>
   return { bridge, remote }
 }
 
-/** A browser as far as it matters here: cookies, and the headers that scripts cannot set. */
+/** The parts of a browser that matter here: cookies, and headers that scripts cannot set. */
 class Browser {
   readonly #cookies = new Map<string, string>()
 
@@ -51,7 +51,7 @@ class Browser {
     return this.open(url, { method: 'POST', body: new URLSearchParams(fields), headers: { origin } })
   }
 
-  /** Follows redirects to the page that they end at. */
+  /** Follows redirects to the final page. */
   async follow(response: Response): Promise<{ status: number; text: string }> {
     const location = response.headers.get('location')
     if (location === null) return { status: response.status, text: await response.text() }
@@ -119,7 +119,7 @@ it('a sign-in ends only in the browser that began it, once, and no other site be
   const withoutOrigin = await hers.open(page, { method: 'POST', body: new URLSearchParams(fields) })
   expect(withoutOrigin.status).toBe(403)
   const begun = await hers.submit(page, fields)
-  // Somebody else who is led to the same page of the authorization server, and agrees there.
+  // Another user opens the same page of the authorization server and agrees there.
   const answer = (await other.open(begun.headers.get('location')!)).headers.get('location')!
   expect((await other.open(answer)).status).toBe(400)
   expect(await ann!.run(CALL)).toContain('UPSTREAM_AUTH_REQUIRED')

@@ -1,5 +1,5 @@
-// This file verifies Agent Skills over MCP (SEP-2640) in both directions: an exposed workflow is a skill that a client of the extension lists, gets and
-// reads with its checks, and the skills of servers are found by a search in a cell.
+// This file verifies Agent Skills over MCP (SEP-2640) in both directions: a client of the extension lists, gets, reads and checks an exposed workflow as a
+// skill, and a search in a cell finds the skills of servers.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
@@ -26,7 +26,7 @@ it.each(['legacy', 'modern'] as const)('an exposed workflow is a skill for a %s 
   const skills = new SkillsClient(client)
   expect(skills.supported).toBe(true)
   expect(skills.directoryRead).toBe(false)
-  // The package checks the shape of every entry, and what it reads against digest, size and frontmatter. A name with two hyphens is none of a skill.
+  // The package checks every entry's shape, and what it reads against digest, size and frontmatter. A name with two hyphens is not a skill's.
   const { skills: listed } = await skills.list()
   expect(listed).toEqual([
     {
@@ -72,7 +72,7 @@ it('a search finds the skills of a server beside its tools, and they are read li
   await vi.waitFor(async () => expect(await first.run(search)).toContain(line), { timeout: 60_000, interval: 500 })
   expect(await first.run("(await mcp_shop.read_resource('skill://refunds/SKILL.md'))[0]")).toContain('one')
   await first.client.close()
-  // Known to the next bridge before it has started the server.
+  // The next bridge knows it before it has started the server.
   const second = await startBridge({ home })
   expect(await second.run(search)).toContain(line)
 })

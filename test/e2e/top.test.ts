@@ -1,4 +1,4 @@
-// This file verifies `sandbridge top` in a terminal: it follows what bridges do, leaves the terminal as it was, and prints plain lines elsewhere.
+// This file verifies `sandbridge top` in a terminal: it shows what bridges do, restores the terminal, and prints plain lines elsewhere.
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { startBridge } from '../support/start-bridge.ts'
 const ENTER = '<?1049h<?25l'
 const LEAVE = '<?25h<?1049l'
 
-/** The screens that were shown, one after the other. */
+/** The screens that were shown, in order. */
 function screensOf(shown: string): string[] {
   const inside = shown.slice(shown.indexOf(ENTER) + ENTER.length, shown.indexOf(LEAVE))
   return inside.split('<H<J').slice(1)
@@ -28,7 +28,7 @@ describe.skipIf(process.platform === 'win32')('sandbridge top', { timeout: 120_0
     await bridge.run('try:\n    await mcp_gone.echo(text="x")\nexcept Exception:\n    pass')
     const go = path.join(home, 'go')
     const top = `${process.execPath} ${CLI} top`
-    // Its own line of the terminal is read by the shell, so that a step can be typed while it runs.
+    // The shell reads the terminal's input, so that a step can be typed while the command runs.
     const script = `stty -g > ${home}/before; ${top} & top=$!; read go; touch ${go}; read stop; kill -INT $top; wait $top; echo "ended $?"; stty -g | cmp - ${home}/before && echo same`
     const shown = inTerminal(['sh', '-c', script], bridgeEnv(home), {
       steps: [
@@ -54,7 +54,7 @@ describe.skipIf(process.platform === 'win32')('sandbridge top', { timeout: 120_0
     expect(last).toMatch(/<36m {2}cell 2<39m +\d+\.\d s/)
     expect(last).toMatch(/ {2}call +\d+\.\d s +raw__echo/)
     expect(last).toMatch(/<32m {2}running<39m +– +raw: 0 calls/)
-    // What a cell wrote is text and nothing else.
+    // What a cell prints is shown as text, without control sequences.
     expect(last).not.toContain('<31mred')
   })
 

@@ -1,4 +1,4 @@
-// This test verifies what a user sees of config files that others wrote: all that would be run, on lines of their own, and nothing that steers the terminal.
+// This file verifies what a user sees of config files by others: every command that would run, on separate lines, without control sequences.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
-/** A folder with a `.mcp.json`, and `sandbridge` in it. */
+/** A folder with a `.mcp.json`, and `sandbridge` run in it. */
 function project(mcpServers: object, home = makeHome()) {
   const folder = mkdtempSync(path.join(tmpdir(), 'project-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -91,7 +91,7 @@ it('text in a file reaches the terminal without control sequences', async () => 
   })
   for (const args of [['servers'], ['servers', '--sources'], ['servers', '--json'], ['trust', '--yes']]) {
     const { stdout, stderr } = await run(...args)
-    // The control: what was written is there.
+    // The control: the written text is there.
     expect(stdout).toContain('\\u202e')
     // oxlint-disable-next-line no-control-regex
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]/)

@@ -1,11 +1,11 @@
-// This file verifies that an upstream that misbehaves is one clear Python exception, and costs neither the session nor other servers.
+// This file verifies that a misbehaving upstream is one clear Python exception and affects neither the session nor other servers.
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, published, type ServerEntry } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const raw = (mode: string, ...args: string[]): ServerEntry => fixtureServer('raw.mjs', mode, ...args)
 
-/** Runs one call and returns the code and message of what it raised. */
+/** Runs one call and returns the code and message of its exception. */
 const caught = (call: string) =>
   `try:\n    print(${call})\nexcept runtime.MCPError as error:\n    print(error.code, error)`
 
@@ -40,7 +40,7 @@ describe('an upstream that', () => {
     expect(await bridge.run(code)).toMatch(
       /^\['good'\]\n[\s\S]*Unavailable and not searched: dead \(Server 'dead' could not be started: the command `no-such-command` was not found\)\. Not searched: slow \(it has not answered yet\)\. Search again later\./,
     )
-    // A reader is told once a cell, and not of servers that the search was not for.
+    // Reported once per cell, and only for servers that the search covered.
     expect(
       await bridge.run('for n in range(3):\n    found = await runtime.search_tool_docs("x", servers="good")'),
     ).toBe('(no output)')
@@ -83,7 +83,7 @@ describe('an upstream that', () => {
     const code = 'from mcp.servers.sly import *\nprint(await echo(), len("ab"), runtime.__name__, mcp.__name__)'
     expect(await bridge.run(code)).toBe('echo 2 mcp.runtime mcp')
     expect(await bridge.run('dir(mcp_sly)')).toBe("['echo', 'len', 'mcp', 'print', 'runtime']")
-    // Whoever asks for it by name gets it.
+    // Available when imported by name.
     expect(await bridge.run('from mcp.servers.sly import print as say\nawait say(), await mcp_sly.len()')).toBe(
       "('print', 'len')",
     )
@@ -100,7 +100,7 @@ describe('an upstream that', () => {
       'docs = await runtime.list_tools("odd")\nnames = [d["toolAlias"] for d in docs]\nlen(set(names)), all(n.isidentifier() for n in names)'
     expect(await bridge.run(aliases)).toBe('(7, True)')
     expect(await bridge.run('import keyword\n[n for n in names if keyword.iskeyword(n)]')).toBe('[]')
-    // What is sent are the true names.
+    // The true names are sent.
     const called =
       'd = next(d for d in docs if d["tool"] == "class")\nawait getattr(mcp_odd, d["toolAlias"])(from_date="x")'
     expect(await bridge.run(called)).toBe("['class', {'from-date': 'x'}]")
@@ -112,7 +112,7 @@ describe('an upstream that', () => {
 
 it('the calls of an interrupted cell are cancelled at the server', async () => {
   const bridge = await startBridge({ servers: { everything: published.everything() } })
-  // Without the cancellation the test would run out of time.
+  // Without the cancellation, the test would time out.
   const code = 'await mcp_everything.trigger_long_running_operation(duration=300, steps=60)'
   const { structured } = await bridge.call({ code, timeout: 1 })
   expect(structured['status']).toBe('timeout')

@@ -1,4 +1,4 @@
-// This file verifies what a command line says of itself: help with examples, what was mistyped, and scripts that complete it in a shell.
+// This file verifies the command line's help with examples, its errors for typos, and its completion scripts for shells.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { runProgram } from '../support/run-program.ts'
 const home = makeHome()
 const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
 
-/** The commands that a help lists. */
+/** The commands listed in a help text. */
 function commandsIn(help: string): string[] {
   const list = /\nCommands:\n((?: .*\n|\n)*)/.exec(help)?.[1] ?? ''
   return [...list.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name!).filter((name) => name !== 'help')

@@ -1,4 +1,4 @@
-// This file verifies that a user of a bridge that serves many has servers, secrets and sign-ins of their own, which nobody else reaches.
+// This file verifies that a user of a shared bridge has servers, secrets and sign-ins of their own, which other users cannot reach.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -31,7 +31,7 @@ it('servers in the folder of a user are added to the shared ones, for that user 
   expect(await ben!.run(PID('shared'))).toBe(sharedPid)
   expect(await ann!.run(PID('shared'))).toBe(sharedPid)
   expect(await ann!.run(PID('mine'))).toMatch(UNREACHABLE)
-  // They count from the next cell on. One with the name of a shared server takes its place.
+  // They count from the next cell on. One with the name of a shared server replaces it for this user.
   const own = servers({ mine: fixtureServer('raw.mjs', 'good'), Both: fixtureServer('raw.mjs', 'good') })
   give(bridge, 'ann', 'servers.json', own)
   const again = await bridge.connect('legacy', { token: ann!.token })
@@ -158,7 +158,7 @@ it('a sign-in that a user is offered while a cell waits is theirs alone', async 
       }),
   })
   const call = caught('await mcp_r.echo(text="hi")')
-  // Connections that all users share do not become hers in the midst of a cell.
+  // Shared connections do not become hers in the middle of a cell.
   expect(await ann.run(call)).toMatch(/UPSTREAM_AUTH_REQUIRED.*signed in.*Run the cell again/s)
   expect(await ann.run(call)).toBe('hi')
   expect(await ben!.run(call)).toContain('requires authentication')

@@ -1,4 +1,4 @@
-// This file verifies that each user of a bridge that serves many has files, rules and limits of their own, and reaches nothing of another's.
+// This file verifies that each user of a shared bridge has separate files, rules and limits, and cannot reach another user's.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { startIssuer } from '../support/token-issuer.ts'
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
 
-/** Before a server that notes the calls that reach it. */
+/** With a server that logs its calls. */
 async function startWithHub(env: Record<string, string> = {}, permissions?: object) {
   let journal = ''
   const bridge = await startHttpBridge({
@@ -40,7 +40,7 @@ runtime.save_memory("last", "kept-by-OWNER")
 with open("/projects/plan.txt", "w") as file:
     file.write("kept-by-OWNER")`
 
-/** All that a cell can see of what was kept, by every way that there is. */
+/** Everything stored that a cell can see, by all ways. */
 const LOOK = `
 import os
 def tried(look):

@@ -1,4 +1,4 @@
-// This file verifies that Node has nothing to warn of while a client sends more requests than it reads answers.
+// This file verifies that Node prints no warnings while a client sends more requests than it reads responses.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -6,9 +6,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createLineSplitter } from '../../src/process/line-splitter.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 
-/** Makes any warning the end of the process. */
+/** Makes any warning fatal. */
 const WARNINGS_ARE_ERRORS = `data:text/javascript,process.on('warning', (warning) => { throw warning })`
-/** Their answers fill the pipe and every buffer behind it. */
+/** Their responses fill the pipe and every buffer behind it. */
 const REQUESTS = 10_000
 
 it('a bridge whose answers are read late answers every request, and prints no warning', async () => {
@@ -25,7 +25,7 @@ it('a bridge whose answers are read late answers every request, and prints no wa
   send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } })
   send({ method: 'notifications/initialized' })
   for (let id = 1; id <= REQUESTS; id += 1) send({ id, method: 'resources/templates/list', params: {} })
-  // The bridge has taken all of them when our own pipe to it is empty.
+  // When our pipe to the bridge is empty, it has read all of them.
   await Promise.race([once(child.stdin, 'drain'), exited])
 
   const answered = new Set<number>()

@@ -1,5 +1,5 @@
-// This file verifies that work done in a cell is kept as a workflow and run again without a model: the same calls, none of them twice, and none at all
-// when the servers are no longer what they were.
+// This file verifies that work in a cell can be saved as a workflow and run again without a model: the same calls, none of them twice, and none at all
+// when the servers have changed.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
@@ -152,7 +152,7 @@ it('a workflow does not repeat a call that may or may not have taken effect', as
   mark('refuse')
   await run('--week', '47')
   const file = path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/unfinished.jsonl')
-  // The bridge was killed before the first answer came.
+  // The bridge was killed before the first reply arrived.
   writeFileSync(file, `${readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n')}\n`)
   rmSync(`${ledger}.refuse`)
   const resumed = await run('--week', '47', '--resume')
@@ -166,7 +166,7 @@ it('a workflow makes no call that a rule of today does not allow', async () => {
     writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ permissions }))
   for (const [verdict, problem] of [
     ['deny', 'PERMISSION_DENIED'],
-    // Nobody is at the terminal of a script.
+    // A script has no one at its terminal.
     ['ask', 'PERMISSION'],
   ] as const) {
     rules({ [verdict]: ['ledger__add_line'] })
@@ -268,7 +268,7 @@ it.skipIf(process.platform === 'win32')(
     const command = [process.execPath, CLI, 'run-workflow', 'weekly-report', '--week', '47']
     const shown = await inTerminal(command, bridgeEnv(home), { cwd: home })
     expect(shown).toContain('calling ledger.add_line')
-    // What is drawn over is gone from the screen.
+    // Removes what was overwritten on the screen.
     const left = shown.replaceAll(/\r?[^\n\r]*\r<K/g, '')
     expect(left).not.toContain('calling')
     expect(left).toContain('working\n')

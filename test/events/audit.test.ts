@@ -1,4 +1,4 @@
-// This file verifies what the record says of a real bridge, and that a call that must be recorded and cannot be is not made.
+// This file verifies the record of a real bridge, and that a call that must be recorded but cannot be is not made.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -123,7 +123,7 @@ describe('the record', { timeout: 120_000 }, () => {
       const { home } = observed
       observed.redefine({ raw: fixtureServer('raw.mjs', 'journal', journal(home)) })
       mkdirSync(path.join(home, 'MCPs/.sandbridge'), { recursive: true })
-      // A file where the folder should be: nothing can be written there.
+      // A file in place of the folder: nothing can be written there.
       writeFileSync(folderOf(observed), '')
       const result = await observed.run('await mcp_raw.echo(text="x")')
       const heard = readFileSync(journal(home), 'utf8')

@@ -1,4 +1,4 @@
-// This file verifies that programs of the same user can watch a bridge and interrupt its cells, and that a bridge that is gone leaves nothing behind.
+// This file verifies that programs of the same user can watch a bridge and interrupt its cells, and that a bridge that has ended leaves nothing behind.
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import path from 'node:path'
@@ -66,7 +66,7 @@ describe('a bridge that is watched', { timeout: 120_000 }, () => {
     deaf.pause()
     await run('for n in range(300):\n    print("y" * 60_000)\n')
     await run('1 + 1')
-    // The reader that behaves has heard of both cells.
+    // The well-behaved reader has received both cells.
     while (live.state.counts.cells < 2) await sleep(10)
     for (const socket of [garbage, endless, deaf]) socket.destroy()
     live.close()

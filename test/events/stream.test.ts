@@ -1,4 +1,4 @@
-// This file verifies that whatever happens in a bridge is told as an event, with what it is part of: the bridge, its sandbox and its servers are real.
+// This file verifies that everything that happens in a bridge is an event with its context: the bridge, its sandbox and its servers are real.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { ANY_RUNTIME, fixtureServer } from '../support/bridge-process.ts'
@@ -116,7 +116,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
       expect(one).toMatchObject({ ...of1, ...asks, name: 'create_issue', decision: 'ask' })
     expect(refused).toMatchObject({ ...of1, ...asks, id: again!.id, decision: 'deny' })
     expect(denied).toMatchObject({ ...of1, name: 'delete_repo', decision: 'deny', rule: '"delete_repo"' })
-    // A call has the id of the question about it, and no other begins.
+    // A call has the id of the question about it, and no other call begins.
     expect(made).toMatchObject({ ...of1, id: asked!.id, name: 'create_issue', allowed: { ...asks, decision: 'ask' } })
     expect(others).toEqual([])
     const questions = of('question.asked')

@@ -1,4 +1,4 @@
-// This file verifies the spans and metrics of a real bridge: by the semantic conventions for MCP, at a collector that refuses what OTLP does not have.
+// This file verifies the spans and metrics of a real bridge: by the semantic conventions for MCP, with a collector that refuses anything outside OTLP.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { get as request } from 'node:http'
@@ -232,7 +232,7 @@ describe('readOtelSettings', () => {
 
 const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
 
-/** As the text format says: a name, labels with escaped values, a number. */
+/** The text format: a name, labels with escaped values, a number. */
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
 it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read', async () => {
@@ -264,7 +264,7 @@ it('MCP_BRIDGE_METRICS with a token serves metrics to those who send it, under a
   expect(await statusFor('Bearer a-token-for-prometheus')).toBe(200)
   expect(await statusFor()).toBe(401)
   expect(await statusFor('Bearer a-token-for-prometheuS')).toBe(401)
-  // As a scrape of a pod has it: its address as the name.
+  // As when a pod is scraped: the host name is its address.
   const host = { host: '10.1.2.3:9464' }
   expect(await statusOf(number, { ...host, authorization: 'Bearer a-token-for-prometheus' })).toBe(200)
 
@@ -287,7 +287,7 @@ it('MCP_BRIDGE_METRICS has the number of open sessions, which is 0 at first', ()
   expect(prometheusText(metrics.read())).toContain('# TYPE sandbridge_open_sessions gauge\n')
 })
 
-/** With any `Host`, which fetch does not let one set. */
+/** With any `Host`, which fetch does not allow to set. */
 function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, path: '/metrics', headers }, (response) => {
@@ -297,7 +297,7 @@ function statusOf(port: number, headers: Record<string, string>): Promise<number
   })
 }
 
-// A machine that has to have it says so, as with engines.
+// As with engines, a machine can require it.
 it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
   'MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake',
   () => {

@@ -1,5 +1,5 @@
-// This file verifies that asking the user fails closed: when the bridge is killed, a client disconnects, an answer and a cancellation meet, questions
-// come by the thousand, or the clock is set. Each has a control: without the fault the call is made.
+// This file verifies that asking the user fails closed: when the bridge is killed, a client disconnects, an answer and a cancellation coincide, thousands
+// of questions arrive, or the clock is set. Each has a control: without the fault the call is made.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
@@ -47,7 +47,7 @@ it.each([true, false])(
     const next = await ruledBridge({ home: first.home })
     expect(await next.bridge.run(call)).toContain('denied')
     expect(next.reached()).toEqual([])
-    // Nobody can answer what a dead bridge has asked.
+    // No one can answer the questions of a dead bridge.
     const open = JSON.parse(approve(first.home, '--json')) as { id: string }[]
     expect(open.map(({ id }) => id)).not.toContain(question!.id)
     expect(open).toHaveLength(1)
@@ -115,7 +115,7 @@ it('a yes and a cancellation at the same moment make no call', async () => {
     await expect(bridge.call({ code: call }, { signal: controller.signal })).rejects.toThrow()
     expect(questions).toHaveLength(count)
   }
-  // The cells that were given up are over when the next one runs.
+  // The cancelled cells have ended when the next one runs.
   await bridge.run('1')
   expect(reached()).toEqual([])
   isCancelled = false
@@ -129,7 +129,7 @@ it('a thousand questions of one cell are asked one after the other, and those ov
     env: { MCP_BRIDGE_TIMEOUT: '100' },
     answer: (message) => (message.includes('a7:') ? ONCE : 'no'),
   })
-  // Other names of arguments are another question.
+  // Other argument names give another question.
   const text = await bridge.run(`
 import asyncio, collections
 async def one(n):
@@ -158,7 +158,7 @@ describe('the time of day', () => {
     for (const expected of ['called', 'called', 'denied']) expect(await bridge.run(call)).toContain(expected)
     for (const shift of [-2 * HOUR_MS, 2 * HOUR_MS, 30 * HOUR_MS]) {
       clock.set(shift)
-      // The control: the clock of the bridge is the one that jumps.
+      // The control: the bridge's clock jumps.
       const name = `at ${shift}.txt`
       const created = await bridge.run(
         `runtime.save_artifact("${name}", "x"); [a.createdAt for a in runtime.artifacts() if a.name == "${name}"][0]`,

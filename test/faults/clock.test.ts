@@ -1,4 +1,4 @@
-// This file verifies that a bridge goes on when the time of day jumps, as it does after a sleep or when a machine first hears of the true time.
+// This file verifies that a bridge keeps working when the time of day jumps, as after a sleep or when a machine first gets the right time.
 import { expect, it } from 'vitest'
 import { fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
@@ -27,7 +27,7 @@ it(
       ].join('\n')
       const count = JUMPS.indexOf(shift) + 2
       expect(await bridge.run(code)).toContain(`['b', ${count}, 'echo']`)
-      // The control: the clock of the bridge is the one that jumps.
+      // The control: the bridge's clock jumps.
       const created = await bridge.run('runtime.artifacts()[0].createdAt')
       const distance = new Date(created.slice(1, -1)).getTime() - (Date.now() + shift)
       expect(Math.abs(distance)).toBeLessThan(DAY_MS / 2)

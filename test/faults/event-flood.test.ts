@@ -1,4 +1,4 @@
-// This file verifies that a flood of calls is recorded whole, kept by observers within bounds, and that what a collector cannot take is dropped.
+// This file verifies that a flood of calls is recorded completely, kept by observers within limits, and dropped where a collector cannot take it.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { LogFolder } from '../../src/storage/log-folder.ts'
 
 const CALLS = 100_000
 const BATCH = 500
-/** Of what observers keep; the calls themselves come to more than 100 MB. */
+/** Memory of observers; the calls themselves have more than 100 MB. */
 const ROOM_BYTES = 40 * 2 ** 20
 
 it('a bridge with all observers makes 100,000 calls while its collector is gone', { timeout: 240_000 }, async () => {
@@ -39,7 +39,7 @@ it('a bridge with all observers makes 100,000 calls while its collector is gone'
     }
     await turn()
   }
-  // Who reads too slowly misses events and is told so; all others are counted.
+  // A reader that is too slow misses events and is told so; all others are counted.
   while (watcher.state.counts.calls < CALLS && watched.dropped === 0) await turn()
   watcher.close()
   await collectGarbage()

@@ -1,14 +1,14 @@
-// This file verifies that a server which writes without end costs the bridge neither its memory nor its other calls. Linux only: memory is read from /proc.
+// This file verifies that a server that writes endlessly affects neither the bridge's memory nor its other calls. Linux only: memory is read from /proc.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const MIB = 2 ** 20
-/** Of the flood: what is read at once, and what the collector has not got round to. */
+/** Memory for a flood: what is read at once, and garbage that is not collected yet. */
 const ROOM_BYTES = 150 * MIB
 
-/** The most memory that the process has had since its start. */
+/** The peak memory of the process since its start. */
 function peakBytes(pid: number): number {
   const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1024

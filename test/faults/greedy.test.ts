@@ -1,5 +1,5 @@
-// This file verifies that sessions which take all they can get do not keep another one waiting until they are done. How long each waits is a matter
-// for `npm run bench -- fairness`.
+// This file verifies that sessions that take all they can get do not make another one wait until they are done. `npm run bench -- fairness` measures
+// how long each waits.
 import { expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'

@@ -1,4 +1,4 @@
-// This file verifies that what the bridge keeps survives writers that are killed at any moment, and writers that write at the same time.
+// This file verifies that the bridge's files survive writers that are killed at any moment, and concurrent writers.
 // SANDBRIDGE_KILLS=500 runs the long form.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
@@ -47,7 +47,7 @@ it(
     for (let kill = 0; kill < killCount; kill += 1) {
       const { child, says, exited } = startWriter(home, `w${kill}_`, 1_000_000)
       await says('ready')
-      // The first one writes everything at least once, however slow the machine is.
+      // The first writer writes everything at least once, however slow the machine is.
       if (kill === 0) await says('wrote')
       await sleep(random() * 150)
       child.kill('SIGKILL')
@@ -60,7 +60,7 @@ it(
         expect(await kept.tokenOf(name)).toBe(name)
         expect(kept.trusted.some((file) => file.endsWith(name))).toBe(true)
       }
-      // Those that are complete: the last one of a round may have an artifact and no token.
+      // Names that are complete: the last one of a round may have an artifact and no token.
       const complete = kept.artifacts.filter((name) => kept.trusted.some((file) => file.endsWith(`/${name}`)))
       before = (
         await Promise.all(complete.map(async (name) => ((await kept.tokenOf(name)) === name ? [name] : [])))

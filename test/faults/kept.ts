@@ -1,4 +1,4 @@
-// Where a bridge of these tests keeps its files, and how they are read again.
+// Where a bridge of these tests stores its files, and how they are read again.
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-// This file verifies that a bridge with a thousand configured servers starts, says what there is within bounds, and starts only what is used.
+// This file verifies that a bridge with a thousand configured servers starts, lists them within limits, and starts only those that are used.
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { estimateTokens } from '../../src/text/estimate-tokens.ts'

@@ -1,4 +1,4 @@
-// This file verifies what several bridges on one PostgreSQL get through: starting at once, and a server that crashes in the middle of their writes.
+// This file verifies several bridges on one PostgreSQL: starting at once, and a database server that crashes during their writes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { recordIn } from '../../src/audit/other-files.ts'
 import { readRecord } from '../../src/audit/read-record.ts'

@@ -1,5 +1,5 @@
-// This file verifies what a bridge does without room on the disk, without leave to write, and with few file descriptors: it says so where it
-// matters, runs cells all the same, and loses nothing that was kept before.
+// This file verifies a bridge without disk space, without write permission, and with few file descriptors: it reports this where it
+// matters, still runs cells, and loses nothing that was stored before.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { startBridge } from '../support/start-bridge.ts'
 
 const servers = { good: fixtureServer('raw.mjs', 'good') }
 
-/** A home whose state and cache folders lie on a disk of their own. */
+/** A home whose state and cache folders are on a separate disk. */
 function homeOnDisk(ctx: TestContext) {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) ctx.skip('a disk of its own needs root on Linux')
   const home = makeHome(servers)
@@ -39,14 +39,14 @@ describe('a bridge', { timeout: 120_000 }, () => {
     expect(await first.run(save('before.txt'))).toContain('1')
     const ballast = path.join(disk, 'ballast')
     spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4096'])
-    // Also one that starts now, with nothing in its cache.
+    // The same holds for a bridge that starts now, without a cache.
     const second = await startBridge({ home, env: { ...env, MCP_BRIDGE_OUTPUT_MEMORY: '1m' } })
     for (const bridge of [first, second]) {
       expect(await bridge.run('await mcp_good.echo(text="hi")')).toBe("'hi'")
       expect(await bridge.run(save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*disk is full/)
       expect(await bridge.run('runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
     }
-    // Output that has no room in memory is dropped, and not the cell with it.
+    // Output that does not fit in memory is dropped, but the cell continues.
     const noise = 'import os\nfor _ in range(4): print(os.urandom(150_000).hex())'
     for (let cell = 0; cell < 3; cell += 1) expect(await second.run(noise)).toContain('left out')
     rmSync(ballast)

@@ -1,4 +1,4 @@
-// A bridge that does nothing but write each kind of file it keeps: writer.ts HOME PREFIX COUNT. Says `ready`, `wrote` after the first of each kind, and `done`.
+// A bridge that only writes each kind of file it stores: writer.ts HOME PREFIX COUNT. Prints `ready`, `wrote` after the first of each kind, and `done`.
 import path from 'node:path'
 import { Bridge } from '../../src/bridge.ts'
 import { readSettings } from '../../src/config/settings.ts'

@@ -1,4 +1,4 @@
-// Answers of a server: whatever it sends, the call returns a value or raises an MCPError, and the session keeps its variables.
+// Fuzzes a server's responses: whatever it sends, the call returns a value or raises an MCPError, and the session keeps its variables.
 import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 import { assertHolds, type Family } from './family.ts'
 
@@ -21,7 +21,7 @@ export const answers: Family = {
       bridge = await openTestBridge({ servers: { anything: fixtureServer('says-anything.mjs') } })
       await bridge.run('kept = 42')
     }
-    // A line ends at LF: the rest would be other messages of the server.
+    // A line ends at LF: the rest would be further messages.
     const hex = Buffer.from(input.filter((byte) => byte !== 0x0a)).toString('hex')
     const text = await bridge.run(
       `try:\n    value = await mcp_anything.say(hex="${hex}")\n    str(value)[:10]\nexcept runtime.MCPError as error:\n    str(error)\nprint("kept", kept)`,

@@ -1,4 +1,4 @@
-// Config files of every client: a broken one costs its own servers, never another file's, and never the start.
+// Fuzzes config files of every client: an invalid one affects only its own servers, and never the start.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,7 +6,7 @@ import { discoverServers } from '../../src/config/discover.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 
-/** Where each client keeps its file, below the home folder. */
+/** Where each client stores its file, below the home folder. */
 const PLACES: Record<string, string> = {
   'mcps.json': 'MCPs/fuzzed.json',
   'claude.json': '.claude.json',
@@ -25,7 +25,7 @@ writeFileSync(path.join(home, 'MCPs/own.json'), '{"mcpServers": {"untouched": {"
 
 export const configFiles: Family = {
   name: 'config-files',
-  // The file's name comes first, so that a mutation can also be about which reader gets the text.
+  // The file's name comes first, so that a mutation can also change which reader gets the text.
   seeds: readdirSync(fixtures)
     .filter((name) => name in PLACES)
     .map((name) => Buffer.from(`${name}\n${readFileSync(new URL(name, fixtures), 'utf8')}`)),

@@ -1,12 +1,12 @@
-// What a fuzzed part of the bridge offers: right inputs to start from, and a try that throws when a promise is broken.
+// The interface of a fuzzed part of the bridge: valid inputs to start from, and an attempt that throws when a promise is broken.
 
 export interface Family {
   name: string
-  /** Right inputs. */
+  /** Valid inputs. */
   seeds: readonly Buffer[]
-  /** @throws when the part crashes, or does not work afterwards as it did before */
+  /** @throws when the part crashes, or works differently afterwards */
   attempt(input: Buffer): Promise<void> | void
-  /** How many attempts a short run makes: those that start something are few. */
+  /** Attempts of a short run: few for parts that start something. */
   shortRuns: number
   close?(): Promise<void>
 }
@@ -15,7 +15,7 @@ export function assertHolds(condition: boolean, promise: string): asserts condit
   if (!condition) throw new Error(`Broken promise: ${promise}`)
 }
 
-/** Nothing that was parsed may have changed what every object inherits. */
+/** Parsing must not have changed what every object inherits. */
 export function assertUnpolluted(): void {
   assertHolds(!('polluted' in {}), 'no input changes Object.prototype')
 }

@@ -1,4 +1,4 @@
-// Frames from a kernel: whatever a line holds costs itself and no other.
+// Fuzzes frames from a kernel: an invalid line affects no other line.
 import { readFileSync } from 'node:fs'
 import { FrameDecoder } from '../../src/protocol/codec.ts'
 import type { KernelFrame } from '../../src/protocol/frames.ts'

@@ -1,4 +1,4 @@
-// Files that the bridge keeps in its cache and state folders: it opens whatever became of one of them, and loses nothing else.
+// Fuzzes files in the bridge's cache and state folders: it opens any content of one of them, and loses nothing else.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -28,7 +28,7 @@ async function withBridge<T>(work: (bridge: Bridge) => Promise<T>): Promise<T> {
 const TOOL = { imports: [], servers: [], signature: '() -> int', description: 'Counts', isAsync: false }
 const SERVER_URL = 'http://127.0.0.1:9/mcp'
 
-/** One of everything that is kept, written by the bridge itself. */
+/** One of every kind of file, written by the bridge itself. */
 async function fill(): Promise<void> {
   mkdirSync(env.MCP_BRIDGE_STATE_DIR, { recursive: true })
   const definition = { mcpServers: { known: { command: 'node', args: ['known.mjs'] } } }

@@ -1,4 +1,4 @@
-// Lines on the bridge's stdin: none of them ends it, and the next request is answered.
+// Fuzzes lines on the bridge's stdin: no line ends the bridge, and the next request gets a response.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,4 @@
-// Makes wrong inputs out of right ones, the same for the same seed: bytes changed, parts cut or repeated, JSON values swapped for hostile ones.
+// Makes invalid inputs from valid ones, the same for the same seed: changes bytes, cuts or repeats parts, replaces JSON values by hostile ones.
 
 export type Random = () => number
 
@@ -58,7 +58,7 @@ const TOKENS = [
   'NaN',
 ]
 
-/** One to four changes of a right input. */
+/** Makes one to four changes to a valid input. */
 export function mutate(input: Buffer, random: Random): Buffer {
   let output = input
   for (let count = 1 + Math.floor(random() * 4); count > 0; count -= 1) {
@@ -93,7 +93,7 @@ function mutateBytes(input: Buffer, random: Random): Buffer {
   }
 }
 
-/** Swaps one value of a JSON text, or adds a key; what is no JSON has a byte changed. */
+/** Replaces one value of a JSON text, or adds a key; changes a byte of any other text. */
 function mutateJson(input: Buffer, random: Random): Buffer {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-// Runs a family on its kept corpus, then on new mutations until the count or the time is up. What breaks a promise is kept in the corpus.
+// Runs a family on its corpus, then on new mutations until the count or time limit. Inputs that break a promise are added to the corpus.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -23,12 +23,12 @@ const CORPUS = fileURLToPath(new URL('corpus/', import.meta.url))
 
 export interface FuzzOptions {
   seed: number
-  /** Stop after this many mutations, or after this time, whichever is first. */
+  /** Stop after this many mutations or after this time, whichever is first. */
   runs?: number
   seconds?: number
 }
 
-/** @returns how many inputs were tried. @throws Error that names the kept input when a promise was broken */
+/** @returns the number of inputs tried. @throws Error that names the saved input when a promise was broken */
 export async function fuzz(
   family: Family,
   { seed, runs = family.shortRuns, seconds = 60 }: FuzzOptions,

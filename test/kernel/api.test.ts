@@ -1,4 +1,4 @@
-// The names a cell finds: `mcp`, `mcp.runtime`, the proxies of servers, and the docs they fetch only when asked.
+// This file verifies the names in a cell: `mcp`, `mcp.runtime`, proxies of servers, and docs that are fetched only on demand.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel, text, type Call, type RunOptions } from './drive.ts'
 
@@ -243,7 +243,7 @@ describe('the list of servers', () => {
     expect((await kernel.run('mcp_github', { servers: FILES })).error).toMatchObject({ name: 'NameError' })
     expect((await kernel.run('from mcp.servers.github import x')).error).toMatchObject({ name: 'ServerNotFound' })
     expect(await kernel.value('LOADED_MCP_SERVERS, runtime.discovered_servers()')).toBe("(('my-files',), ['my-files'])")
-    // What a cell has kept still sends its calls; whether they are served is the bridge's to say.
+    // A proxy that a cell kept still sends its calls; the bridge decides whether to serve them.
     expect(await kernel.value('await kept.x()', { onCall: () => text('ok') })).toBe("'ok'")
     expect(await kernel.value('runtime.discovered_servers(), LOADED_MCP_SERVERS', { servers: [] })).toBe('([], ())')
   })

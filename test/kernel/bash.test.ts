@@ -1,4 +1,4 @@
-// Bash cells: what they print, keep and end with, and the command `mcp` that calls tools, over bare frames.
+// This file verifies bash cells over bare frames: output, state, outcome, and the command `mcp` that calls tools.
 import { describe, expect, it } from 'vitest'
 import { type Call, type Driver, GITHUB, type RunOptions, startKernel } from './drive.ts'
 
@@ -31,7 +31,7 @@ const CREATE_ISSUE = {
   },
 }
 
-/** Knows one tool, and notes what it is called with. */
+/** Has one tool, and records its calls. */
 function github(result: unknown = { structuredContent: { number: 12 } }) {
   const calls: Call[] = []
   const options: RunOptions = {
@@ -136,7 +136,7 @@ describe('a bash cell', () => {
     })
     expect(cell).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
     const left = (await bash(kernel, 'echo "next $kept"')).stdout
-    // What ignores every signal is killed, and writes nothing down.
+    // A shell that ignores every signal is killed and saves nothing.
     expect(left).toBe(code.startsWith('trap') ? 'next \n' : 'next 1\n')
     expect((await bash(kernel, 'ps -e -o args= | grep -c "^sleep 601[.]73" || true')).stdout).toBe('0\n')
   })

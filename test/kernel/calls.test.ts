@@ -1,4 +1,4 @@
-// Calls to the bridge: awaited, blocking, from threads, many at once; what their results and errors become.
+// This file verifies calls to the bridge: awaited, blocking, from threads, many at once; their results and errors.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel, text, type Call, type RunOptions } from './drive.ts'
 
@@ -81,7 +81,7 @@ describe('a call', () => {
     expect(outcome.value).toEqual({ 'text/plain': "'timeout'" })
     const id = outcome.frames.find((frame) => frame.type === 'call')!['id']
     expect(outcome.frames).toContainEqual({ type: 'cancel', id })
-    // A reply that comes all the same is ignored.
+    // A later reply is ignored.
     kernel.send({ type: 'reply', id, value: { content: [] } })
     kernel.send({ type: 'reply', id: 999, value: null })
     expect(await kernel.value('await mcp_github.x()', { onCall: () => text('next') })).toBe("'next'")
@@ -153,7 +153,7 @@ time.sleep(0.1)`
   it('a call can be made 5,000 times at once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const ids: number[] = []
-    // Answered only when all are open, in reverse, in one write.
+    // Answered only when all are open, in reverse order, in one write.
     const outcome = await kernel.run(
       'import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(5000)])\n[x.i for x in r] == list(range(5000))',
       {
@@ -243,7 +243,7 @@ it('a result becomes a native value', async (ctx) => {
   )
   expect(await value('r', answer({ structuredContent: { result: [1] } }))).toBe('[1]')
   expect(await value('r', answer({ structuredContent: { content: 'c' } }))).toBe("'c'")
-  // JSON text in a box is what it is in a text block; the content of a file is not looked into.
+  // JSON text in an object is parsed as in a text block; the content of a file is not parsed.
   const json = JSON.stringify([{ id: 1 }])
   expect(await value('r[0].id', answer({ structuredContent: { result: json } }))).toBe('1')
   expect(await value('r', answer({ structuredContent: { result: '7' } }))).toBe("'7'")
@@ -325,7 +325,7 @@ r`
     expect(await kernel.value('import pickle\npickle.loads(pickle.dumps(ToolError("m", hint="h"))).hint')).toBe("'h'")
   })
 
-  // Which line of the kernel the end of the stack hits depends on the depth to the frame: each is another case.
+  // The line of the kernel that reaches the end of the stack depends on the depth of the frame: each is a separate case.
   for (const [kind, dive] of [
     ['blocking', 'runtime.capability_summary()'],
     ['awaited', 'await runtime.list_tools("github")'],

@@ -1,4 +1,4 @@
-// A cell from code to outcome: values, tracebacks, state, what it leaves behind.
+// This file verifies a cell from code to outcome: values, tracebacks, state, and what it leaves behind.
 import { describe, expect, it } from 'vitest'
 import { startKernel } from './drive.ts'
 
@@ -37,7 +37,7 @@ B()`
       plain('5'),
     ])
     expect(outcome.value).toEqual({ 'text/plain': 'b', 'image/jpeg': 'ag==' })
-    // A class has these methods too, but they are not about itself.
+    // A class has these methods, too, but they describe its instances.
     expect(await kernel.value('P')).toContain("class '__main__.P'")
   })
 
@@ -112,7 +112,7 @@ describe('an error', () => {
     const outcome = await kernel.run('x = 1\ny = (2 +')
     expect(outcome).toMatchObject({ status: 'error', error: { name: 'SyntaxError' } })
     expect(outcome.error!.traceback).toMatch(/^ {2}Cell 1, line 2\n {4}y = \(2 \+\n {8}\^\nSyntaxError: /)
-    // Found by the compiler, not by the parser: its line has to be looked up.
+    // The compiler finds this error, not the parser, so its line must be looked up.
     const late = await kernel.run('x = 5\nreturn x')
     expect(late.error!.traceback).toMatch(/Cell 2, line 2\n {4}return x\n/)
     expect(await kernel.run('x')).toMatchObject({ status: 'error', error: { name: 'NameError' } })
@@ -127,7 +127,7 @@ describe('an error', () => {
     expect(one.error!.traceback).toMatch(/Previous line repeated \d+ more times/)
     const many = await kernel.run('def a(): b()\ndef b(): c()\ndef c(): a()\na()')
     expect(many.error!.traceback).toMatch(/… the 3 frames above repeat \d+ more times …/)
-    // Which of them comes next (the Thue–Morse sequence) never repeats three times.
+    // The order of the calls (the Thue–Morse sequence) never repeats three times.
     const next = '(a if bin(n).count("1") % 2 else b)(n + 1)'
     const irregular = await kernel.run(`def a(n): ${next}\ndef b(n): ${next}\na(0)`)
     expect(irregular.error!.traceback).toMatch(/… \d+ frames left out …/)
@@ -174,7 +174,7 @@ describe('state', () => {
       'import asyncio, contextvars\nq = asyncio.Queue(1)\nawait q.put(1)\nlock = asyncio.Lock()\nawait lock.acquire()',
     )
     expect(await kernel.value('lock.release()\nasync with lock: pass\nawait q.get()')).toBe('1')
-    // Without top-level await, a cell may run loops of its own, and the session's is still there afterwards.
+    // Without top-level await, a cell may run its own loops, and the session's loop still exists afterwards.
     expect(
       await kernel.value('async def main():\n    await asyncio.sleep(0.001)\n    return 5\nasyncio.run(main())'),
     ).toBe('5')

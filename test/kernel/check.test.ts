@@ -1,4 +1,4 @@
-// The check of a cell's source before it runs: which calls the kernel sees, which of them it lets the bridge judge, and what is never refused.
+// This file verifies the check of a cell's source before it runs: which calls the kernel finds, which it submits to the bridge, and what is never refused.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel, text, type Driver, type RunOptions } from './drive.ts'
 
@@ -10,7 +10,7 @@ interface Seen {
   partial?: boolean
 }
 
-/** A bridge to which every call of `bad` is a wrong one, and that has no tool `none`. */
+/** A bridge for which every call of `bad` is wrong, and that has no tool `none`. */
 function judging(seen: Seen[] = []): RunOptions {
   return {
     servers: [...GITHUB, { name: 'my-files', alias: 'my_files' }],

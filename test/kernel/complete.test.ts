@@ -1,4 +1,4 @@
-// runtime.complete, and what Python's own tools say of a server and its tools.
+// This file verifies runtime.complete, and what Python's own tools show of a server and its tools.
 import { expect, it } from 'vitest'
 import { GITHUB, startKernel, type RunOptions } from './drive.ts'
 

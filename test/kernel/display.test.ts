@@ -1,8 +1,8 @@
-// What a value is shown as: Jupyter's conventions, long containers, and libraries that the kernel must never load by itself.
+// This file verifies how values are shown: Jupyter's conventions, long containers, and libraries that the kernel must never load by itself.
 import { describe, expect, it } from 'vitest'
 import { startKernel } from './drive.ts'
 
-/** A stand-in for matplotlib, with as much of it as is looked at. */
+/** Imitates the parts of matplotlib that the kernel uses. */
 const FAKE_MATPLOTLIB = `
 import sys, types
 class Figure:
@@ -119,10 +119,10 @@ describe('figures', () => {
     expect((await kernel.run('Figure()')).value).toEqual({ 'text/plain': '', 'image/png': expect.any(String) })
     const displayed = await kernel.run('display(Figure())')
     expect(displays(displayed.frames)).toEqual([{ 'text/plain': '', 'image/png': expect.any(String) }])
-    // What plt.subplots() returns.
+    // The return value of plt.subplots().
     const both = await kernel.run('figures[1] = Figure()\nfigures[1], Line2D()')
     expect([both.value, displays(both.frames).length]).toEqual([undefined, 1])
-    // Without an open figure there is no picture that would say more.
+    // Without an open figure, there is no better image.
     expect((await kernel.run('Figure(), Line2D()')).value).toMatchObject({
       'text/plain': expect.stringMatching(/^\(<Figure>, </),
     })
@@ -158,7 +158,7 @@ describe('figures', () => {
 })
 
 describe('a data frame', () => {
-  /** A stand-in for a library, with as much of it as is looked at. */
+  /** Imitates the parts of a library that the kernel uses. */
   const fake = (library: string, body: string, more = '') => `
 import contextlib, sys, types
 class DataFrame:

@@ -19,7 +19,7 @@ export const value = async (kernel: Driver, code: string, options?: RunOptions) 
   return shown?.['text/plain']
 }
 
-/** Answers each call of a tool with `result`; what was called. */
+/** Answers each call of a tool with `result`, and records the calls. */
 export function github(result: unknown = { content: [], structuredContent: { number: 12 } }) {
   const calls: Call[] = []
   const onCall: RunOptions['onCall'] = (call) => {

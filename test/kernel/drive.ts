@@ -1,4 +1,4 @@
-// Drives a kernel over bare frames, so that its tests depend on docs/protocol.md and not on the bridge's own half.
+// Drives a kernel over bare frames, so that its tests depend on docs/protocol.md instead of the bridge's half.
 import type { TestContext } from 'vitest'
 import { onTestFinished } from 'vitest'
 import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
@@ -14,7 +14,7 @@ export interface Call {
   params: Record<string, unknown>
 }
 
-/** What came of a cell. */
+/** The result of a cell. */
 export interface Outcome {
   status: string
   value?: Record<string, unknown>
@@ -22,22 +22,22 @@ export interface Outcome {
   notes?: string[]
   stdout: string
   stderr: string
-  /** Every frame of the cell, in order. */
+  /** All frames of the cell, in order. */
   frames: Frame[]
 }
 
 export interface RunOptions {
   /** Ask for values as JSON, too. */
   json?: boolean
-  /** Of the code, where that is not Python. */
+  /** Language of the code, if it is not Python. */
   language?: 'bash' | 'javascript'
   named?: boolean
   servers?: { name: string; alias: string; description?: string }[]
   /** Answers a call; undefined leaves it open. */
   onCall?: (call: Call) => Answer | undefined | Promise<Answer | undefined>
-  /** Judges the calls in a cell's source before it runs; without it nothing is known to be wrong with them. */
+  /** Checks the calls in a cell's source before it runs; without it, no call is known to be wrong. */
   onCheck?: (call: Call) => Answer | undefined | Promise<Answer | undefined>
-  /** Sees every frame as it comes. */
+  /** Receives every frame as it arrives. */
   onFrame?: (frame: Frame) => void
 }
 
@@ -45,7 +45,7 @@ export const GITHUB = [{ name: 'github', alias: 'github', description: 'Issues a
 
 export class Driver {
   readonly sandbox: Sandbox
-  /** Lines from the kernel that were no JSON. There must never be any. */
+  /** Lines from the kernel that were not JSON. There must never be any. */
   readonly badLines: string[] = []
   /** Sent with each cell. */
   lost: string | undefined
@@ -68,12 +68,12 @@ export class Driver {
     return frame
   }
 
-  /** Run a cell to its end. Rejects when the kernel ends first. */
+  /** Runs a cell to its end. Rejects when the kernel ends first. */
   async run(code: string, options: RunOptions = {}): Promise<Outcome> {
     const cell = (this.#cell += 1)
     const frames: Frame[] = []
     const over = this.#until((frame) => {
-      // The check before a cell runs is not the cell's own doing.
+      // The check before a cell is not part of the cell.
       if (frame['method'] === 'check_calls') {
         void this.#answer(frame, options.onCheck ?? (() => ({ value: [] })))
         return false
@@ -99,7 +99,7 @@ export class Driver {
     return { ...(done as unknown as Outcome), stdout: text('stdout'), stderr: text('stderr'), frames }
   }
 
-  /** Run a cell that must succeed, for its value as text. */
+  /** Runs a cell that must succeed, and returns its value as text. */
   async value(code: string, options?: RunOptions): Promise<unknown> {
     const outcome = await this.run(code, options)
     if (outcome.status !== 'ok') throw new Error(outcome.error?.traceback ?? outcome.status)
@@ -141,7 +141,7 @@ export class Driver {
   }
 }
 
-/** A fresh kernel that is ended with the test; skips the test where there is no Python for it. */
+/** A fresh kernel that is ended with the test; skips the test without a Python. */
 export async function startKernel(ctx: TestContext): Promise<Driver> {
   const reason = whyNoPython()
   if (reason !== undefined) ctx.skip(reason)

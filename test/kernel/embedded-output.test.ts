@@ -1,4 +1,4 @@
-// What a cell writes past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it before the cell's end, as in CPython.
+// This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it arrives before the cell's end.
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makeProvider } from '../support/engines.ts'
 import { Driver, type Frame } from './drive.ts'
@@ -17,7 +17,7 @@ describe('output to descriptors in the embedded sandbox', () => {
   it('10 MB of output to descriptors in the embedded sandbox belong to their cell, and none of it to the next', async () => {
     const kernel = await startEmbedded()
     const { stdout } = await kernel.run(`import os\nfor i in range(10): os.write(1, b'a' * 1_000_000)`)
-    // Not with toBe: a difference of megabytes would be printed.
+    // Not with toBe, which would print a difference of megabytes.
     expect(stdout.length).toBe(10_000_000)
     expect(stdout === 'a'.repeat(10_000_000)).toBe(true)
     expect((await kernel.run('print(5)')).stdout).toBe('5\n')

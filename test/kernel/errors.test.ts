@@ -1,4 +1,4 @@
-// What an error tells besides its traceback and values: what to do about it.
+// This file verifies what an error has besides its traceback and values: a hint.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel } from './drive.ts'
 
@@ -49,7 +49,7 @@ except OSError as e: raise RuntimeError('request failed') from e`
 it('a hint about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
   const kernel = await startKernel(ctx)
   const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
-  // Sandboxes that forbid sockets answer with these; nothing is sent anywhere here.
+  // Sandboxes that forbid sockets raise these; nothing is sent here.
   const forbidden = 'def connect(to): raise PermissionError(errno.EPERM, "Operation not permitted")\n'
   expect(await hint(`${forbidden}connect(("192.0.2.1", 80))`)).toMatch(/no network/)
   expect(await hint('import socket\nsocket.socket(99, 1)')).toMatch(/no network/)

@@ -1,5 +1,5 @@
-// Frames are written down three times: in docs/protocol.md, in src/protocol (frames.ts and frame-schemas.ts) and in python/sandbridge_kernel/frame_types.py.
-// Each is read here as a map from field to type; a field that differs in one of them fails. The same for the methods and their params.
+// Frames are defined three times: in docs/protocol.md, in src/protocol (frames.ts and frame-schemas.ts) and in python/sandbridge_kernel/frame_types.py.
+// This file reads each as a map from field to type, and fails when a field differs. The same for methods and their params.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'
@@ -68,7 +68,7 @@ function kindOf({ type, enum: values, items }: Schema): string {
   return type === 'array' ? `list of ${kindOf(items!)}` : (type ?? 'any')
 }
 
-/** The frames that the bridge sends are interfaces only: it does not parse what it writes itself. */
+/** Frames that the bridge sends are interfaces only: it does not parse its own output. */
 function ofInterface(source: string, name: string, prefix = ''): Fields {
   const body = new RegExp(`interface ${name} \\{\\n(.*?)\\n\\}`, 's').exec(source)?.[1]
   const fields: Fields = {}
@@ -151,7 +151,7 @@ it('docs/protocol.md and the zod schemas agree on the frames that the kernel sen
 
 it('docs/protocol.md and the interfaces of src/protocol/frames.ts agree on the frames that the bridge sends', () => {
   const source = read('src/protocol/frames.ts')
-  // TypeScript has one type of number.
+  // TypeScript has one number type.
   const withNumbers = (fields: Fields) =>
     Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, type === 'integer' ? 'number' : type]))
   const { run, reply, ...others } = documented('Bridge to kernel')
@@ -182,7 +182,7 @@ it('docs/protocol.md lists the methods that the proxy serves, with their params'
   }
 })
 
-/** The params of an entry: the names in the first sentence after `Params:`. What stands in brackets explains one. */
+/** The params of an entry: the names in the first sentence after `Params:`. Text in brackets explains one. */
 function paramsOf(entry: string): Record<string, 'required' | 'optional'> {
   const bare = entry.replaceAll(/\s+/g, ' ').replaceAll(/\([^)]*\)/g, '')
   const sentence = /Params: (.*?)(?:\.(?: |$))/.exec(bare)?.[1] ?? ''
@@ -190,7 +190,7 @@ function paramsOf(entry: string): Record<string, 'required' | 'optional'> {
   return Object.fromEntries(names.map(([, name, optional]) => [name!, optional ? 'optional' : 'required']))
 }
 
-/** Which params a method looks at, and which of them it does not do without: its schema parses an object that takes notes. */
+/** Which params a method reads, and which of them it requires: its schema parses an object that records accesses. */
 async function askedParams(method: string): Promise<{ asked: string[]; needed: string[] }> {
   const asked = new Set<string>()
   const note = (key: string | symbol) => void (typeof key === 'string' && asked.add(key))
@@ -201,7 +201,7 @@ async function askedParams(method: string): Promise<{ asked: string[]; needed: s
   return { asked: [...asked].toSorted(), needed: needed.map((match) => match[1]!).filter((name) => asked.has(name)) }
 }
 
-/** What a call without any context throws. */
+/** The error of a call without any context. */
 async function problemOf(method: string, params: unknown): Promise<unknown> {
   try {
     return await serveCalls({} as CellContext)({ method, params }, new Cancellation())

@@ -1,9 +1,9 @@
-// Images on their way out of the sandbox: too large ones, those inside of other values, and broken ones.
+// This file verifies images on their way out of the sandbox: too large ones, those inside other values, and broken ones.
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { type Driver, GITHUB, startKernel } from './drive.ts'
 
-/** A real PNG, all black, of one bit a pixel; tiny however many pixels it has. */
+/** A real black PNG with one bit per pixel; tiny however many pixels it has. */
 function png(width: number, height: number): string {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -39,7 +39,7 @@ const sizeOf = (base64: unknown) => {
 const image = (data: string, mimeType = 'image/png') => ({ type: 'image', data, mimeType })
 const displays = (frames: Record<string, unknown>[]) =>
   frames.flatMap((frame) => (frame['type'] === 'display' ? [frame['data']] : []))
-/** What a cell makes of a tool's result. */
+/** The Python value of a tool's result. */
 const called = (kernel: Driver, value: unknown, code = 'await mcp_github.shot()') =>
   kernel.run(code, { servers: GITHUB, onCall: () => ({ value }) })
 const shown = (base64: string) => `type('Shown', (), {'_repr_png_': lambda self: '${base64}'})()`
@@ -51,7 +51,7 @@ async function withPillow(ctx: TestContext): Promise<Driver> {
   return kernel
 }
 
-/** Whatever this Python has. */
+/** Without Pillow, even if this Python has it. */
 async function withoutPillow(ctx: TestContext): Promise<Driver> {
   const kernel = await startKernel(ctx)
   await kernel.run('import sys\nsys.modules["PIL"] = None')
@@ -96,7 +96,7 @@ describe('a large image', () => {
     await kernel.run('import resource\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss')
     const bomb = await kernel.run(shown(png(20_000, 20_000)))
     expect(bomb.notes).toEqual([NOTE])
-    // 400 MB decoded; in KiB.
+    // 400 MB when decoded; in KiB.
     expect(await kernel.value('resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000')).toBe('True')
     const code = 'import io\njpeg = io.BytesIO()\nPIL.Image.new("RGB", (4000, 2000)).save(jpeg, "JPEG")\n'
     const jpeg = await kernel.run(`${code}type('J', (), {'_repr_jpeg_': lambda self: jpeg.getvalue()})()`)

@@ -1,8 +1,8 @@
-// The byte 0x03: it ends what the running cell is doing, whatever that is, and nothing else.
+// This file verifies the byte 0x03: it interrupts whatever the running cell is doing, and nothing else.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel, type Driver, type Outcome, type RunOptions } from './drive.ts'
 
-/** Run a cell and interrupt it a little after it has printed `go`. */
+/** Runs a cell and interrupts it shortly after it has printed `go`. */
 async function interrupted(kernel: Driver, code: string, options: RunOptions = {}): Promise<Outcome> {
   const interruptSoon = () => void setTimeout(() => kernel.sandbox.interrupt(), 60)
   return kernel.run(code, { ...options, onFrame: (frame) => void (frame['text'] === 'go' && interruptSoon()) })
@@ -42,7 +42,7 @@ describe('an interrupt ends', () => {
       expect(outcome).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
       expect(outcome.error!.traceback).toMatch(/Cell 1, line ([3-9]|\d\d)[\s\S]*KeyboardInterrupt\n$/)
       expect(outcome.error!.traceback).not.toMatch(/sandbridge/)
-      // The namespace is kept, and nothing of the interrupt is left over.
+      // The namespace is kept, and nothing of the interrupt is left.
       expect(await kernel.value('import asyncio\nawait asyncio.sleep(0.01)\nkept')).toBe('1')
       expect(kernel.badLines).toEqual([])
     })

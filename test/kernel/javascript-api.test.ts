@@ -1,4 +1,4 @@
-// JavaScript cells: how they call tools and search, and what is checked before they run, over bare frames.
+// This file verifies how JavaScript cells call tools and search, and what is checked before they run, over bare frames.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, type RunOptions, startKernel } from './drive.ts'
 import { github, js, value } from './drive-javascript.ts'
@@ -56,13 +56,13 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       message: 'It is full. Make room.',
       traceback: expect.stringMatching(/^Cell 2, line 2\n {4}const x = await github.create_issue\(\)\nToolError: /),
     })
-    // Not awaited: the cell waits for the call, and tells of its failure.
+    // Not awaited: the cell waits for the call and reports its failure.
     expect((await js(kernel, 'github.create_issue(); "on"', options)).error?.name).toBe('ToolError')
     expect((await js(kernel, 'await github.create_issue({ big: 10n ** 30n })', options)).error?.name).toBe(
       'ArgumentsError',
     )
     expect((await js(kernel, 'await nothing.here()', options)).error).toMatchObject({ hint: 'Servers: github.' })
-    // A hint about the sandbox's packages is not for what a server could not find.
+    // A hint about the sandbox's packages does not fit a module that the server is missing.
     const elsewhere = { code: 'TOOL_FAILED', message: "Error: Cannot find module 'left-pad'" }
     const ofServer = await js(kernel, 'await github.create_issue()', {
       ...options,
@@ -214,7 +214,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       'async function later() { try { await github.no_tool() } catch {} }',
     ])
       expect((await check(handled)).status, handled).toBe('ok')
-    // What an earlier cell has put in the place of a name.
+    // Names that an earlier cell has overwritten.
     await check('globalThis.github = globalThis.mcp_github = globalThis.mcp_other = { no_tool: () => 5 }')
     for (const name of ['github', 'mcp_github', 'mcp_other'])
       expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })

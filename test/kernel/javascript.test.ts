@@ -1,4 +1,4 @@
-// JavaScript cells: what they print, show, keep and end with, over bare frames.
+// This file verifies JavaScript cells over bare frames: output, displays, state and outcome.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel } from './drive.ts'
 import { js, value } from './drive-javascript.ts'

@@ -1,4 +1,4 @@
-// The values of the names on a failing line: never a secret, never code of the cell's own.
+// This file verifies the values of names on a failing line: never a secret, and no code of the cell is run for them.
 import { describe, expect, it } from 'vitest'
 import { startKernel } from './drive.ts'
 
@@ -125,7 +125,7 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     ]) {
       expect(await values(`row = {"id": 1}\n${failing}`), failing).not.toContain("{'id': 1}")
     }
-    // A frame of its own knows its variables, and a variable beside a comprehension is what it was.
+    // An inner frame shows its own variables, and a variable beside a comprehension is unchanged.
     expect(await values('row = {"id": 1}\n(lambda row: row["missing"])({"id": 2})')).toBe("row = {'id': 2}")
     expect(await values('n = 0\ndef f(n): return 1 / n + n["x"]\nf(5)')).toBe('n = 5')
     expect(await values('wanted = "x"\n[row[wanted] for row in [{"id": 2}]]')).toContain("wanted = 'x'")

@@ -1,4 +1,4 @@
-// What a cell prints, by whichever way: all of it, in order, as output frames and never as anything else.
+// This file verifies a cell's output, however it is printed: all of it, in order, only as output frames.
 import { expect, it } from 'vitest'
 import { startKernel, type Frame } from './drive.ts'
 
@@ -33,7 +33,7 @@ print(sys.stdout.fileno(), sys.stderr.fileno())`
 
 it('output is sent while the cell runs', async (ctx) => {
   const kernel = await startKernel(ctx)
-  // The cell goes on only when its line was seen: without a flush before the sleep, this test would never end.
+  // The cell continues only when its line was seen: without a flush before the sleep, this test would never end.
   const code = `
 import os, time
 print('waiting', end='')
@@ -95,7 +95,7 @@ it('output of 100 MB arrives whole', async (ctx) => {
       .status,
   ).toBe('ok')
   expect(chars).toBe(200_000_000)
-  // 100 MB went through twice; what stays is a few buffers.
+  // 100 MB went through twice; only a few buffers stay.
   expect(Number(await kernel.value('mem()')) - before).toBeLessThan(40)
   expect((await kernel.run(`print('z' * 100_000_000)`, { onFrame: count })).status).toBe('ok')
   expect(chars).toBe(300_000_001)
@@ -152,7 +152,7 @@ gc.set_threshold(700)
 gc.collect(); None`
   const { stdout, status } = await kernel.run(code)
   expect(status).toBe('ok')
-  // They print in the middle of other lines, which is theirs to do; nothing is lost and nothing comes twice.
+  // They may print in the middle of other lines; nothing is lost or repeated.
   expect(stdout.match(/gone/g)?.length).toBe(20_000)
   expect(stdout).toContain('tick')
   expect(stdout.replaceAll(/gone|tick|\n/g, '')).toBe(Array.from({ length: 20_000 }, (_, i) => i).join(''))
@@ -204,7 +204,7 @@ for i in range(300):
   const forget = (frame: Frame) => void (frame.type === 'output' && (frame['text'] = ''))
   expect((await kernel.run(code, { onFrame: forget })).value).toEqual({ 'text/plain': "'done'" })
   expect(await kernel.value('signal.getsignal(signal.SIGALRM) is ring')).toBe('True')
-  // One that comes when no cell runs is nobody's.
+  // An error while no cell runs belongs to no cell.
   await kernel.run('signal.setitimer(signal.ITIMER_REAL, 0.01)')
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(kernel.badLines).toEqual([])

@@ -1,11 +1,11 @@
-// JavaScript cells of the embedded sandbox, over bare frames: QuickJS in the place of Node.
+// This file verifies JavaScript cells of the embedded sandbox over bare frames: QuickJS instead of Node.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languageFiles } from '../../src/languages/language-files.ts'
 import { makeProvider } from '../support/engines.ts'
 import { Driver, GITHUB, type RunOptions } from './drive.ts'
 
 let kernel: Driver
-/** How often the program was asked for. */
+/** How often the program was requested. */
 let fetched = 0
 let files: Record<string, string>
 
@@ -69,7 +69,7 @@ async function m() { return a }`)
     const shown = await value(
       `[undefined, null, -0, 10n, "it's", [1, , 3], { 'a b': { c: { d: {} } }, e() {}, get f() { return 1 } }, new Map([['k', new Set([1])]]), new Date(0), /x/g, class Q {}, Symbol('s'), Buffer.from('hé'), new Uint8Array(2), Object.create(null)]`,
     )
-    // What Node's util.inspect gives, but for where it breaks lines.
+    // The output of Node's util.inspect, except for line breaks.
     expect(String(shown).replaceAll(/\s+/g, ' ')).toBe(
       `[ undefined, null, -0, 10n, "it's", [ 1, <1 empty item>, 3 ], { 'a b': { c: { d: {} } }, e: [Function: e], f: [Getter] }, Map(1) { 'k' => Set(1) { 1 } }, 1970-01-01T00:00:00.000Z, /x/g, [class Q], Symbol(s), <Buffer 68 c3 a9>, Uint8Array(2) [ 0, 0 ], [Object: null prototype] {} ]`,
     )
@@ -194,7 +194,7 @@ await new Promise((resolve) => setTimeout(resolve, 60))`,
         },
       })
       expect(cell).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
-      // What begins itself anew without end takes the variables with it, and says so.
+      // Code that restarts itself endlessly loses the variables, and a note says so.
       expect(cell.notes?.join().includes('QuickJS did not stop when interrupted') ?? false).toBe(isLost)
       expect(await value('typeof kept')).toBe(isLost ? "'undefined'" : "'number'")
       expect(await value(`${SLEEP}; 5`)).toBe('5')

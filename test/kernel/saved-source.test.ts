@@ -1,8 +1,8 @@
-// What is kept of a function that a cell has defined: source that does the same wherever it is loaded, or the reason why there is none.
+// This file verifies the saved source of a function from a cell: it does the same wherever it is loaded, or there is a reason why it cannot be saved.
 import { expect, it } from 'vitest'
 import { startKernel } from './drive.ts'
 
-/** The source that is kept of `f`, and whether what it defines gives what `f` gives. */
+/** The saved source of `f`, and whether it returns what `f` returns. */
 const KEPT = `
 from sandbridge_kernel.function_source import describe
 def kept(f):

@@ -1,7 +1,7 @@
-// Servers as they are published, each in an exact version, over stdio: connected and listed, no more. They get settings that lead nowhere, and nothing is
-// called, so that none of them has a reason to use the network. They are heavy, so they are installed apart:
+// Connects to published servers in exact versions over stdio and lists their tools, no more. Their settings lead nowhere, and nothing is
+// called, so that none has a reason to use the network. They are large, so they are installed separately:
 //   npm ci --prefix test/published --ignore-scripts
-// The zod beside them is the one that server-gitlab gets when it is installed alone; its schemas are empty with it.
+// The zod beside them is the version that server-gitlab gets when installed alone, with which its schemas are empty.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,7 +79,7 @@ const SERVERS: Published[] = [
   },
 ]
 
-/** Skips the test, with the reason, where the servers are not installed. */
+/** Skips the test, with the reason, when the servers are not installed. */
 function definitionOf(server: Published, ctx: TestContext): ServerDefinition {
   const folder = join(FOLDER, server.package)
   if (!existsSync(folder)) ctx.skip('not installed: npm ci --prefix test/published --ignore-scripts')

@@ -1,5 +1,5 @@
-// What the controller of agent-sandbox does for the bridge, on a fake cluster and on a real one: it keeps pods of the template of deploy/agent-sandbox
-// waiting, gives one to each claim, and deletes it with the claim. The controller itself cannot be had offline.
+// Stands for the controller of agent-sandbox, on a fake and on a real cluster: keeps pods of the template of deploy/agent-sandbox waiting,
+// assigns one to each claim, and deletes it with the claim. The controller itself is not available offline.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../src/sandbox/kubernetes/api-errors.ts'
@@ -11,7 +11,7 @@ import { baseObjects, WARM_POOL_BASE } from './manifests.ts'
 export const POOL = 'sandbridge'
 const LOOK_AGAIN_MS = 30
 
-/** A pod of the template. @param change what is different about it */
+/** A pod of the template. @param change modifies it */
 export function templatePod(
   change: (pod: Pick<Manifest, 'spec'> & { metadata: Partial<Manifest['metadata']> }) => void,
 ) {
@@ -24,7 +24,7 @@ export function templatePod(
 export class AgentSandbox {
   /** Pods that wait for a claim. */
   readonly waiting: string[] = []
-  /** Pods that it has made so far. */
+  /** Number of pods created so far. */
   created = 0
   /** Pods by the name of their claim. */
   readonly bound = new Map<string, string>()
@@ -34,7 +34,7 @@ export class AgentSandbox {
   readonly #running: Promise<void>
   #isStopped = false
 
-  /** @param cluster as somebody who may do everything */
+  /** @param cluster with all rights */
   constructor(cluster: Cluster, { replicas = 1, pod }: { replicas?: number; pod: ReturnType<typeof templatePod> }) {
     this.#cluster = cluster
     this.#pod = pod

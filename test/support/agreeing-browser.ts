@@ -1,9 +1,9 @@
-// A PATH on which the browser is one whose user agrees to everything, for commands that open a page to sign in at.
+// A PATH whose browser belongs to a user who agrees to everything, for commands that open a sign-in page.
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** A PATH with these programs before those of the machine. */
+/** A PATH with these programs before the machine's own. */
 export function pathWith(files: Record<string, string>): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
   for (const [name, source] of Object.entries(files)) {

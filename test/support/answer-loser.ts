@@ -1,4 +1,4 @@
-// Stands between a bridge and PostgreSQL, and can let a statement through, have it carried out, and cut the connection in place of its answer.
+// A proxy between a bridge and PostgreSQL that can let a statement be executed and cut the connection instead of passing on its response.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 export class AnswerLoser {
@@ -39,7 +39,7 @@ export class AnswerLoser {
         upstream.write(data)
       })
       upstream.on('data', (data) => {
-        // The answer is there, so the statement has been carried out.
+        // The response has arrived, so the statement has been executed.
         if (isLosing) client.destroy()
         else client.write(data)
       })
@@ -47,7 +47,7 @@ export class AnswerLoser {
     return loser
   }
 
-  /** The answer to the next statement that has this text. */
+  /** Loses the response to the next statement that contains this text. */
   loseAnswerTo(statement: string): void {
     this.#statement = statement
   }

@@ -1,4 +1,4 @@
-// A real authorization server (oidc-provider) on loopback, and a client of the MCP SDK that signs in there as whom the test says.
+// A real authorization server (oidc-provider) on loopback, and a client of the MCP SDK that signs in there as a given user.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -17,7 +17,7 @@ const CALLBACK = 'http://127.0.0.1:1/callback'
 
 export interface AuthorizationServer {
   issuer: string
-  /** Sign in as a user, and grant the scopes that the client asks for. */
+  /** Signs in as a user, and grants the scopes that the client requests. */
   connect(url: string, user: string, era?: Era): Promise<HttpClient>
 }
 
@@ -37,7 +37,7 @@ export async function startAuthorizationServer(scopes: string[]): Promise<Author
       registration: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        // A JWT for whatever server the client names (RFC 8707): the bridge has to look whether it is meant.
+        // A JWT for any server that the client names (RFC 8707): the bridge must check the audience.
         getResourceServerInfo: (_context: unknown, resource: string) => ({
           scope: scopes.join(' '),
           audience: resource,
@@ -88,7 +88,7 @@ export async function startAuthorizationServer(scopes: string[]): Promise<Author
   }
 }
 
-/** Signs in and consents in the place of a person at a browser. */
+/** Signs in and consents like a person with a browser. */
 async function answerInteraction(
   provider: Provider,
   accountId: string,
@@ -105,7 +105,7 @@ async function answerInteraction(
   await provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
 }
 
-/** A browser with cookies, as far as the address that brings the code. */
+/** A browser with cookies, up to the redirect that carries the code. */
 async function followToCallback(page: URL): Promise<URLSearchParams> {
   const cookies = new Map<string, string>()
   let next = page
@@ -136,7 +136,7 @@ class SignIn implements OAuthClientProvider {
     application_type: 'native',
   }
   readonly #open: (page: URL) => Promise<URLSearchParams>
-  /** What the authorization server has sent the browser back with. */
+  /** The parameters with which the authorization server redirected the browser. */
   answer: URLSearchParams | undefined
   saved: OAuthTokens | undefined
   #registered: OAuthClientInformationMixed | undefined

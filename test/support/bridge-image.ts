@@ -1,4 +1,4 @@
-// The image of the bridge, built without a network on the Node image of the tests.
+// The bridge's image, built offline on the tests' Node image.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { ROOT } from './bridge-process.ts'
@@ -10,7 +10,7 @@ export function docker(...args: string[]): string {
   return stdout.trim()
 }
 
-/** Of what is in dist/ now. Remove it when you are done. */
+/** Builds from the current dist/. The caller removes it. */
 export function buildBridgeImage(name: string): void {
   const file = path.join(ROOT, 'images/Containerfile.bridge')
   const options = ['--quiet', '--network=none', '--build-arg', `NODE=${NODE_IMAGE}`, '--file', file, '--tag', name]

@@ -1,4 +1,4 @@
-// Starts the built bridge as a process of its own, with a throwaway home, and speaks MCP to it with a real client. Nothing of ours is mocked.
+// Starts the built bridge in a separate process with a throwaway home, and connects a real MCP client. None of our code is mocked.
 import { cpSync, existsSync, mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,15 +10,15 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const CLI = path.join(ROOT, 'dist/cli.js')
 
-/** Shared by all tests, since the embedded sandbox's snapshot takes seconds to make. Catalogs are not shared. */
+/** Shared by all tests, because the embedded sandbox's snapshot takes seconds to make. Catalogs are not shared. */
 export const SANDBOX_CACHE = path.join(ROOT, '.cache/test/pyodide')
 
 /** What bridges keep between starts on one machine, for each home of a test; made by warm-caches.ts. */
 export const WARM_CACHES = path.join(ROOT, '.cache/test/warm')
 
 /**
- * Where cells run in tests that are about something else. The embedded sandbox is everywhere; bubblewrap starts with a third of the processor time,
- * and is used where a run has to have it.
+ * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with a third of the CPU time
+ * and is used where it is required to exist.
  */
 export const ANY_RUNTIME =
   process.env['VITEST'] && /\bbubblewrap\b/.test(process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
@@ -34,7 +34,7 @@ export interface ServerEntry {
   description?: string
 }
 
-/** An entry for a server that is reached over HTTP. */
+/** An entry for a server over HTTP. */
 export interface RemoteEntry {
   url: string
   headers?: Record<string, string>
@@ -48,18 +48,18 @@ export interface BridgeOptions {
   home?: string
   /** 'legacy' opens with initialize, 'modern' with revision 2026-07-28. */
   era?: 'legacy' | 'modern'
-  /** What the client calls itself. */
+  /** The client's name. */
   clientName?: string
-  /** Prepares the client before it connects: capabilities, handlers of the server's requests. */
+  /** The client's capabilities; `prepare` adds handlers of the server's requests before it connects. */
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
-  /** Writes more into the home folder before the bridge starts. */
+  /** Writes more files into the home folder before the bridge starts. */
   prepareHome?: (home: string) => void
-  /** Other programs than the built one, for the installed package. */
+  /** Another program than the built one, for the installed package. */
   command?: { node: string; cli: string }
 }
 
-/** A short throwaway home folder, with `servers` in ~/MCPs/servers.json; its cache is that of a machine where a bridge has run before. */
+/** A short throwaway home folder with `servers` in ~/MCPs/servers.json; its cache is that of a machine where a bridge has run before. */
 export function makeHome(servers: Record<string, ServerEntry | RemoteEntry> = {}): string {
   const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
   mkdirSync(path.join(home, 'MCPs'))
@@ -72,16 +72,17 @@ export function makeHome(servers: Record<string, ServerEntry | RemoteEntry> = {}
   return home
 }
 
-/** What a process needs of our environment, and nothing of the developer's own settings. */
+/** The variables that a process needs, without the developer's own settings. */
 export function bridgeEnv(home: string, env: Record<string, string> = {}): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
     USERPROFILE: home,
+    TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
     MCP_BRIDGE_KEYCHAIN: 'off',
-    // A second sandbox, started for a session that never comes, is a tenth of the time that all tests take. Benchmarks have it, as users do.
+    // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),
     ...env,
   }
@@ -112,12 +113,12 @@ export class TestBridge {
     return this.transport.pid!
   }
 
-  /** Call run_python with any arguments, well-formed or not. */
+  /** Calls run_python with any arguments, valid or not. */
   async call(args: Record<string, unknown>, options: { signal?: AbortSignal } = {}): Promise<CellAnswer> {
     return this.callTool('run_python', args, options)
   }
 
-  /** The same for another tool of the bridge. */
+  /** Calls another tool of the bridge. */
   async callTool(
     name: string,
     args: Record<string, unknown>,
@@ -134,7 +135,7 @@ export class TestBridge {
     }
   }
 
-  /** Run a cell and return what the model reads. */
+  /** Runs a cell and returns what the model reads. */
   async run(code: string, args: Record<string, unknown> = {}): Promise<string> {
     return (await this.call({ code, ...args })).text
   }
@@ -189,7 +190,7 @@ export const published = {
   }),
 }
 
-/** A fixture server: a small program of ours that speaks, or mis-speaks, MCP. */
+/** A fixture server: a small program of ours that speaks MCP, correctly or not. */
 export function fixtureServer(name: string, ...args: string[]): ServerEntry {
   return { command: process.execPath, args: [path.join(ROOT, 'test/fixtures/servers', name), ...args] }
 }

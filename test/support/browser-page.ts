@@ -1,4 +1,4 @@
-// A real Chromium that shows the page of a bridge. Fails a test whose page says anything on the console or asks anything of another host.
+// A real Chromium with a bridge's page. Fails a test whose page writes to the console or contacts another host.
 import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
@@ -7,7 +7,7 @@ import { type ObservedBridge, type ObservedOptions, openObserved } from './obser
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Undefined where there is none. @throws in CI, where there has to be one */
+/** Undefined without a browser. @throws in CI, where one is required */
 export const BROWSER = process.env['SANDBRIDGE_TEST_BROWSER'] ?? PROGRAMS.find((file) => existsSync(file))
 if (BROWSER === undefined && process.env['CI']) throw new Error('The tests of the page need Chromium')
 
@@ -15,7 +15,7 @@ export interface OpenPage extends ObservedBridge {
   page: Page
   service: PageService
   browser: Browser
-  /** What went wrong in the page so far. */
+  /** Problems in the page so far. */
   problems: string[]
 }
 
@@ -24,7 +24,7 @@ interface PageOptions extends ObservedOptions {
   width?: number
 }
 
-/** Problems that a test provokes itself: the bridge is gone, or refuses. */
+/** Problems that tests provoke: the bridge is gone, or refuses. */
 const PROVOKED =
   /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of (400|401|403)/
 
@@ -43,7 +43,7 @@ export async function openPage({ theme = 'light', width = 1280, ...options }: Pa
   return { ...observed, page, service, browser, problems }
 }
 
-/** Change the view. */
+/** Switches to another view. */
 export function goTo(page: Page, view: string): Promise<void> {
   return page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click()
 }

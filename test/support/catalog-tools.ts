@@ -46,7 +46,7 @@ export async function codeOf(promise: Promise<unknown>): Promise<BridgeError> {
   return error
 }
 
-/** The servers that were asked for their tools in the running test. */
+/** Servers that were asked for their tools in the running test. */
 export const asked: string[] = []
 let cacheDir = ''
 
@@ -56,7 +56,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(cacheDir, { recursive: true, force: true }))
 
-/** A catalog of both servers; those of one test share what is on disk. */
+/** A catalog of both servers; catalogs of one test share the files on disk. */
 export function catalog(options: Partial<CatalogOptions> = {}): Catalog {
   return new Catalog({
     definitions: [definition('GitHub'), definition('files', { description: 'My files' })],

@@ -1,4 +1,4 @@
-// Runs cells in a sandbox through the real host half of a kernel, and collects what they do. Ends the sandbox with the test.
+// Runs cells in a sandbox through the real host half of a kernel, and collects their effects. Ends the sandbox with the test.
 import { onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
@@ -29,7 +29,7 @@ export class CellRunner {
     this.kernel = kernel
   }
 
-  /** Run a cell to its end, whatever end that is. `onCall` answers its tool calls. */
+  /** Runs a cell to its end, however it ends. `onCall` answers its tool calls. */
   async run(code: string, onCall: OnCall = () => ({ content: [] }), language?: OtherLanguage): Promise<CellOutcome> {
     this.output = ''
     try {
@@ -43,7 +43,7 @@ export class CellRunner {
             this.#onOutput()
           },
           onDisplay: () => {},
-          // The check of the source before it runs is not the cell's own doing: nothing is known to be wrong.
+          // The check of the source is not part of the cell: no call is known to be wrong.
           onCall: async (call) => (call.method === 'check_calls' ? [] : onCall(call)),
         },
       })
@@ -69,7 +69,7 @@ export class CellRunner {
     return JSON.parse(output) as T
   }
 
-  /** Wait until the cell has printed this. */
+  /** Waits until the cell has printed this. */
   async printed(text: string): Promise<void> {
     while (!this.output.includes(text)) await new Promise<void>((resolve) => (this.#onOutput = resolve))
   }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { ClusterAccess } from '../../src/sandbox/kubernetes/kubeconfig.ts'
 import type { Pair } from './make-certificate.ts'
 
-/** How to reach an API server of a test, which listens on loopback with this certificate. */
+/** How to reach a test's API server, which listens on loopback with this certificate. */
 export function accessTo(server: Server, { cert }: Pair, more: Partial<ClusterAccess> = {}): ClusterAccess {
   return {
     name: 'test',

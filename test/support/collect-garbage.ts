@@ -1,4 +1,4 @@
-// Collects garbage now, for tests that count what stays in memory.
+// Collects garbage now, for tests that measure what stays in memory.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -6,7 +6,7 @@ export async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   collect()
-  // What is released by callbacks of the first collection goes with the second.
+  // What callbacks of the first collection release is freed by the second.
   await new Promise((resolve) => setImmediate(resolve))
   collect()
 }

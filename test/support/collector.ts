@@ -1,5 +1,5 @@
-// An OpenTelemetry collector for tests: takes OTLP over HTTP as JSON, and holds each request to the names and types of opentelemetry-proto 1.
-// The schemas are written from the .proto files by the rules of the JSON mapping, and refuse what those do not have.
+// An OpenTelemetry collector for tests: accepts OTLP over HTTP as JSON, and checks each request against the names and types of opentelemetry-proto 1.
+// The schemas follow the .proto files by the rules of the JSON mapping, and refuse unknown fields.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -81,12 +81,12 @@ export type CollectedMetric = z.infer<typeof metric>
 export interface Collector {
   url: string
   spans: CollectedSpan[]
-  /** As the last request has them. */
+  /** As in the last request. */
   metrics: CollectedMetric[]
   resource: Record<string, unknown>
   headers: IncomingHttpHeaders
   requests: number
-  /** Answers in place of taking what is sent. */
+  /** Responds instead of accepting what is sent. */
   answer: ((response: ServerResponse) => void) | undefined
 }
 
@@ -101,7 +101,7 @@ interface MessageType {
 }
 type Requests = Record<'trace' | 'metrics', { v1: Record<string, MessageType> }>
 
-/** By the messages that OpenTelemetry has generated from its .proto files, as JSON has it. */
+/** Decodes with the messages that OpenTelemetry generates from its .proto files, to their JSON form. */
 function decoded(bytes: Buffer, url: string): unknown {
   const { opentelemetry } = createRequire(import.meta.url)(
     '@opentelemetry/otlp-transformer/build/src/generated/root',

@@ -1,5 +1,5 @@
-// The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those that must be there;
-// any other one that is missing is a skip with its reason.
+// The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those that must exist;
+// tests of any other missing one are skipped with the reason.
 import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -13,15 +13,15 @@ import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
-/** slim with Node in it. */
+/** The slim image with Node. */
 export const NODE_IMAGE = process.env['SANDBRIDGE_TEST_NODE_IMAGE'] ?? 'localhost/sandbridge-node:test'
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
-/** Those that run on this machine. */
+/** Providers that run on this machine. */
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
 export const PROVIDER_NAMES: LocalProvider[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
 /**
- * A provider as tests name it: with an image, or where sandboxes are forked, bubblewrap is one of its own, and so are engines that all frames go
- * through.
+ * A provider as tests name it: bubblewrap with an image or with forked sandboxes counts as another one, and so do engines through which
+ * all frames go.
  */
 export type TestedProvider = ProviderName | 'bubblewrap-image' | 'bubblewrap-fork' | 'podman-pipe' | 'docker-pipe'
 const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes']
@@ -37,11 +37,11 @@ const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
     return known
   })
 
-/** Where images are unpacked for tests, once: the user that root's sandboxes run as must get there. */
+/** Where images are unpacked once for all tests: the user of root's sandboxes must be able to enter it. */
 export const IMAGE_CACHE =
   process.getuid?.() === 0 ? '/var/cache/sandbridge-test' : path.join(homedir(), '.cache', 'sandbridge-test')
 
-/** Settings of a bridge that uses it. */
+/** Settings of a bridge with this provider. */
 export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): Record<string, string> {
   if (name === 'bubblewrap-image')
     return { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_IMAGE: image, MCP_BRIDGE_CACHE_DIR: IMAGE_CACHE }
@@ -49,18 +49,18 @@ export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): R
   return { MCP_BRIDGE_RUNTIME: name, ...(isEngine && { MCP_BRIDGE_IMAGE: image }) }
 }
 
-/** Settings of a provider of pods in tests. */
+/** Settings of a Kubernetes provider in tests. */
 export const KUBERNETES = { user: '65534:65534', pidsCount: 128, checksNetwork: false, startTimeoutMs: 60_000 }
 
-/** Those that tests name otherwise than they are named. */
+/** Providers that have another name in tests. */
 const testedAs = new WeakMap<Provider, TestedProvider>()
 
-/** One that did not fork would pass all tests. */
+/** A provider that did not fork would pass all tests. */
 function failUnforked(reason: string): never {
   throw new Error(`it cannot fork: ${reason}`)
 }
 
-/** @param node give sandboxes on this machine's own system its Node */
+/** @param node gives sandboxes with this machine's own system its Node */
 export function makeProvider(name: TestedProvider, image = SLIM_IMAGE, node = false): Provider {
   if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })
   if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128, node })
@@ -73,7 +73,7 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE, node = fa
     testedAs.set(provider, name)
     return provider
   }
-  // The cluster of KUBECONFIG. A fake one has the Python of this machine in all images.
+  // The cluster of KUBECONFIG. In a fake one, all images have this machine's Python.
   if (name === 'kubernetes') return new KubernetesProvider({ ...KUBERNETES, image })
   const isPiped = name === 'podman-pipe' || name === 'docker-pipe'
   const engine = name === 'podman-pipe' ? 'podman' : name === 'docker-pipe' ? 'docker' : name
@@ -85,13 +85,13 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE, node = fa
   })
 }
 
-/** One whose sandboxes have Node; undefined where it is `provider` itself. */
+/** A provider whose sandboxes have Node; undefined when `provider` is one. */
 export function makeNodeProvider(name: TestedProvider): Provider | undefined {
   if (name === 'pyodide' || name === 'kubernetes') return undefined
   return makeProvider(name, NODE_IMAGE, true)
 }
 
-/** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */
+/** Why a provider cannot be tested here; undefined when it can. Throws when it is required and missing. */
 export async function whyNot(provider: Provider): Promise<string | undefined> {
   const name = testedAs.get(provider) ?? provider.name
   try {
@@ -104,7 +104,7 @@ export async function whyNot(provider: Provider): Promise<string | undefined> {
   }
 }
 
-/** An image that was made for a test, such as one with packages, goes with the test; `sandbox` is of it. */
+/** Removes a test's own image, such as one with packages, with the test; `sandbox` uses the image. */
 export function removeImageOf(sandbox: Sandbox): void {
   const { provider: engine, id } = sandbox
   if (engine !== 'podman' && engine !== 'docker') return
@@ -115,7 +115,7 @@ export function removeImageOf(sandbox: Sandbox): void {
   })
 }
 
-/** A prepared provider; a machine without it skips the test and prints why. */
+/** A prepared provider; without it, skips the test and prints the reason. */
 export async function providerOrSkip(name: TestedProvider, ctx: TestContext, image?: string): Promise<Provider> {
   const provider = makeProvider(name, image)
   const reason = await whyNot(provider)

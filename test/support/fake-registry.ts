@@ -1,4 +1,4 @@
-// A registry on this machine, as the published API describes one: pages of servers with a cursor, what has changed since a time, an ETag.
+// A registry on this machine that follows the published API: pages of servers with a cursor, changes since a time, an ETag.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +8,7 @@ export interface ListedEntry {
   _meta: Record<string, unknown>
 }
 
-/** One item of a list, with what the official registry says of it. */
+/** One item of a list, with the official registry's metadata. */
 export function listed(
   server: Record<string, unknown>,
   about: { status?: string; updatedAt?: string } = {},
@@ -25,7 +25,7 @@ export function listed(
 export class FakeRegistry {
   servers: ListedEntry[]
   pageSize = 100
-  /** Answers in place of the list, where it wants to. */
+  /** May respond instead of the list. */
   instead: ((request: IncomingMessage, response: ServerResponse, url: URL) => boolean) | undefined
   readonly requests: URL[] = []
   readonly #http = createServer((request, response) => this.#answer(request, response))

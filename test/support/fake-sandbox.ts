@@ -21,14 +21,14 @@ export class FakeSandbox implements Sandbox {
       const lines = (rest + chunk.toString()).split('\n')
       rest = lines.pop()!
       const frames = lines.map((text) => JSON.parse(text) as Record<string, unknown>)
-      // Warm-up cells run without the test's doing.
+      // Answers warm-up cells, which the test does not start.
       for (const { cell } of frames) if (cell === 0) this.send({ type: 'done', cell, status: 'ok' })
       this.#received.push(...frames.filter(({ cell }) => cell !== 0))
       this.#onReceive?.()
     })
   }
 
-  /** Play the kernel: send frames, or raw lines. */
+  /** Plays the kernel: sends frames, or raw lines. */
   send(...frames: (object | string)[]): void {
     for (const frame of frames) this.stdout.write(`${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n`)
   }

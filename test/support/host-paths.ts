@@ -1,4 +1,4 @@
-// A machine of each platform, for tests of where files are.
+// A machine of each platform, for tests of file locations.
 import type { HostPaths } from '../../src/config/readers/reader.ts'
 
 export const linux: HostPaths = {

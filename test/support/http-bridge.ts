@@ -1,4 +1,4 @@
-// Starts the built bridge serving over HTTP on a free port of this machine, and connects real clients to it. Ends with the test that asked for it.
+// Starts the built bridge on a free HTTP port of this machine, and connects real clients. Ends with the test.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -22,11 +22,11 @@ export interface Answer {
   structured: Record<string, unknown>
 }
 
-/** One client, and how it calls run_python. */
+/** One client, with methods that call run_python. */
 export class HttpClient {
   readonly client: Client
   readonly transport: StreamableHTTPClientTransport
-  /** What it shows the bridge. */
+  /** The token it sends to the bridge. */
   readonly token: string
 
   constructor(client: Client, transport: StreamableHTTPClientTransport, token: string) {
@@ -69,7 +69,7 @@ export class HttpBridge {
     this.stderr = parts.stderr
   }
 
-  /** A client of its own for each call; closed with the test. */
+  /** A new client for each call; closed with the test. */
   async connect(
     era: Era,
     { token = this.token, capabilities = {}, prepare, clientName = 'test' }: ConnectOptions = {},
@@ -91,11 +91,11 @@ export class HttpBridge {
 export interface HttpBridgeOptions {
   servers?: Record<string, ServerEntry | RemoteEntry>
   env?: Record<string, string>
-  /** As `--http` takes it. */
+  /** The value of `--http`. */
   address?: string
-  /** More of the command line. */
+  /** Further arguments of the command line. */
   args?: string[]
-  /** One that is there already. */
+  /** An existing home folder. */
   home?: string
   /** Prepares the home folder before the bridge starts. */
   prepareHome?: (home: string) => void

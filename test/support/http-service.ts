@@ -1,4 +1,4 @@
-// Serves a bridge over HTTP within the process of the test, so that limits can be small. No sandbox is started.
+// Serves a bridge over HTTP in the test's process, so that limits can be small. No sandbox is started.
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { type RequestOptions } from 'node:http'

@@ -1,7 +1,7 @@
 // A conversation over HTTP, in either era.
 import type { Era, HttpBridge, HttpClient } from './http-bridge.ts'
 
-/** A conversation whose variables last, in whichever way its era has. */
+/** A conversation whose variables last, in the way of its era. */
 class Talk {
   readonly client: HttpClient
   session: string | undefined

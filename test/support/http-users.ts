@@ -1,4 +1,4 @@
-// Users of a bridge that serves many: their tokens, their clients, and the files of their folders.
+// Users of a shared bridge: their tokens, their clients, and the files in their folders.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { bridgeEnv, CLI } from './bridge-process.ts'
@@ -10,14 +10,14 @@ export async function tokenFor({ home }: HttpBridge, name: string): Promise<stri
   return stdout.trim()
 }
 
-/** A client for each user, who has no token yet. */
+/** A client for each user, who gets a new token. */
 export async function connectAs(bridge: HttpBridge, ...names: string[]): Promise<HttpClient[]> {
   const tokens = []
   for (const name of names) tokens.push(await tokenFor(bridge, name))
   return Promise.all(tokens.map((token) => bridge.connect('legacy', { token })))
 }
 
-/** Write a file into the folder of a user. */
+/** Writes a file into a user's folder. */
 export function give({ home }: HttpBridge, user: string, file: string, content: string | object): void {
   const folder = path.join(home, 'MCPs/users', user)
   mkdirSync(folder, { recursive: true })

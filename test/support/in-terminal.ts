@@ -1,9 +1,9 @@
-// Runs a program in a terminal of its own, of which Python knows how to make one.
+// Runs a program in a new terminal, which Python creates.
 import path from 'node:path'
 import { ROOT } from './bridge-process.ts'
 import { runProgram } from './run-program.ts'
 
-/** What the terminal shows, with plain ends of lines and escape sequences as `<32m`. */
+/** The terminal's output, with plain line ends, and escape sequences as `<32m`. */
 export async function inTerminal(
   command: string[],
   env: Record<string, string>,

@@ -1,4 +1,4 @@
-// A certificate for this machine that signs itself, made by openssl when a test needs one.
+// Makes a self-signed certificate for this machine with openssl.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ export interface Pair {
   key: string
 }
 
-/** @param name its common name, to tell one from another */
+/** @param name its common name, to distinguish certificates */
 export async function makeCertificate(name = 'localhost'): Promise<Pair> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sb-cert-'))
   try {

@@ -1,17 +1,17 @@
-// A compiled Python module for WebAssembly, the smallest there is: it is empty. Written by hand, byte by byte, so that tests need no compiler.
+// The smallest possible compiled Python module for WebAssembly: it is empty. Written byte by byte, so that tests need no compiler.
 // (WebAssembly core specification, binary format; tool-conventions, Dynamic Linking, section "dylink.0"; Python's C API, PyModuleDef.)
 
 const I32 = 0x7f
-/** A PyModuleDef in 32 bits, and where its m_name is. */
+/** The size of a 32-bit PyModuleDef, and the offset of its m_name. */
 const DEF_BYTES = 52
 const NAME_OFFSET = 20
 
 export function makeExtension(name: string): Buffer {
-  // All zero but the reference count, with the name behind it.
+  // All zero except the reference count, followed by the name.
   const data = [1, ...Array.from({ length: DEF_BYTES - 1 }, () => 0), ...Buffer.from(`${name}\0`)]
   return Buffer.concat([
     Buffer.from([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]),
-    // Memory for the data, aligned to 4 bytes; none of the function table.
+    // Memory for the data, aligned to 4 bytes; no space in the function table.
     section(0, string('dylink.0'), [1], sized([data.length, 2, 0, 0])),
     // Types: 0 is PyInit's, 1 PyModuleDef_Init's.
     section(1, [2], [0x60, 0, 1, I32], [0x60, 1, I32, 1, I32]),

@@ -1,11 +1,11 @@
-// Makes a wheel, whole or broken, for tests: no index, no installer, no network.
+// Makes a wheel for tests, valid or broken, without an index, an installer or a network.
 import { createHash } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 
 export interface WheelOptions {
   name?: string
   version?: string
-  /** Of the Pythons that it is for. */
+  /** The tag of compatible Pythons. */
   tag?: string
   /** Path in the wheel → content. */
   files?: Record<string, string | Buffer>
@@ -67,7 +67,7 @@ export function makeZip(files: Record<string, string | Buffer>, stored = false):
   return Buffer.concat([...bodies, list, end])
 }
 
-/** Bit by bit, so that it shares nothing with the reader that is tested. */
+/** Computed bit by bit, independently of the tested reader. */
 function checksum(data: Buffer): number {
   let value = -1
   for (const byte of data) {

@@ -1,10 +1,10 @@
-// A zip archive as tools make one: deflated entries with the modes of Unix. Tests give it names that no tool would.
+// Makes a zip archive like common tools: deflated entries with Unix modes. Tests use names that no tool would write.
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipFile {
   name: string
   data: string | Buffer
-  /** As `stat` has it; a plain file if not given. */
+  /** As in `stat`; a regular file by default. */
   mode?: number
 }
 

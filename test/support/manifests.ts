@@ -1,4 +1,4 @@
-// The objects that deploy/ has for a cluster, as its files have them.
+// The Kubernetes objects in the files of deploy/.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
@@ -6,9 +6,9 @@ import { parse, parseAllDocuments } from 'yaml'
 const DEPLOY = path.join(import.meta.dirname, '../../deploy')
 /** What a bridge needs in a cluster, wherever it runs. */
 export const SANDBOXES_BASE = path.join(DEPLOY, 'kubernetes')
-/** What pods of a warm pool need besides. */
+/** What pods of a warm pool need in addition. */
 export const WARM_POOL_BASE = path.join(DEPLOY, 'agent-sandbox')
-/** A bridge in the cluster. */
+/** A bridge inside the cluster. */
 export const BRIDGE_BASE = path.join(DEPLOY, 'kubernetes-bridge')
 export const CHART = path.join(DEPLOY, 'helm/sandbridge')
 
@@ -26,7 +26,7 @@ export interface Resource {
   data?: Record<string, string>
 }
 
-/** Every object of a kustomize base. */
+/** All objects of a kustomize base. */
 export function baseObjects(folder: string): Resource[] {
   const { resources } = parse(readFileSync(path.join(folder, 'kustomization.yaml'), 'utf8')) as { resources: string[] }
   return resources.flatMap((file) =>
@@ -40,7 +40,7 @@ export function parseObjects(text: string): Resource[] {
   return parseAllDocuments(text).flatMap((document) => (document.toJS() as Resource | null) ?? [])
 }
 
-/** Each verb that rules grant, in an order of its own. */
+/** Each verb that rules grant, sorted. */
 export function grants(rules: readonly Rule[]): string[] {
   return rules
     .flatMap(({ apiGroups, resources, verbs }) =>

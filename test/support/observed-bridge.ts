@@ -1,4 +1,4 @@
-// A bridge inside of the test's own process, with a client of its server and a record of its events.
+// A bridge in the test's own process, with a client of its server and a list of its events.
 import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -21,7 +21,7 @@ export interface ObservedBridge {
   run: (code: string, meta?: Record<string, unknown>) => Promise<CallToolResult>
   /** The events of one type so far. */
   of: <T extends EventType>(type: T) => EventOf<T>[]
-  /** Replace the server definitions. */
+  /** Replaces the server definitions. */
   redefine: (servers: Record<string, ServerEntry | RemoteEntry>) => void
 }
 
@@ -30,7 +30,7 @@ export interface ObservedOptions {
   env?: Record<string, string>
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
-  /** Subscribe nobody. */
+  /** Without any subscriber. */
   unobserved?: boolean
 }
 

@@ -1,4 +1,4 @@
-// A record of other days: written as a bridge writes it, then made to look as if it had been written when its lines say.
+// A record of earlier days: written by a bridge's code, then given the timestamps of its lines.
 import { renameSync, utimesSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { LogFolder } from '../../src/storage/log-folder.ts'
 
 type Line = { time: string; type: string } & Record<string, unknown>
 
-/** @param fileBytes of one file; less than usual makes several */
+/** @param fileBytes size of one file; a smaller value makes several files */
 export async function writeOldRecord(folder: string, lines: readonly Line[], fileBytes = 8 << 20): Promise<void> {
   const logs = new LogFolder(folder)
   const before = new Set((await recordFiles(logs)).map(({ name }) => name))

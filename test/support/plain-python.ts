@@ -1,4 +1,4 @@
-// A kernel in a bare python3, with no isolation at all: for tests of the kernel, and the unprotected control that attacks must succeed against.
+// A kernel in a bare python3 without isolation: for tests of the kernel, and as the unprotected control in which attacks must succeed.
 // A fixture, never a provider: whatever a cell does, it does to this machine.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
@@ -7,10 +7,10 @@ import type { Sandbox } from '../../src/sandbox/provider.ts'
 
 const PYTHON_FOLDER = path.join(import.meta.dirname, '..', '..', 'python')
 
-/** The interpreter to test with; another one is named by SANDBRIDGE_TEST_PYTHON. */
+/** The interpreter to test with; SANDBRIDGE_TEST_PYTHON names another one. */
 const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 
-/** The interpreter itself, past any launcher script on the PATH, and its version. Asked for once. */
+/** The interpreter itself, behind any launcher script on the PATH, and its version. Determined once. */
 let found: { executable: string; version: [number, number] } | undefined
 
 function findPython(): typeof found {
@@ -24,13 +24,13 @@ function findPython(): typeof found {
 
 let count = 0
 
-/** Start a kernel. The caller disposes of it. */
+/** Starts a kernel. The caller disposes of it. */
 export function startPlainPython(): Sandbox {
   count += 1
   const { PATH, HOME } = process.env
   return new StdioProcess({
     id: `plain-python-${count}`,
-    provider: 'bubblewrap', // the nearest there is: a native Python on this machine
+    provider: 'bubblewrap', // the closest one: a native Python on this machine
     command: findPython()?.executable ?? PYTHON,
     args: ['-I', '-B', PYTHON_FOLDER, '3'],
     bell: true,
@@ -39,7 +39,7 @@ export function startPlainPython(): Sandbox {
   })
 }
 
-/** Run a Python program outside any kernel, to its end. */
+/** Runs a Python program outside any kernel, to its end. */
 export function runPython(args: string[], options: { cwd?: string } = {}) {
   return spawnSync(findPython()?.executable ?? PYTHON, args, { encoding: 'utf8', ...options })
 }

@@ -1,5 +1,5 @@
-// A real PostgreSQL server in a temporary folder, on a port of this machine. SANDBRIDGE_TEST_POSTGRES=1 says that it must be there; where it is
-// missing otherwise, tests of it are skipped.
+// A real PostgreSQL server in a temporary folder, on a port of this machine. With SANDBRIDGE_TEST_POSTGRES=1 it is required; otherwise tests are
+// skipped when it is missing.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { accessSync, chownSync, constants, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
 
-/** It is looked for in what the bridge logs and answers. */
+/** Tests search for it in the bridge's log and responses. */
 export const PASSWORD = 'correct-horse%40staple'
 
 /** PostgreSQL refuses to run as root. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-/** Debian keeps the programs of the server apart from those of its clients. */
+/** Debian installs the server's programs separately from the client's. */
 const DEBIAN = '/usr/lib/postgresql'
 
 function programs(): string | undefined {
@@ -24,7 +24,7 @@ function programs(): string | undefined {
 
 const PROGRAMS = programs()
 
-/** Why tests of PostgreSQL cannot run; undefined when they can, or must. */
+/** Why tests of PostgreSQL cannot run; undefined when they can or must. */
 export const NO_POSTGRES =
   PROGRAMS === undefined && !process.env['SANDBRIDGE_TEST_POSTGRES'] ? 'PostgreSQL is not installed' : undefined
 
@@ -79,7 +79,7 @@ export class TestPostgres {
     }
   }
 
-  /** Ends the server at once, as a crash does: what is on its way is lost, what was committed is not. */
+  /** Kills the server like a crash: running transactions are lost, committed ones are not. */
   async down(): Promise<void> {
     const server = this.#server
     this.#server = undefined
@@ -89,7 +89,7 @@ export class TestPostgres {
     await ended
   }
 
-  /** Of a new, empty database. */
+  /** The URL of a new, empty database. */
   async database(): Promise<string> {
     this.#databases += 1
     const name = `test${this.#databases}`
@@ -97,7 +97,7 @@ export class TestPostgres {
     return this.#url(name)
   }
 
-  /** Asks a database, by its name or its URL. */
+  /** Queries a database, given by its name or URL. */
   async query<T extends object>(database: string, text: string, values: unknown[] = []): Promise<T[]> {
     const client = new Client(database.includes(':') ? database : this.#url(database))
     await client.connect()

@@ -1,4 +1,4 @@
-// What runs on this machine, read from /proc: for tests that check that nothing is left. Linux only.
+// Processes on this machine, read from /proc, for tests that check that nothing is left. Linux only.
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface RunningProcess {
@@ -23,7 +23,7 @@ export function runningProcesses(): RunningProcess[] {
     })
 }
 
-/** All processes that this one started, and those that they started. */
+/** All descendants of a process. */
 export function descendants(of: number): RunningProcess[] {
   const all = runningProcesses()
   const below = (parent: number): RunningProcess[] =>
@@ -31,7 +31,7 @@ export function descendants(of: number): RunningProcess[] {
   return below(of)
 }
 
-/** Wait until `condition` holds; the test's own timeout ends a wait that does not. */
+/** Waits until `condition` holds; the test's own timeout is the limit. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50))
 }

@@ -1,10 +1,10 @@
-// A program of the test's own in front of the one that is installed, for what an engine would do on another machine.
+// Puts a test's program in front of the installed one on the PATH, to imitate engines of other machines.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 
-/** A folder in front of PATH with one program in it, until the test is over. */
+/** A folder at the front of PATH with one program, until the test is over. */
 export function programOnPath(name: string, script: string): void {
   const folder = mkdtempSync(path.join(tmpdir(), 'engine-'))
   chmodSync(folder, 0o755)

@@ -1,4 +1,4 @@
-// Which functions of src/ ran, and how often, counted by V8: optimised and inlined calls count, too.
+// Which functions of src/ ran and how often, counted by V8, including optimised and inlined calls.
 import { Session } from 'node:inspector/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 const SRC = path.join(import.meta.dirname, '../../src/')
 
 export interface RanFunction {
-  /** As V8 names it: without its class, private ones with their `#`. */
+  /** V8's name: without the class, and with the `#` of private methods. */
   name: string
-  /** Below src/. */
+  /** Path below src/. */
   file: string
   count: number
 }

@@ -1,4 +1,4 @@
-// The HTTP service of a bridge without sandboxes, and requests to it as no client library would send them.
+// The HTTP service of a bridge without sandboxes, and raw requests that no client library would send.
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http'
@@ -39,7 +39,7 @@ interface Reply {
   body: string
 }
 
-/** Opens one bridge for all tests of a file. `serve` serves it to one test; `log` is what it has logged. */
+/** Opens one bridge for all tests of a file. `serve` serves it for one test; `log` is its log so far. */
 export function useHttpBridge() {
   const log: string[] = []
   let bridge: Bridge
@@ -107,7 +107,7 @@ export function modern(method: string, params: object = {}): { headers: Record<s
   }
 }
 
-/** Of a modern client's call of `run_python`, with the token. */
+/** Headers of a modern client's call of `run_python`, with the token. */
 export function runHeaders(token: string): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
@@ -119,7 +119,7 @@ export function runHeaders(token: string): Record<string, string> {
   }
 }
 
-/** A connection that has sent a beginning, whatever that is. */
+/** A connection that has sent the given first bytes. */
 export function openSocket(port: number, beginning: string): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {

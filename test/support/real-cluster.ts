@@ -1,5 +1,5 @@
-// The real cluster that SANDBRIDGE_TEST_KUBECONFIG names, if it does (`npm run cluster -- up` makes one): its context `bridge`, which is the current
-// one, has the rights of a bridge in a namespace, and `admin` has all. Its nodes have NODE_IMAGE.
+// The real cluster in SANDBRIDGE_TEST_KUBECONFIG, if set (`npm run cluster -- up` makes one): its current context `bridge` has the rights of a
+// bridge in a namespace, and `admin` has all rights. Its nodes have NODE_IMAGE.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -21,7 +21,7 @@ const SCRIPT = path.join(import.meta.dirname, '../../scripts/cluster/cluster.sh'
 export const REAL_KUBECONFIG = await findKubeconfig()
 export const NO_CLUSTER = 'SANDBRIDGE_TEST_KUBECONFIG names no real cluster'
 
-/** Where there has to be one (SANDBRIDGE_TEST_CLUSTER=1), it is started by the first file of tests that needs it. Whoever wants it there ends it. */
+/** Where a cluster is required (SANDBRIDGE_TEST_CLUSTER=1), the first test file that needs it starts it. The job that set the variable stops it. */
 async function findKubeconfig(): Promise<string | undefined> {
   if (!process.env['SANDBRIDGE_TEST_CLUSTER']) return process.env['SANDBRIDGE_TEST_KUBECONFIG']
   const kubeconfig = (await ran(SCRIPT, 'kubeconfig')).trim()
@@ -40,7 +40,7 @@ async function ran(program: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-/** Settings of a bridge whose cells are pods of it. Nothing in it enforces network policies. */
+/** Settings of a bridge whose cells are pods of this cluster, which enforces no network policies. */
 export const REAL_ENV = {
   MCP_BRIDGE_RUNTIME: 'kubernetes',
   MCP_BRIDGE_IMAGE: NODE_IMAGE,
@@ -48,7 +48,7 @@ export const REAL_ENV = {
   KUBECONFIG: REAL_KUBECONFIG ?? '',
 }
 
-/** Pods of the real cluster. The provider cannot be prepared where there is none. */
+/** Pods of the real cluster. Without one, the provider cannot be prepared. */
 export function realPods(more: Partial<KubernetesOptions> = {}): Provider {
   if (REAL_KUBECONFIG !== undefined) process.env['KUBECONFIG'] = REAL_KUBECONFIG
   const pods = new KubernetesProvider({ ...KUBERNETES, image: NODE_IMAGE, ...more })
@@ -63,7 +63,7 @@ export function realPods(more: Partial<KubernetesOptions> = {}): Provider {
   }
 }
 
-/** The same namespace, for who may do everything. */
+/** The same namespace with all rights. */
 export async function asAdmin({ patienceMs }: { patienceMs?: number } = {}): Promise<Cluster> {
   const access = await findCluster({ env: { KUBECONFIG: REAL_KUBECONFIG }, home: homedir(), context: 'admin' })
   return new Cluster(new ApiClient(access.server, new CredentialSource(access), patienceMs), 'admin', access.namespace)
@@ -73,7 +73,7 @@ export function skipWithoutCluster(ctx: TestContext): void {
   if (REAL_KUBECONFIG === undefined) ctx.skip(NO_CLUSTER)
 }
 
-/** Bridges may create Secrets, as servers in pods need it; deploy/kubernetes does not grant that. */
+/** Lets bridges create Secrets, as servers in pods need; deploy/kubernetes does not grant that. */
 export async function grantSecrets(): Promise<void> {
   const { client, namespace } = await asAdmin()
   const group = 'rbac.authorization.k8s.io'
@@ -101,12 +101,12 @@ export function skipWithoutOwnCluster(ctx: TestContext): void {
   if (!existsSync(CONTROL)) ctx.skip('only a cluster of `npm run cluster` does what this test needs')
 }
 
-/** Pods of it can have this image, which docker has. */
+/** Makes an image of docker available to its pods. */
 export async function loadImage(image: string): Promise<void> {
   await ran(SCRIPT, 'load', image)
 }
 
-/** Kills it. It stays away until it is started again, or the test has ended. */
+/** Kills the API server. It stays down until it is started again or the test has ended. */
 export async function stopApiServer(): Promise<void> {
   writeFileSync(AWAY, '')
   onTestFinished(startApiServer)
@@ -126,7 +126,7 @@ async function isReady(): Promise<boolean> {
   )
 }
 
-/** The node where a pod is. */
+/** The node of a pod. */
 export async function nodeOf(pod: string): Promise<string> {
   const cluster = await asAdmin()
   const object = await cluster.client.request({ method: 'GET', path: cluster.path('pods', pod) })
@@ -134,7 +134,7 @@ export async function nodeOf(pod: string): Promise<string> {
   return String(spec['nodeName'])
 }
 
-/** Nobody reaches the node, and it reaches nobody, until it is connected again or the test has ended. */
+/** Disconnects the node from everything until it is connected again or the test has ended. */
 export async function cutOff(node: string): Promise<void> {
   onTestFinished(() => reconnect(node))
   await ran('ip', 'link', 'set', linkOf(node), 'down')
@@ -144,7 +144,7 @@ export async function reconnect(node: string): Promise<void> {
   await ran('ip', 'link', 'set', linkOf(node), 'up')
 }
 
-/** Of this machine, as scripts/cluster/up.sh names it. */
+/** The link on this machine, as named by scripts/cluster/up.sh. */
 function linkOf(node: string): string {
   return node.replace('node-', 'sbk8s-')
 }

@@ -1,10 +1,10 @@
-// A bubblewrap whose programs can make no namespace, as on systems that do not let them.
+// A bubblewrap that can create no namespace, as on systems that forbid it.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder for the beginning of PATH. It goes with the test. */
+/** A folder for the front of PATH, deleted with the test. */
 export function refusingBubblewrap(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'bwrap-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

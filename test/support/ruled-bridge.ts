@@ -1,4 +1,4 @@
-// A bridge with rules, before a server that notes every call that reaches it.
+// A bridge with rules, and a server that logs every call that it gets.
 import { mkdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
 import path from 'node:path'
 import { type BridgeOptions, fixtureServer, makeHome, type TestBridge } from './bridge-process.ts'
@@ -15,7 +15,7 @@ export interface RuledBridge {
 
 export interface RuledOptions extends BridgeOptions {
   permissions?: unknown
-  /** What the client's user answers; missing means that the client cannot ask. */
+  /** The answers of the client's user; missing means that the client cannot ask. */
   answer?: string | ((message: string) => unknown)
 }
 

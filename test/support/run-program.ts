@@ -1,4 +1,4 @@
-// Runs a program to its end and collects what it wrote.
+// Runs a program to its end and collects its output.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 

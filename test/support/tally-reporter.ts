@@ -1,4 +1,4 @@
-// Ends a run with what a person and CI read: why each skipped test was skipped, which ones needed a second try, then `N passed, N failed, N skipped`.
+// Prints a summary for people and CI: why each test was skipped, which needed a second try, then `N passed, N failed, N skipped`.
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)

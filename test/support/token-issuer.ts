@@ -1,4 +1,4 @@
-// An authorization server whose every answer a test decides: its metadata, its keys, and tokens with any header and claims. Loopback only.
+// An authorization server whose responses a test controls: its metadata, its keys, and tokens with any header and claims. Loopback only.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
@@ -15,7 +15,7 @@ export async function newKey(kid: string, alg = 'ES256'): Promise<SigningKey> {
   return { kid, private: privateKey, public: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
 }
 
-/** What is undefined is left out. */
+/** Undefined claims are left out. */
 export type Claims = { [K in keyof JWTPayload]: JWTPayload[K] | undefined }
 
 export const AUDIENCE = 'https://bridge.example.com/mcp'
@@ -23,11 +23,11 @@ export const AUDIENCE = 'https://bridge.example.com/mcp'
 export class TokenIssuer {
   issuer = ''
   key: SigningKey
-  /** What the key set holds. */
+  /** The content of the key set. */
   published: JWK[]
-  /** Answers a request in place of the server; false leaves it to the server. */
+  /** Answers a request instead of the server; false leaves it to the server. */
   twist: (path: string, response: ServerResponse) => boolean = () => false
-  /** The paths that were asked for. */
+  /** The requested paths. */
   readonly asked: string[] = []
 
   constructor(key: SigningKey) {
@@ -39,7 +39,7 @@ export class TokenIssuer {
     return this.asked.filter((path) => path === '/keys').length
   }
 
-  /** The claims of a token that is accepted. */
+  /** The claims of a valid token. */
   claims(changes: Claims = {}): JWTPayload {
     const now = Math.floor(Date.now() / 1000)
     const claims = { iss: this.issuer, aud: AUDIENCE, sub: 'ann', client_id: 'c', iat: now, exp: now + 60 }
@@ -54,7 +54,7 @@ export class TokenIssuer {
   }
 }
 
-/** Runs until the test that asked for it ends. */
+/** Runs until the end of the test. */
 export async function startIssuer(): Promise<TokenIssuer> {
   const issuer = new TokenIssuer(await newKey('first'))
   const server = createServer((request, response) => {

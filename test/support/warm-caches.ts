@@ -1,5 +1,5 @@
-// Before all tests: what a bridge keeps for its next start on this machine is made once, and every throwaway home begins with it, as the second start of
-// a user does. Otherwise each of some thousand bridges compiles all of its code, and asks this machine's Pythons the same questions.
+// Runs before all tests: makes what a bridge keeps for its next start on this machine, and every throwaway home begins with it, like a user's second
+// start. Otherwise each of some thousand bridges would compile its code and probe this machine's Pythons again.
 import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,7 +27,7 @@ export default async function makeWarmCaches(): Promise<void> {
   const bridge = await openTestBridge({ home })
   await bridge.client.listTools()
   await bridge.run('pass')
-  // The kernel is compiled a while after the first cell.
+  // The kernel is compiled some time after the first cell.
   if (ANY_RUNTIME === 'bubblewrap') await untilThere(path.join(home, 'cache/kernels'))
   await bridge.client.close()
   for (const name of KEPT) {

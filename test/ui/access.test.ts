@@ -1,4 +1,4 @@
-// This file verifies who gets to see the page: the browser that has opened a link, once, and nobody else on the machine or the network.
+// This file verifies access to the page: only the browser that opened a link, once, and no other user of the machine or the network.
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Access, cookieName } from '../../src/ui/access.ts'

@@ -1,4 +1,4 @@
-// This file verifies that questions about calls are shown and answered on the page: whole, once, by who was let in, and only the one that was shown.
+// This file verifies that the page shows and answers questions about calls: completely, once, only with access, and only the one that was shown.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
@@ -14,7 +14,7 @@ import { openObserved } from '../support/observed-bridge.ts'
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
 
-/** A server with a tool that asks, and what reached it. */
+/** A server with a tool that asks, and the calls that reached it. */
 function ruledServer() {
   const folder = mkdtempSync(path.join(tmpdir(), 'ask-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -154,7 +154,7 @@ it('an answer from the page counts for the question that was shown, and for no o
   const [first] = await asked()
   await run(call(2))
   const second = (await asked()).find(({ id }) => id !== first!.id)!
-  // The answer to one question, sent for the other, and with another text than the bridge asks about.
+  // The answer to one question, sent for the other, and with another text than the bridge's.
   for (const changed of [
     { ...first, id: second.id },
     { ...second, text: first!.text },

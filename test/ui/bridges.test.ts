@@ -1,4 +1,4 @@
-// This file verifies that one page shows every bridge of its user: their cells, servers and questions, and that they can be used from it.
+// This file verifies that one page shows every bridge of its user, with their cells, servers and questions, and can use them.
 import { chmodSync, chownSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { ask: ['create_issue'] } }
 const LIVE = { MCP_BRIDGE_LIVE: '1' }
 
-/** A bridge of the same user, in a process of its own. */
+/** A bridge of the same user in a separate process. */
 async function openOther(home: string): Promise<TestBridge> {
   const other = await openTestBridge({
     home,
@@ -27,7 +27,7 @@ async function openOther(home: string): Promise<TestBridge> {
   return other
 }
 
-/** What cells of a bridge have printed by now, as one who attaches is told. */
+/** What cells of a bridge have printed so far, as sent to a program that attaches. */
 async function printed(stateDir: string, pid: number): Promise<string> {
   const bridge = (await liveBridges(stateDir)).find((one) => one.pid === pid)
   if (!bridge) return ''

@@ -1,4 +1,4 @@
-// This file verifies that the built commands serve the page, and that a page that cannot be served costs a client nothing.
+// This file verifies that the built commands serve the page, and that a failure to serve it does not affect clients.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

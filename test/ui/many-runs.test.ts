@@ -1,4 +1,4 @@
-// This file verifies that the page stays small and true when there is much to show: ten thousand runs, a flood of calls, a hundred pages.
+// This file verifies that the page stays small and correct with much to show: ten thousand runs, a flood of calls, a hundred pages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Bridge } from '../../src/bridge.ts'
@@ -15,7 +15,7 @@ const RUNS = 10_000
 function emitRuns({ events }: Pick<Bridge, 'events'>, count: number): void {
   const about = { session: 'many', client: 'flood' }
   for (let number = 1; number <= count; number += 1) {
-    // As of a bridge: in the order of their time.
+    // Like a bridge's ids, sorted by time.
     const id = `cell-${String(number).padStart(6, '0')}`
     const cell = { id, ...about, number, code: `step(${number})`, servers: [], timeoutMs: 1_000 }
     events.emit({ type: 'cell.started', ...cell, sandbox: 's', provider: 'pyodide' })

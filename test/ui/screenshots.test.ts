@@ -1,4 +1,4 @@
-// This file verifies that the page is usable by keyboard and screen reader, in both themes and on a narrow screen, and takes the pictures of
+// This file verifies that the page works with keyboard and screen reader, in both themes and on a narrow screen, and takes the screenshots of
 // docs/ui.md: SANDBRIDGE_SCREENSHOTS=docs/ui writes those, any other folder gets all.
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { writeOldRecord } from '../support/old-record.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** In docs/ui.md. */
+/** Screenshots in docs/ui.md. */
 const DOCUMENTED = new Set(['now-light-1280', 'find-dark-1280'])
 
 const REPORT = `# What does the trip cost?
@@ -91,7 +91,7 @@ class Chart:
 chart = Chart()`
 
 async function audit(page: Page, where: string): Promise<void> {
-  // The page's policy forbids scripts from elsewhere; the test's own comes past it, as a browser's extension does.
+  // The page's policy forbids foreign scripts; evaluate bypasses it, like a browser extension.
   await page.evaluate(await import('node:fs').then((fs) => fs.readFileSync(AXE, 'utf8')))
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -113,7 +113,7 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
-  // Each theme and each width once, and together where pictures are wanted of it.
+  // Each theme and each width once, and all combinations when screenshots are written.
   const looks: ['light' | 'dark', number][] = [
     ['light', 1280],
     ['dark', 420],

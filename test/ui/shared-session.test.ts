@@ -1,4 +1,4 @@
-// This file verifies that the user can run cells in the session of a conversation, that both sides see them, and that the conversation is told.
+// This file verifies that the user can run cells in a conversation's session, that both sides see them, and that the conversation is notified.
 import { describe, expect, it, vi } from 'vitest'
 import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'

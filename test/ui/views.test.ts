@@ -1,4 +1,4 @@
-// This file verifies what the views of the page show and do, in a real Chromium with a real bridge behind it.
+// This file verifies what the page's views show and do, in a real Chromium with a real bridge.
 import { describe, expect, it, vi } from 'vitest'
 import { listingTokens } from '../../src/catalog/calls/listing-tokens.ts'
 import { addDailyCosts } from '../../src/state/daily-costs.ts'
@@ -144,7 +144,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     await page.keyboard.type(' + x')
     await page.keyboard.press('Shift+Enter')
     await page.getByText("name 'x' is not defined").first().waitFor()
-    // Completions are no cells.
+    // Completions are not cells.
     expect(of('cell.started').map(({ number }) => number)).toEqual([1, 2])
     await page.getByRole('article', { name: 'Cell 2' }).waitFor()
     expect(problems).toEqual([])

@@ -1,4 +1,4 @@
-// An MCP server that wants OAuth, and the authorization server it names, on one loopback port.
+// An MCP server that requires OAuth, and its authorization server, on one loopback port.
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyOf, json, listen, passOn, rawRemote } from './remote-server.ts'
@@ -9,7 +9,7 @@ export interface Protected {
   valid: Set<string>
   refreshTokens: Set<string>
   counts: { register: number; authorize: number; code: number; refresh: number; client: number; refused: number }
-  /** What the authorization server does differently. */
+  /** Deviations of the authorization server. */
   twist: {
     state?: string
     error?: string
@@ -17,31 +17,31 @@ export interface Protected {
     keepInvalid?: boolean
     page?: string
     authorizationServer?: string
-    /** Who wants to register itself is turned away, and only REGISTERED is known. */
+    /** Refuses registrations; only REGISTERED is known. */
     noRegistration?: boolean | 'not offered'
     /** What a call needs beside a valid token. */
     neededScope?: string
     /** The only scopes that users grant. */
     grantedScope?: string
-    /** Do not say which scope a token has. */
+    /** Do not return the scope of a token. */
     silentScope?: boolean
-    /** What the token endpoint answers whatever it is asked. */
+    /** The status of every response of the token endpoint. */
     tokenStatus?: number
-    /** The address that the tokens are for, when it is not this server's. */
+    /** The resource that tokens are for, if it is not this server. */
     resource?: string
-    /** Take the address of a document for a client id. */
+    /** Accept the URL of a document as a client id. */
     documents?: boolean
   }
   /** The addresses and scopes with which users were sent to sign in. */
   asked: { clientId: string | null; redirectUri: string | null; scope: string | null }[]
-  /** That were asked for with client credentials. */
+  /** Scopes that were requested with client credentials. */
   scopes: (string | null)[]
 }
 
-/** A client that was registered by hand. */
+/** A client that was registered manually. */
 export const REGISTERED = { clientId: 'by-hand', clientSecret: 'secret&of the registered+client' }
 
-/** A program that the authorization server knows. */
+/** A program that is registered with the authorization server. */
 export const CLIENT = { clientId: 'a-program', clientSecret: 'secret-of-the-program' }
 
 export async function protectedServer(): Promise<Protected> {
@@ -66,7 +66,7 @@ export async function protectedServer(): Promise<Protected> {
     json(response, { access_token: access, refresh_token: refresh, token_type: 'Bearer', expires_in: 3600, ...named })
   }
 
-  /** Whether whoever asks for a token is who may, RFC 6749 section 2.3.1. */
+  /** Whether a token request authenticates its client, RFC 6749 section 2.3.1. */
   const isKnown = (request: IncomingMessage, form: URLSearchParams): boolean => {
     if (!twist.noRegistration) return true
     const { clientId, clientSecret } = REGISTERED

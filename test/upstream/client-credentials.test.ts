@@ -1,4 +1,4 @@
-// A server whose definition has a client id and secret: the bridge gets its tokens by itself, and shows the secret to nobody else.
+// This file verifies a server with a client id and secret in its definition: the bridge gets its tokens itself, and sends the secret nowhere else.
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClientCredentials } from '../../src/config/server-definition.ts'
 import { createRedactor } from '../../src/config/secrets/redact.ts'
@@ -73,7 +73,7 @@ describe('a server with client credentials', () => {
       message: expect.stringMatching(/client credentials of server 'r' do not work: .*not Basic \[redacted\]/),
       hint: expect.stringContaining('`oauth`'),
     })
-    // The MCP client package has warnings that quote what the authorization server said.
+    // Warnings of the MCP client package quote the authorization server's response.
     expect(warn).not.toHaveBeenCalled()
     const basic = Buffer.from(`${CLIENT.clientId}:another-secret`).toString('base64')
     for (const text of [failure!.message, failure!.hint, ...upstreams.logged]) {
@@ -100,7 +100,7 @@ describe('a server with client credentials', () => {
       hint: expect.stringContaining(`"issuer": "${origin}"`),
     })
     expect(other.counts.client).toBe(0)
-    // The control: with the issuer, it is asked. Its tokens are not for this server.
+    // The control: with the issuer configured, it is used. Its tokens are not for this server.
     expect(await failureOf(bridge(server, { issuer: origin }))).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     expect(other.counts.client).toBeGreaterThan(0)
   })

@@ -1,4 +1,4 @@
-// This file verifies what is particular to a jail that is a container: secrets, mounts inside mounts, images, and that nothing of it stays.
+// This file verifies what is specific to a jail that is a container: secrets, mounts inside mounts, images, and that nothing of it is left.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -121,7 +121,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
       expect(containers()).toBe('')
     }
     expect(ownFolders()).toEqual([])
-    // What watches over the containers was told the folder.
+    // The watchdog of the containers has the folder in its arguments.
     await until(() => !commandLines().includes(temporary))
   })
 

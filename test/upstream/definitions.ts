@@ -1,4 +1,4 @@
-// Definitions of the servers that tests of upstreams use. Free of the test runner, for programs that tests start.
+// Definitions of servers for tests of upstreams. Independent of the test runner, for programs that tests start.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { ServerDefinition } from '../../src/config/server-definition.ts'

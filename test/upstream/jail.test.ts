@@ -1,4 +1,4 @@
-// This file verifies what a jailed server can and cannot do: the same server does it unjailed, so that no attack fails for another reason.
+// This file verifies what a jailed server can and cannot do: the same server does it without a jail, so that no attack fails for another reason.
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -50,7 +50,7 @@ async function whyNot(maker: JailMakerName): Promise<string | undefined> {
   return found
 }
 
-/** A home folder, a project and a socket, each kind of jail with its own. */
+/** A home folder, a project and a socket for each kind of jail. */
 function makePlace(maker: JailMakerName) {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-jail-')))
   const home = path.join(folder, 'home')
@@ -67,7 +67,7 @@ function makePlace(maker: JailMakerName) {
   writeFileSync(path.join(project, 'notes.txt'), 'notes of the project')
   writeFileSync(path.join(project, '.env'), SECRET)
   symlinkSync(secretFile, path.join(project, 'link'))
-  // Root's jailed servers are another user: what they may read must be readable, so that only the jail is in the way.
+  // Root's jailed servers run as another user: what they may read must be readable, so that only the jail stops them.
   for (const one of [folder, home, project]) chmodSync(one, 0o777)
   const unix = createServer((socket) => {
     visits += 1
@@ -105,7 +105,7 @@ const dial = (to: object): string => `return new Promise((resolve, reject) => {
   const socket = require('node:net').connect(${JSON.stringify(to)})
   socket.on('data', (data) => resolve(String(data))).on('error', reject)
 })`
-/** Asks the proxy for a way to a host, as clients do, and then for its page. */
+/** Connects to a host through the proxy like clients do, and requests its page. */
 const through = (host: string, hostPort: number): string => `return new Promise((resolve, reject) => {
   const { hostname, port: proxyPort } = new URL(process.env.HTTPS_PROXY)
   const socket = require('node:net').connect(Number(proxyPort), hostname)
@@ -126,7 +126,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
   const { folder, home, stateDir, project, secretFile, config, socketFile, remove, jail: place } = makePlace(maker)
   afterAll(remove)
 
-  /** Lets a server do something, and tells what it says. */
+  /** Lets a server do something, and returns its output. */
   async function does(code: string, sandbox?: ServerSandbox): Promise<string> {
     const definition = sandbox ? jailed(intruder(), sandbox) : intruder()
     const upstreams = open([definition], { jail: place, cwd: project })
@@ -271,7 +271,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     await until(() => sleepers() !== '')
     const pid = Number(sleepers().split('\n')[0])
     await upstreams.close()
-    // Waits until the process that the server has started, detached, is gone.
+    // Waits until the detached process that the server has started is gone.
     await until(() => !isAlive(pid))
   })
 

@@ -1,5 +1,5 @@
-// Sign-ins and the system's keychain, against programs that stand for `security` and `secret-tool`: they keep the secret in a file, and write down
-// how they were called. A real keychain is used where there is one.
+// This file verifies sign-ins and the system's keychain, with programs that imitate `security` and `secret-tool`: they keep the secret in a file and log
+// their arguments. A real keychain is used where there is one.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { FileStore } from '../../src/storage/file-store.ts'
 
-/** Both programs as one: which it is, it knows from its name. Fails when there is a file `broken`. */
+/** Both programs in one, distinguished by name. Fails while a file `broken` exists. */
 const PROGRAM = `#!${process.execPath}
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')
 const [program, folder] = [require('node:path').basename(process.argv[1]), __dirname]

@@ -1,4 +1,4 @@
-// How upstreams live: stopped when idle, bounded in number, and what they may ask of us.
+// This file verifies the life of upstreams: stopped when idle, limited in number, and the requests that they may send.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -263,7 +263,7 @@ describe('how a server wants to be spoken to', () => {
     const downgraded = { ...raw('modern'), transport: raw('modern').transport }
     const upstreams = open([downgraded], {
       negotiatedTransportsFile: file,
-      // The definition is the same, but the program behind it no longer is.
+      // The definition is unchanged, but the program behind it has changed.
       resolveTransport: () => raw('good').transport,
     })
     expect((await upstreams.listTools('modern')).map((tool) => tool.name)).toEqual(['echo', 'pid'])

@@ -11,7 +11,7 @@ import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
 import { FileStore } from '../../src/storage/file-store.ts'
 
 describe('a client that was registered by hand', () => {
-  /** An authorization server that takes nobody else, a definition that names the client, and what may be tried with both. */
+  /** An authorization server that accepts only this client, a definition that names it, and functions to use both. */
   async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.noRegistration = noRegistration
@@ -114,7 +114,7 @@ describe('a client that was registered by hand', () => {
     const failure = await signIn().catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     const basic = Buffer.from(`${REGISTERED.clientId}:${wrong}`).toString('base64')
-    // The control: the package does repeat what the authorization server said.
+    // The control: the package does repeat the authorization server's response.
     expect(said.join()).toContain('not Basic [redacted]')
     for (const text of [JSON.stringify(failure), (failure as Error).message, said.join()]) {
       expect(text).not.toContain(wrong)

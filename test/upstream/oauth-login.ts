@@ -1,4 +1,4 @@
-// Signing in to a server as a user does, for tests.
+// Signs in to a server like a user, for tests.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

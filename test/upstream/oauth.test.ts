@@ -223,7 +223,7 @@ describe('a call for which the login lacks a scope', () => {
       expect(await logIn(server, file)).toEqual({ wasNeeded: true })
       expect(server.asked.map(({ scope }) => scope)).toEqual(['profile', `profile ${needed}`])
       expect(textOf(await echo(upstreams))).toBe('hi')
-      // What was asked for is not asked for again.
+      // A scope that was requested once is not requested again.
       expect(await logIn(server, file)).toEqual({ wasNeeded: false })
     },
   )

@@ -1,11 +1,11 @@
-// What counts as an outage of a remote server, how long it has consequences, and that no call is made twice.
+// This file verifies what counts as an outage of a remote server, how long it has consequences, and that no call is made twice.
 import { expect, it } from 'vitest'
 import { type Call, json, rawRemote, remote, result } from './remote-server.ts'
 import { open, textOf, until, type TestUpstreams } from './support.ts'
 
 const call = (upstreams: TestUpstreams, tool = 'echo') => upstreams.callTool('r', tool, {})
 
-/** 'ok', or the message that a call failed with. */
+/** 'ok', or the error message of a call. */
 const outcome = (upstreams: TestUpstreams, tool?: string): Promise<string> =>
   call(upstreams, tool).then(textOf, (error: Error) => error.message)
 
@@ -98,7 +98,7 @@ it('a tool list is read from memory: it needs no server, and says nothing of an 
   expect(await outcome(upstreams)).toContain('is paused for')
 })
 
-/** A call of `pay` that its server has begun to work on, when it forgets the session: another call has found that out. */
+/** A call of `pay` on which its server is working when it loses the session, as another call has found out. */
 async function payingWhenForgotten() {
   const payments: Call[] = []
   const server = await rawRemote((made) => void (made.name === 'pay' ? payments.push(made) : ok(made)))

@@ -1,4 +1,4 @@
-// Against the reference servers as they are published, over stdio.
+// Runs against the published reference servers over stdio.
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,13 +11,13 @@ interface Received {
   method: string
   path: string
   headers: IncomingMessage['headers']
-  /** The JSON-RPC method, when the body has one. */
+  /** The JSON-RPC method, if the body has one. */
   rpc?: string
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** Anything that listens on loopback until the test ends. */
+/** Listens on loopback until the test ends. */
 export async function listen(handler: Handler, tls?: { key: string; cert: string }): Promise<string> {
   const listener: RequestListener = (request, response) => void handler(request, response)
   const server = tls ? createTlsServer(tls, listener) : createServer(listener)
@@ -46,13 +46,13 @@ interface Message {
 export interface RawRemote {
   url: string
   received: Received[]
-  /** Sessions that the server knows; emptying it is what a restart does. */
+  /** Sessions that the server knows; a restart empties it. */
   sessions: Set<string>
 }
 
 /**
  * @param onCall answers a `tools/call` in the HTTP response
- * @param before sees every request first, and returns true when it has answered
+ * @param before sees every request first, and returns true when it has responded
  */
 export async function rawRemote(
   onCall: (call: Call) => unknown = ({ id, args, response }) => json(response, result(id, String(args.text))),
@@ -91,7 +91,7 @@ export async function rawRemote(
   return { url: `${url}/mcp`, received, sessions }
 }
 
-/** Hands a request on to another server, as a proxy does. Without `host` and what else concerns one connection only. */
+/** Forwards a request to another server like a proxy, without `host` and other headers of a single connection. */
 export async function passOn(
   request: IncomingMessage,
   response: ServerResponse,
@@ -140,11 +140,11 @@ export function remote(
   return { name, transport: { type, url, headers }, source: { client: 'test', file: 'test.json' } }
 }
 
-/** The reference server "everything" over HTTP, as its own process. */
+/** The reference server "everything" over HTTP, in a separate process. */
 export async function everythingOver(mode: 'streamableHttp' | 'sse'): Promise<string> {
   const require = createRequire(import.meta.url)
   const program = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
-  // It cannot be told to choose a port, so a free one is chosen for it.
+  // It cannot choose a port itself, so a free one is chosen for it.
   const port = await freePort()
   const child = spawn(process.execPath, [program, mode], {
     env: { ...process.env, PORT: String(port) },

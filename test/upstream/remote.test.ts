@@ -5,7 +5,7 @@ import { open, textOf, until } from './support.ts'
 
 const echo = (upstreams: ReturnType<typeof open>, text: string) => upstreams.callTool('r', 'echo', { text })
 
-/** A server made with the MCP server package, which speaks both eras. */
+/** A server made with the MCP server package, which supports both eras. */
 async function bothEras(
   legacy: 'stateless' | 'reject',
 ): Promise<{ url: string; changed: { tools: () => void; offerings: () => void } }> {
@@ -87,7 +87,7 @@ describe('transports and eras', () => {
       expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
       expect(upstreams.instructions('r')).toBe('speaks both')
       expect(upstreams.logged.join('')).toContain('era="modern"')
-      // This tool wants one of its parameters repeated in a header, which only its definition tells.
+      // This tool's definition requires one parameter to be repeated in a header.
       expect(textOf(await upstreams.callTool('r', 'echo', { text: 'hi', region: 'eu' }))).toBe('hi')
     },
   )
@@ -111,7 +111,7 @@ describe('transports and eras', () => {
     upstreams.onTools(() => (count += 1))
     upstreams.onOfferings((server) => offered.push(server))
     await upstreams.listTools('r')
-    // Announcements before the subscription stands are lost, so this repeats itself until one is heard.
+    // Announcements before the subscription is established are lost, so repeat until one arrives.
     await until(() => {
       changed.tools()
       return count >= 2
@@ -184,7 +184,7 @@ describe('requests', () => {
     const { guardedLookup } = await import('../../src/upstream/remote/address-guard.ts')
     const resolve = (host: string) =>
       new Promise((done) => guardedLookup(host, { all: true }, (failure, addresses) => done(failure ?? addresses)))
-    // Names that are addresses resolve to themselves, so that no name server is needed.
+    // Names that are addresses resolve to themselves, so no name server is needed.
     expect(await resolve('169.254.169.254')).toMatchObject({ code: 'ERR_UPSTREAM_ADDRESS_REFUSED' })
     expect(await resolve('127.0.0.1')).toEqual([{ address: '127.0.0.1', family: 4 }])
     const { createHttpFetch } = await import('../../src/upstream/remote/http-fetch.ts')

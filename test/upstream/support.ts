@@ -1,4 +1,4 @@
-// What the tests of upstreams share: upstreams that end with their test, and waiting.
+// Shared by tests of upstreams: upstreams that end with their test, and waiting.
 import { onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../src/config/server-definition.ts'
 import { createLog } from '../../src/log.ts'
@@ -36,7 +36,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits for something that is certain to happen; the test's own timeout is the limit. */
+/** Waits for something that will certainly happen; the test's own timeout is the limit. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
 }

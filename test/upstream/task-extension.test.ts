@@ -1,4 +1,4 @@
-// Calls that a server of the 2026-07-28 revision answers with a task, against one in raw HTTP that does what the specification of the extension says.
+// This file verifies calls that a 2026-07-28 server answers with a task, with a raw HTTP server that follows the extension's specification.
 import { expect, it } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { bodyOf, json, listen, remote } from './remote-server.ts'
@@ -14,7 +14,7 @@ interface Seen {
   params: Record<string, any>
 }
 
-/** Its tasks have as many states as `states` has, one a poll. */
+/** Its tasks have the states in `states`, one per poll. */
 async function taskServer(states: (update: Record<string, unknown>) => Record<string, unknown>[]) {
   const seen: Seen[] = []
   const inputResponses: Record<string, unknown> = {}
@@ -63,7 +63,7 @@ it('a call that becomes a task is waited for, and its status messages become pro
   expect(textOf(await upstreams.callTool('t', 'slow', {}, { onProgress }))).toBe('slowly')
   expect(told).toEqual(['begun', 'halfway'])
   expect(server.methods()).toEqual(['tools/call', 'tasks/get', 'tasks/get', 'tasks/get', 'tasks/get'])
-  // Intermediaries find the one that runs the task by this.
+  // Intermediaries route to the server of the task by this.
   expect(server.seen.at(-1)).toMatchObject({ name: 'task-1', params: { taskId: 'task-1' } })
   expect(textOf(await upstreams.callTool('t', 'quick', {}))).toBe('at once')
 })
@@ -115,7 +115,7 @@ it('a call that becomes a task is cancelled at the server when the call is', asy
 
 it('a call that becomes a task asks the user what it needs, each thing once', async () => {
   const ask = (message: string) => ({ method: 'elicitation/create', params: { mode: 'form', message } })
-  // It takes the answers in one poll late.
+  // It processes the answers one poll late.
   let late = 0
   const server = await taskServer(({ a, b }) => {
     const waiting = { status: 'input_required', inputRequests: { a: ask('Who?'), b: ask('Where?') } }

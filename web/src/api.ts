@@ -1,7 +1,7 @@
-// Asks the bridge. The key that shows it is this page that asks came with the link, and stays with this origin.
+// Sends requests to the bridge. The key came with the link and stays with this origin; it proves that the page itself sends the request.
 const KEY_NAME = 'sandbridge-key'
 
-/** Take the key out of the address, where the link has put it. */
+/** Takes the key from the URL that the link opened, and removes it there. */
 export function takeKey(): void {
   const [, key, view = 'now'] = /^#key=([\w-]+)(?:&at=(ask))?$/.exec(location.hash) ?? []
   if (key === undefined) return
@@ -9,7 +9,7 @@ export function takeKey(): void {
   history.replaceState(null, '', `${location.pathname}#/${view}`)
 }
 
-/** The bridge has refused or failed; `message` is for the user. */
+/** The bridge refused or failed; `message` is for the user. */
 export class ApiError extends Error {
   readonly status: number
   readonly hint: string | undefined

@@ -1,4 +1,4 @@
-// The frame around the views: where one is, whether the bridge is there, light or dark.
+// The frame around the views: navigation, connection state, light or dark theme.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { visibleInline } from '../../src/text/visible.ts'
@@ -16,7 +16,7 @@ import { Servers } from './views/servers.tsx'
 import { plural } from './words.ts'
 
 interface Shown {
-  /** What the address names in the view, such as a server, and the bridge that has it, or the time when it began. */
+  /** What the URL selects within the view, such as a server; its bridge; its start time. */
   id: string | undefined
   source: string | undefined
   waiting: Waiting

@@ -1,4 +1,4 @@
-// Values as Python writes them, for cells that the page makes. Pure.
+// Writes values as Python source, for cells that the page makes. Pure.
 
 function pythonLiteral(value: unknown): string {
   if (value === null || value === undefined) return 'None'

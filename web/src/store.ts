@@ -1,4 +1,4 @@
-// What the page knows: the state of every bridge, kept up by its events. Views are drawn anew after a change, once a frame.
+// The page's state: every bridge, updated by its events. After a change, views are redrawn at most once per frame.
 import { useEffect, useState } from 'preact/hooks'
 import type { PageMessage } from '../../src/ui/page-message.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from '../../src/ui/page-state.ts'
@@ -14,31 +14,31 @@ interface BridgeState extends PageState {
 export type Connection = 'connecting' | 'live' | 'lost' | 'locked'
 
 const RETRY_MS = 1_000
-/** A bridge that has ended is shown for this long. */
+/** How long an ended bridge stays visible. */
 const GONE_MS = 10_000
-/** Cells kept here; the record asks for older ones. */
+/** Cells kept here; older ones come from the record. */
 const MAX_CELLS = 500
 
 class Store {
   connection: Connection = 'connecting'
   readonly bridges = new Map<string, BridgeState>()
-  /** Goes up when servers have changed. */
+  /** Increases when servers have changed. */
   serverChanges = 0
   readonly #listeners = new Set<() => void>()
   #isScheduled = false
 
-  /** @returns what ends the subscription */
+  /** @returns a function that ends the subscription */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** The bridge that serves the page: it tells of itself first. */
+  /** The bridge that serves the page: its snapshot arrives first. */
   get ownId(): string {
     return this.bridges.keys().next().value ?? ''
   }
 
-  /** The newest first. */
+  /** Newest first. */
   cells(): (CellView & { source: string })[] {
     const all = [...this.bridges.values()].flatMap(({ id, cells }) =>
       [...cells.values()].map((cell) => Object.assign(cell, { source: id })),
@@ -46,7 +46,7 @@ class Store {
     return all.toSorted((a, b) => b.at - a.at || b.number - a.number)
   }
 
-  /** Follow the bridge for as long as the page is open. */
+  /** Follows the bridge as long as the page is open. */
   async follow(): Promise<never> {
     for (;;) {
       try {
@@ -105,7 +105,7 @@ class Store {
     this.#changed()
   }
 
-  /** What ran there has ended with it. */
+  /** Cells that ran in that bridge have ended with it. */
   #end(source: string): void {
     const state = this.bridges.get(source)
     if (!state) return
@@ -136,14 +136,14 @@ class Store {
       for (const listener of this.#listeners) listener()
     }
     requestAnimationFrame(draw)
-    // A page that is not seen has no frames.
+    // A hidden page gets no animation frames.
     setTimeout(draw, 250)
   }
 }
 
 export const store = new Store()
 
-/** Draw a component anew after every change. */
+/** Redraws a component after every change. */
 export function useStore(): Store {
   const [, draw] = useState({})
   useEffect(() => store.listen(() => draw({})), [])

@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until the user chooses.
+// Light or dark theme: the system's, until the user chooses one.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 

@@ -1,4 +1,4 @@
-// A cell as a function that can be kept: what is typed at the top of a cell becomes the function's body, its last expression what it returns. Pure.
+// Converts a cell to a function that can be saved: the cell's code becomes the body, its last expression the return value. Pure.
 import { pythonLanguage } from '@codemirror/lang-python'
 import { isPythonName } from './python-text.ts'
 
@@ -12,7 +12,7 @@ const DEFINITIONS = new Set([
 const STRINGS = new Set(['String', 'FormatString'])
 const INDENT = '    '
 
-/** What a cell that only defines functions calls the last of them. */
+/** The name of the last function, if a cell only defines functions. */
 export function definedName(code: string): string | undefined {
   const nodes = topNodes(code)
   if (!nodes.every(({ name }) => DEFINITIONS.has(name))) return undefined
@@ -20,12 +20,12 @@ export function definedName(code: string): string | undefined {
   return last && /\bdef\s+(\w+)/.exec(code.slice(last.from, last.to))?.[1]
 }
 
-/** The comment that a cell begins with. */
+/** The comment at the beginning of a cell. */
 export function firstComment(code: string): string {
   return /^\s*#+[ \t]*(.*)/.exec(code)?.[1]?.trim() ?? ''
 }
 
-/** What is wrong with a name for a tool, in a sentence. */
+/** What is wrong with a name for a tool, as a sentence. */
 export function nameProblem(name: string): string | undefined {
   if (/^[A-Za-z]\w{0,63}$/.test(name) && isPythonName(name)) return undefined
   return 'A name has letters, digits and _ only, begins with a letter, and is not a keyword of Python.'
@@ -33,12 +33,12 @@ export function nameProblem(name: string): string | undefined {
 
 export type SavedAs = 'tool' | 'workflow'
 
-/** The name of the workflow whose function has this one. */
+/** The workflow name for a function's name. */
 export function workflowTitle(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
-/** The cell that saves another one. Its own code does not run. */
+/** A cell that saves another cell's code without running it. */
 export function savingCode(code: string, name: string, description: string, as: SavedAs): string {
   const given = description === '' ? '' : `, description=${JSON.stringify(description)}`
   const definition = definedName(code) === name ? code : asFunction(code, name)
@@ -56,7 +56,7 @@ function asFunction(code: string, name: string): string {
   return `async def ${name}():\n${last ? body : `${body}\n${INDENT}pass`}`
 }
 
-/** Lines that begin inside of a text are part of it. */
+/** Lines that begin inside a string literal are part of the string and are not indented. */
 function indented(code: string): string {
   const texts: { from: number; to: number }[] = []
   pythonLanguage.parser.parse(code).iterate({

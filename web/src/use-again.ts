@@ -1,4 +1,4 @@
-// For answers of which no event tells that they have changed: goes up every few seconds while the page is seen.
+// Increases every few seconds while the page is visible, to refresh answers for which there are no events.
 import { useEffect, useState } from 'preact/hooks'
 
 const AGAIN_MS = 3_000

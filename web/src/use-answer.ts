@@ -1,4 +1,4 @@
-// An answer of the bridge, asked for again when what it depends on has changed. The old one stays until the new one is there.
+// A bridge's response, requested again when its inputs change. The old response stays until the new one arrives.
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from './api.ts'
 
@@ -8,7 +8,7 @@ export interface Answer<T> {
   isLoading: boolean
 }
 
-/** @param path undefined asks nothing */
+/** @param path undefined sends no request */
 export function useAnswer<T>(
   path: string | undefined,
   params: Record<string, string> = {},

@@ -1,4 +1,4 @@
-// The runs of the record that a filter lets through: the newest first, older ones as they are asked for. What happens meanwhile is added in front.
+// The runs of the record that match a filter, newest first. Older ones are loaded on demand, and new ones are added in front.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RunFilter } from '../../src/audit/recorded-run.ts'
 import type { CellView } from '../../src/ui/page-state.ts'
@@ -13,7 +13,7 @@ export interface Filter {
   session: string
   status: string
   denied: boolean
-  /** How far back, in milliseconds; 0 means to the beginning. */
+  /** How far back, in milliseconds; 0 means everything. */
   backMs: number
 }
 
@@ -90,7 +90,7 @@ function paramsOf(filter: Filter, before: RecordView['next']): Record<string, st
 
 type LiveCell = CellView & { source: string }
 
-/** What has happened since the list was read is known here. */
+/** Adds runs since the list was read, from the page's state. */
 function withNew(old: readonly RunRow[], cells: readonly LiveCell[], filter: Filter): RunRow[] {
   const newer = new Map(cells.map((cell) => [cell.id, cell]))
   const known = new Set<string>()

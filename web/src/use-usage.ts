@@ -1,11 +1,11 @@
-// What the sandboxes of sessions use, asked for every few seconds while the page is seen. A bridge that nobody asks measures nothing.
+// Resource use of the sandboxes of sessions, requested every few seconds while the page is visible. Bridges measure only on request.
 import { useEffect, useState } from 'preact/hooks'
 import type { UsageView } from '../../src/ui/usage.ts'
 import { ask } from './api.ts'
 
 const AGAIN_MS = 3_000
 
-/** @param sources the bridges @returns by session */
+/** @param sources the bridges @returns usage by session */
 export function useUsage(sources: readonly string[]): ReadonlyMap<string, UsageView> {
   const [usage, setUsage] = useState<ReadonlyMap<string, UsageView>>(new Map())
   const key = [...new Set(sources)].toSorted().join(' ')

@@ -1,16 +1,16 @@
-// Questions that wait for an answer, asked for once a second: they come from other bridges as well, which send this page no events.
+// Waiting questions, requested once a second: some come from other bridges, which send this page no events about them.
 import { useEffect, useState } from 'preact/hooks'
 import type { AskView } from '../../src/ui/ask.ts'
 import { ask } from './api.ts'
 
 export interface Waiting extends AskView {
-  /** False until the bridge was asked. */
+  /** False before the first response. */
   isKnown: boolean
 }
 
 const AGAIN_MS = 1_000
 
-/** @param isLive whether there is a bridge to ask */
+/** @param isLive whether a bridge is connected */
 export function useWaiting(isLive: boolean): Waiting {
   const [waiting, setWaiting] = useState<Waiting>({ questions: [], answers: [], isKnown: false })
   useEffect(() => {

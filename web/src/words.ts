@@ -1,4 +1,4 @@
-// Numbers and times as people read them. Pure.
+// Formats numbers and times for people. Pure.
 
 /** `850 ms`, `2.4 s`, `3 min 5 s`. */
 export function duration(ms: number): string {
@@ -12,7 +12,7 @@ export function clock(at: number): string {
   return new Date(at).toLocaleTimeString(undefined, { hour12: false })
 }
 
-/** `14:03:22` of today, `11-21 14:03` of another day. */
+/** `14:03:22` for today, `11-21 14:03` for another day. */
 export function moment(at: number): string {
   const day = new Date(at).toLocaleDateString('sv')
   if (day === new Date().toLocaleDateString('sv')) return clock(at)

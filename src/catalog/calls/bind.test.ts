@@ -236,7 +236,7 @@ it('an object of very many keys is not checked against every branch of a schema'
   }
   const branch = { type: 'object', properties: { k1: { type: 'integer' } }, required: ['k1'] }
   expect(reads({ allOf: Array.from({ length: 500 }, () => branch) })).toBeLessThan(10_000)
-  // Here each value has to be looked at, so that the limit on steps ends it.
+  // Here each value must be checked, so the step limit ends the check.
   const judged = { ...branch, additionalProperties: { type: 'integer' } }
   expect(reads({ allOf: Array.from({ length: 500 }, () => judged) })).toBeLessThan(1_000_000)
   expect(violation({ ...large, k7: 'x' }, judged, judged, 'row')).toMatch(/row\['k7'\] must be int/)

@@ -1,5 +1,5 @@
-// Turns the arguments of a Python call into the arguments of a tool: positions and Python names become true names.
-// It refuses only what cannot be right by the tool's own schema, and then says everything that is wrong at once. Pure.
+// Converts the arguments of a Python call into a tool's arguments: positions and Python names become true names.
+// Refuses only what the tool's schema certainly forbids, and then reports all problems at once. Pure.
 import { BridgeError } from '../../errors.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
@@ -12,13 +12,13 @@ import { violation } from '../signature/violation.ts'
 const MAX_PROBLEMS = 6
 const finders = new WeakMap<Signature, ReturnType<typeof finderOf>>()
 
-/** Stands for an argument whose value the source of a cell does not tell: it can be any. */
+/** Placeholder for an argument whose value the source does not show: it may be anything. */
 export const UNKNOWN = Symbol('unknown')
 
 /**
- * The arguments to send, under their true names.
- * `None` for a parameter that may be left out and cannot be null leaves it out, as a Python default of `None` does.
- * @param isPartial may there be arguments beyond these? Then none is missing
+ * Returns the arguments to send, under their true names.
+ * `None` for an optional parameter that cannot be null is left out, like a Python default of `None`.
+ * @param isPartial there may be further arguments, so no argument counts as missing
  * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists them
  */
 export function bindArguments(
@@ -71,18 +71,18 @@ export function bindArguments(
     else problems.push(wrong)
   }
   if (problems.length > 0) throw invalid(tool, problems)
-  // fromEntries defines own properties, so that an argument called `__proto__` is only an argument.
+  // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
   return Object.fromEntries(bound)
 }
 
-/** Finds parameters by the names that a call may use for them. Code in the sandbox may pass any number of names, so it has to be quick. */
+/** Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be fast. */
 function finderOf({ parameters, open }: Signature): (name: string) => Parameter | undefined {
   const byName = new Map<string, Parameter>()
   const byFolded = new Map<string, Parameter | undefined>()
   for (const parameter of parameters) {
     byName.set(parameter.name, parameter)
     const folded = foldName(parameter.trueName)
-    // `dry_run` for `dryRun`: the same name to anyone but a computer, as long as only one parameter folds to it.
+    // `dry_run` for `dryRun`, if only one parameter folds to that name.
     byFolded.set(folded, byFolded.has(folded) ? undefined : parameter)
   }
   for (const parameter of parameters) byName.set(parameter.trueName, parameter)
@@ -103,14 +103,14 @@ function invalid(tool: CatalogTool, problems: string[]): BridgeError {
   return new BridgeError('PROXY_ARGUMENTS_INVALID', `${listed(tool, problems)}. Signature: ${line}`, { data })
 }
 
-/** What the error of a refused call carries. */
+/** `data` of the error for a refused call. */
 interface InvalidArguments {
   server: string
   tool: string
   problems: string[]
 }
 
-/** An error that `bindArguments` threw, without the signature, for a reader who has it. */
+/** An error of `bindArguments` without the signature, for a reader who has seen it. */
 export function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeError {
   const { problems } = error.data as InvalidArguments
   return new BridgeError(error.code, listed(tool, problems), { hint: '', data: error.data })

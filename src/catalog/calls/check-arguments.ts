@@ -1,4 +1,4 @@
-// Judges a call by what a cell's source says of it, before the cell runs: the same rules as for a call that is sent, with unknown values allowed. Pure.
+// Checks a call found in a cell's source before the cell runs: the same rules as for a real call, with unknown values allowed. Pure.
 import { BridgeError } from '../../errors.ts'
 import { bindArguments } from './bind.ts'
 import { promptTexts, type CatalogOffering } from '../model/catalog-offering.ts'
@@ -10,11 +10,11 @@ export interface SeenCall {
   tool: string
   args: readonly unknown[]
   kwargs: Readonly<Record<string, unknown>>
-  /** Are there `*args` or `**kwargs`? */
+  /** Has `*args` or `**kwargs`. */
   isPartial: boolean
 }
 
-/** What is certainly wrong with the arguments: PROXY_ARGUMENTS_INVALID. */
+/** Returns PROXY_ARGUMENTS_INVALID when the arguments are certainly wrong. */
 export function checkArguments(
   tool: CatalogTool,
   { args, kwargs, isPartial }: SeenCall,
@@ -38,7 +38,7 @@ export function checkArguments(
   }
 }
 
-/** `raw=True` is not the tool's but ours, unless the tool has a parameter of that name. */
+/** `raw=True` belongs to the bridge, unless the tool has a parameter of that name. */
 export function withoutRaw(tool: CatalogTool, kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { raw, ...rest } = kwargs
   return raw === undefined || tool.signature.parameters.some(({ name }) => name === 'raw') ? { ...kwargs } : rest

@@ -1,5 +1,5 @@
-// A call that a tool's schema allows, with its required arguments filled in: what the server gives as an example or a default, else
-// something of the right kind. Pure.
+// Makes an example call that a tool's schema allows, with the required arguments. Values are the server's examples or defaults, otherwise
+// placeholders of the right type. Pure.
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { bindArguments } from './bind.ts'
 import { flattened, members, propertiesOf, requiredNames, typesOf, type Schema } from '../signature/json-schema.ts'
@@ -20,7 +20,7 @@ const BY_FORMAT: Record<string, string> = {
   uuid: '123e4567-e89b-12d3-a456-426614174000',
 }
 
-/** `await mcp_github.create_issue(owner='owner', title='title')`; undefined where the schema asks for what cannot be made up. */
+/** `await mcp_github.create_issue(owner='owner', title='title')`; undefined when a required value cannot be made up. */
 export function exampleCall(tool: CatalogTool): string | undefined {
   const { parameters, root } = tool.signature
   const budget = { root, nodes: 0 }

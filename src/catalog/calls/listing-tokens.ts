@@ -1,4 +1,4 @@
-// What tools cost a model that has to read them all: their definitions, as a client hands them on. Pure.
+// Estimates the tokens of tool definitions for a model that is given all of them. Pure.
 import { estimateTokens } from '../../text/estimate-tokens.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 

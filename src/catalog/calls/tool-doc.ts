@@ -1,4 +1,4 @@
-// What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
+// The documentation of a tool: one line that can be pasted, and the mapping around it. Pure.
 import { propertiesOf, resolve } from '../signature/json-schema.ts'
 import { isRecord } from '../../text/json.ts'
 import { CatalogOffering, type OfferingKind } from '../model/catalog-offering.ts'
@@ -12,7 +12,7 @@ import { exampleCall } from './example-call.ts'
 
 export type Detail = 'summary' | 'full'
 
-/** One parameter, as `detail: "full"` shows it. */
+/** One parameter, as shown with `detail: "full"`. */
 interface ParameterDoc {
   name: string
   type: string
@@ -21,7 +21,7 @@ interface ParameterDoc {
   description?: string
 }
 
-/** docs/protocol.md, "A tool doc". Everything but the names is the server's own words: see SERVER_WORDS_NOTE. */
+/** docs/protocol.md, "A tool doc". Everything but the names is the server's text: see SERVER_WORDS_NOTE. */
 export interface ToolDoc {
   server: string
   serverAlias: string
@@ -34,19 +34,19 @@ export interface ToolDoc {
   example?: string
   inputSchema?: unknown
   outputSchema?: unknown
-  /** With `full`: what the value is, as a Python type, where that is known. */
+  /** With `full`: the Python type of the result, if known. */
   returns?: string
-  /** With `full`: takes arguments beyond `params`. */
+  /** With `full`: accepts arguments beyond `params`. */
   open?: boolean
-  /** Missing for a tool. `tool` is then the method that reaches it, with `target` as its first argument. */
+  /** Missing for a tool. Otherwise `tool` is the method that reaches it, with `target` as first argument. */
   kind?: OfferingKind
-  /** The URI of a resource, the template of one, or the name of a prompt. */
+  /** The URI of a resource, a URI template, or the name of a prompt. */
   target?: string
 }
 
 const COMMENT_LIMIT = 72
 const RETURN_LIMIT = 60
-/** Longest description of a tool looked at closely. */
+/** Longest description with `full`, in characters. */
 const WHOLE_LIMIT = 16_000
 
 /**
@@ -82,7 +82,7 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown, a
   return doc
 }
 
-/** @param method what to call to reach it: `read_resource` or `get_prompt`, with a `_` where a tool has that name */
+/** @param method the method that reaches it: `read_resource` or `get_prompt`, with a leading `_` when a tool has that name */
 export function offeringDoc(offering: CatalogOffering, detail: Detail, method: string): ToolDoc {
   const { server, serverAlias, description, kind, target } = offering
   const line = offering.line(detail === 'full' ? FULL : SHORT, method)
@@ -94,13 +94,13 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
   if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
   const { definition } = tool
   const returns = returnType(tool, detail, observed)
-  // In full, the whole description stands below.
+  // With `full`, the whole description follows below.
   const said =
     detail === 'full'
       ? ''
       : firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
   const against = deprecationNote(definition)
-  // A note that the first sentence gives already is not said twice.
+  // Omit the note when the first sentence already says it.
   const warned = against !== undefined && !said.toLowerCase().includes('deprecated') ? [against] : []
   const marks = [...(asks ? ['asks the user'] : []), ...(returns.observed ? ['observed'] : [])]
   const comment = [...marks, ...warned, ...(said === '' ? [] : [said])].join('; ')
@@ -110,7 +110,7 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
   )
 }
 
-/** The type of the value that Python gets: from the output schema, else from what was observed, else unknown. */
+/** The type of the Python result: from the output schema, otherwise from observed results, otherwise unknown. */
 function returnType(
   tool: CatalogTool,
   detail: Detail,
@@ -124,7 +124,7 @@ function returnType(
   return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
 }
 
-/** A result without a schema is text, unless the description promises something else: JSON is parsed, and an image is not text. */
+/** A result without a schema is text, unless the description promises JSON, which is parsed, or an image. */
 function isText({ method, name, definition }: CatalogTool): boolean {
   return (
     method === undefined &&
@@ -132,7 +132,7 @@ function isText({ method, name, definition }: CatalogTool): boolean {
   )
 }
 
-/** A box with nothing in it but one `result` or `content` arrives opened, so the type is that of what is inside. */
+/** The kernel unwraps an object with a single `result` or `content`, so its type is the type inside. */
 function unboxed(schema: unknown): unknown {
   const properties = propertiesOf(resolve(schema, schema))
   const [name, inner] = properties[0] ?? []

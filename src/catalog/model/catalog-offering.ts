@@ -1,4 +1,4 @@
-// A resource, a template of resources or a prompt of a server, as search finds it and a line of Python reaches it. Pure.
+// A resource, a resource template or a prompt of a server, as a search result that a line of Python can use. Pure.
 import type { UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
 import { CatalogTool } from './catalog-tool.ts'
 import { isRecord } from '../../text/json.ts'
@@ -8,13 +8,13 @@ import { firstSentence, oneLine } from '../../text/one-line.ts'
 
 export type OfferingKind = 'resource' | 'resource template' | 'skill' | 'prompt'
 
-/** What a server offers beside tools; a list that is missing could not be read. */
+/** What a server offers beside tools. A missing list could not be read. */
 export interface Offerings {
   resources?: readonly UpstreamResource[]
   prompts?: readonly UpstreamPrompt[]
 }
 
-/** Beyond these a server's resources and prompts are not kept: thousands of files belong to `resources()`, not to a search for tools. */
+/** Limits per server: thousands of files belong in `resources()`, not in a search for tools. */
 const MAX_RESOURCES = 300
 const MAX_PROMPTS = 100
 const MAX_ARGUMENTS = 40
@@ -25,7 +25,7 @@ const COMMENT_LIMIT = 72
 
 export class CatalogOffering extends CatalogTool {
   readonly kind: OfferingKind
-  /** The URI, the template of one, or the name of the prompt. */
+  /** The URI, the URI template, or the name of the prompt. */
   readonly target: string
   readonly #said: string
 
@@ -34,22 +34,22 @@ export class CatalogOffering extends CatalogTool {
     super(server, serverAlias, kind === 'prompt' ? 'get_prompt' : 'read_resource', {
       name: target,
       ...(typeof entry.title === 'string' && { title: entry.title }),
-      // What a search reads: the words of the server first, then what else may be looked for.
+      // Text for the search: the server's description first, then other words to search for.
       description: [entry.description, entry.title, entry.name, `${kind} ${target}`].filter(isText).join('.\n'),
       inputSchema: kind === 'prompt' ? argumentsSchema(entry.arguments) : { type: 'object', properties: {} },
     })
     this.kind = kind
     this.target = target
-    // The name of a prompt stands in its line already.
+    // A prompt's name is already in its line.
     this.#said = [entry.description, entry.title, kind !== 'prompt' && entry.name].find(isText) ?? ''
   }
 
-  /** The server's words, cleaned, on one line. */
+  /** The server's text, cleaned, on one line. */
   override get description(): string {
     return oneLine(this.#said, TEXT_LIMIT)
   }
 
-  /** `await mcp_docs.read_resource('file:///a')  # resource: What it is`. @param method its name where a tool is called `read_resource` */
+  /** `await mcp_docs.read_resource('file:///a')  # resource: What it is`. @param method its name when a tool is called `read_resource` */
   line(limits: SignatureLimits, method = this.alias): string {
     const parameters = this.kind === 'prompt' ? parametersText(this.signature, limits).replace(/^\*, /, '') : ''
     const call = `${pythonString(this.target)}${parameters === '' ? '' : `, ${parameters}`}`
@@ -58,10 +58,10 @@ export class CatalogOffering extends CatalogTool {
   }
 }
 
-/** The entries of a list that are of use, with no more of each than is needed. */
+/** The usable entries of a list, reduced to the needed fields. */
 export function keptResources(resources: readonly UpstreamResource[]): UpstreamResource[] {
   const usable = resources.filter(({ uri, uriTemplate }) => fits(uri ?? uriTemplate, URI_LIMIT))
-  // A template stands for many resources, and a skill says how the tools are used.
+  // A template stands for many resources, and a skill explains how to use the tools.
   const rank = ({ uri, skill }: UpstreamResource): number => (skill === true ? 0 : uri === undefined ? 1 : 2)
   const ordered = usable.toSorted((a, b) => rank(a) - rank(b))
   return ordered.slice(0, MAX_RESOURCES).map(({ uri, uriTemplate, name, title, description, skill }) => ({
@@ -71,7 +71,7 @@ export function keptResources(resources: readonly UpstreamResource[]): UpstreamR
   }))
 }
 
-/** As `keptResources`. */
+/** Like `keptResources`. */
 export function keptPrompts(prompts: readonly UpstreamPrompt[]): UpstreamPrompt[] {
   return prompts
     .filter(({ name }) => fits(name, NAME_LIMIT))
@@ -93,7 +93,7 @@ export function catalogOfferings(server: string, alias: string, { resources, pro
   ]
 }
 
-/** What a cell passes to a prompt, as the texts that its arguments are. */
+/** Converts what a cell passes to a prompt to text, because a prompt's arguments are texts. */
 export function promptTexts(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const asText = (value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) return JSON.stringify(value)

@@ -1,11 +1,11 @@
-// One tool of one server, with its Python name; its signature is worked out when it is first asked for. Pure.
+// One tool of one server, with its Python name. The signature is computed on first use. Pure.
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { isRecord } from '../../text/json.ts'
 import { pythonNames } from '../../text/python-name.ts'
 import { signatureOf, type Signature } from '../signature/signature.ts'
 import { DESCRIPTION_LIMIT, oneLine } from '../../text/one-line.ts'
 
-/** What any server can be asked beside its own tools: see server-methods.ts. */
+/** Methods of every server beside its own tools: see server-methods.ts. */
 export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt' | 'list_tools'
 
 export class CatalogTool {
@@ -16,9 +16,9 @@ export class CatalogTool {
   readonly name: string
   /** Its Python name. */
   readonly alias: string
-  /** As its server lists it, unchanged. */
+  /** As the server lists it, unchanged. */
   readonly definition: UpstreamTool
-  /** Set for a request that every server supports, such as reading a resource, instead of a tool. */
+  /** Set for a method of every server, such as reading a resource, instead of a tool. */
   readonly method: ServerMethod | undefined
   #description: string | undefined
   #signature: Signature | undefined
@@ -32,14 +32,14 @@ export class CatalogTool {
     this.method = method
   }
 
-  /** The server's words, cleaned, on one line. */
+  /** The server's text, cleaned, on one line. */
   get description(): string {
     const { description, title, annotations } = this.definition
     this.#description ??= oneLine(description || title || annotations?.title, DESCRIPTION_LIMIT)
     return this.#description
   }
 
-  /** As the server gives it; `{}` when it gives none. */
+  /** As the server sends it; `{}` when missing. */
   get inputSchema(): unknown {
     return this.definition.inputSchema ?? {}
   }
@@ -50,7 +50,7 @@ export class CatalogTool {
   }
 }
 
-/** The tools of a server, named, in the order of the list. What has no name is left out; of two with one name the first counts. */
+/** The tools of a server with their Python names, in list order. Entries without a name are skipped; of duplicates the first counts. */
 export function catalogTools(server: string, alias: string, definitions: readonly UpstreamTool[]): CatalogTool[] {
   const byName = new Map<string, UpstreamTool>()
   for (const definition of definitions) {

@@ -1,5 +1,5 @@
-// The shape of real results, for tools whose server gives no output schema: types and keys, never values.
-// A shape is a small JSON Schema, so that it is shown as any other. Bounded in depth, keys and size, whatever a server returns. Pure.
+// Learns result types from real results, for tools without an output schema: types and keys, never values.
+// A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server returns. Pure.
 import type { ToolResult } from '../../upstream/upstream.ts'
 import { propertiesOf } from '../signature/json-schema.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
@@ -19,11 +19,11 @@ const MAX_ITEMS = 25
 const MAX_TEXT_LENGTH = 512 * 1024
 const MAX_SHAPE_LENGTH = 6000
 
-/** The shape of the value that Python gets for a result; undefined for errors, for content that is not text, and for too long a text. */
+/** The shape of the Python value of a result; undefined for errors, for content that is not text, and for very long texts. */
 export function shapeOfResult(result: ToolResult): Shape | undefined {
   if (result.isError === true) return undefined
   const content = Array.isArray(result.content) ? result.content : []
-  // The value is then a list of the structured value and of these.
+  // The Python value is then a list of the structured value and the media.
   if (content.some(isMedia)) return undefined
   const { structuredContent } = result
   if (structuredContent !== undefined && structuredContent !== null) return bounded(withParsedText(structuredContent))
@@ -35,14 +35,14 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
   return bounded(withParsedText(parsed(text)))
 }
 
-/** Is the value one text that is no JSON? */
+/** Whether the value is a single text that is not JSON. */
 export function isPlainText({ content, structuredContent, isError }: ToolResult): boolean {
   if (isError === true || structuredContent != null || !Array.isArray(content) || content.length !== 1) return false
   const [block] = content
   return isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' && !isJsonLike(block['text'])
 }
 
-/** Does it promise no more than a text in a `result`? What that text holds has to be observed. */
+/** Whether the schema promises only a text in `result`. The content of that text must be observed. */
 export function isTextBox(outputSchema: unknown): boolean {
   if (!isRecord(outputSchema)) return false
   const properties = propertiesOf(outputSchema)
@@ -50,7 +50,7 @@ export function isTextBox(outputSchema: unknown): boolean {
   return properties.length === 1 && name === 'result' && isRecord(inner) && inner['type'] === 'string'
 }
 
-/** What the kernel makes of a text that stands alone in a box (values.py). */
+/** The kernel parses a single text in an object (values.py). */
 function withParsedText(value: unknown): unknown {
   if (!isRecord(value) || Object.keys(value).length !== 1) return value
   const { result } = value
@@ -65,7 +65,7 @@ function isJsonLike(text: string): boolean {
   return /^\s*[[{]/.test(text)
 }
 
-/** What the kernel makes an image or a sound of (values.py). */
+/** Blocks that the kernel turns into an image or a sound (values.py). */
 function isMedia(block: unknown): boolean {
   if (!isRecord(block)) return false
   const { type, resource } = block
@@ -78,7 +78,7 @@ export function mergeShapes(one: Shape, other: Shape): Shape {
   return withinSize(merge(one, other))
 }
 
-/** Is this, read from a file, a shape? */
+/** Whether a value read from a file is a valid shape. */
 export function isShape(value: unknown, depth = 0): value is Shape {
   if (!isRecord(value) || depth > MAX_DEPTH + 2) return false
   const { type, properties, required, additionalProperties, items } = value
@@ -129,7 +129,7 @@ function observeObject(value: Record<string, unknown>, depth: number): Shape {
   return { type: ['object'], properties, required: keys }
 }
 
-/** A key that names a field, unlike one that is data itself: an id, a path, an address, a sentence. */
+/** Whether a key names a field, rather than being data: an id, a path, an address, a sentence. */
 function isFieldName(key: string): boolean {
   return /^[A-Za-z_$@][\w$:.-]{0,39}$/.test(key) && !/\d{3}|[.:-].*[.:-]|@.*\./.test(key)
 }
@@ -147,7 +147,7 @@ function merge(one: Shape, other: Shape): Shape {
   } else if (keys.length > 0) {
     const parts = keys.map((key) => [key, mergeOptional(own(one, key), own(other, key))!] as const)
     result.properties = Object.fromEntries(parts)
-    // What an object without a certain key was seen for is not certain.
+    // A key that is missing in one object is not required.
     const certain = [one, other].filter(isObject).map((shape) => new Set(shape.required ?? []))
     result.required = keys.filter((key) => certain.every((names) => names.has(key)))
   }

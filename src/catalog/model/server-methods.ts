@@ -1,6 +1,6 @@
-// What every server can be asked in Python beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()`, `get_prompt(name, …)`
-// and `list_tools()`.
-// They look like tools, so that they have signatures, docs and checked arguments; a tool of the same name wins, and `_resources` and so on always mean these. Pure.
+// Methods of every server beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()`, `get_prompt(name, …)` and `list_tools()`.
+// They are modelled as tools, so that they have signatures, docs and checked arguments. A tool with the same name takes precedence;
+// `_resources` and so on always mean these methods. Pure.
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { CatalogTool, type ServerMethod } from './catalog-tool.ts'
 
@@ -50,7 +50,7 @@ const DEFINITIONS: Record<ServerMethod, Omit<UpstreamTool, 'name'>> = {
   },
 }
 
-/** The method that `name` means on a server that has no tool of that name. */
+/** The method called `name`, for a server without a tool of that name. */
 export function serverMethod(server: string, alias: string, name: string): CatalogTool | undefined {
   const method = name.replace(/^_/, '')
   if (!Object.hasOwn(DEFINITIONS, method)) return undefined
@@ -58,7 +58,7 @@ export function serverMethod(server: string, alias: string, name: string): Catal
   return new CatalogTool(server, alias, name, definition, method as ServerMethod)
 }
 
-/** The arguments of `get_prompt(name, **arguments)`, apart: beside a name given by position, `name=` is an argument of the prompt. */
+/** Splits the arguments of `get_prompt(name, **arguments)`: if the name is given by position, `name=` is an argument of the prompt. */
 export function splitPrompt(
   args: readonly unknown[],
   kwargs: Readonly<Record<string, unknown>>,

@@ -1,17 +1,17 @@
-// Whether a server advises against a tool, and in which words. Pure.
+// Finds whether a server advises against a tool, and the text that says so. Pure.
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { oneLine } from '../../text/one-line.ts'
 import { words } from './tokenize.ts'
 
-/** As much of a description as is looked at, in characters. */
+/** Characters of a description that are read. */
 const MAX_READ = 4000
 /** Longest note, in UTF-16 units. */
 const NOTE_LIMIT = 72
 
-/** One search for the words first: most tools are not deprecated, and every tool is looked at. */
+/** A quick test first: every tool is checked, and most are not deprecated. */
 const MAY_SAY = /deprecated|obsolete|superseded/i
 const MARKERS = new Set(['deprecated', 'obsolete'])
-/** What a sentence says about its own tool. "Lists deprecated endpoints" is none of these. */
+/** Statements about the tool itself. "Lists deprecated endpoints" is not one. */
 const STATEMENTS = [
   /** `DEPRECATED: use x`, `Deprecated.`, `Deprecated in favor of x` */
   /^\W*(?:deprecated|obsolete)(?:\W*$|\s*[:.!,;)\]\u2013\u2014-]|\s+(?:in|since|as|and|by|use|alias|version|method|tool)\b)/i,
@@ -31,7 +31,7 @@ export function isDeprecated(definition: Definition): boolean {
   return deprecationNote(definition) !== undefined
 }
 
-/** What a server says against using a tool, on one line: `DEPRECATED: Use read_text_file instead`. Undefined when it says nothing against it. */
+/** A server's deprecation note, on one line: `DEPRECATED: Use read_text_file instead`. Undefined when it has none. */
 export function deprecationNote({ name, title, description, annotations }: Definition): string | undefined {
   for (const text of [description, title, annotations?.title]) {
     if (typeof text !== 'string' || !MAY_SAY.test(text.slice(0, MAX_READ))) continue
@@ -44,7 +44,7 @@ export function deprecationNote({ name, title, description, annotations }: Defin
   return MARKERS.has(parts[0] ?? '') || MARKERS.has(parts.at(-1) ?? '') ? 'deprecated' : undefined
 }
 
-/** From the marker on, since what stands before it describes the tool. */
+/** Starts at the marker: the text before it describes the tool. */
 function noteOf(sentence: string): string {
   const start = sentence.search(/\bDEPRECATED\b/)
   return oneLine(start > 0 ? sentence.slice(start) : sentence, NOTE_LIMIT).replace(/[.;:]$/, '')

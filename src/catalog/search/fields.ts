@@ -1,12 +1,12 @@
-// What is searched of one tool, and how much each part of it says. Pure.
+// The searched fields of a tool and their weights. Pure.
 import { chunksOf, type Chunk } from './tokenize.ts'
 
-/** What is searched of one tool. */
+/** The searched texts of one tool. */
 export interface SearchDocument {
   server: string
   name: string
   title: string
-  /** The first sentence of the description, and what follows. */
+  /** The first sentence of the description, and the rest of it. */
   summary: string
   description: string
   /** Names of parameters, as the server writes them. */
@@ -15,23 +15,23 @@ export interface SearchDocument {
   nestedParameters: readonly string[]
   /** Descriptions and allowed values of all parameters. */
   parameterTexts: readonly string[]
-  /** Does the server advise against the tool? Then it comes after its equals. */
+  /** Whether the server advises against the tool. It then ranks after its equals. */
   isDeprecated: boolean
-  /** How safe the tool is: 1 reads only, 0 unknown, -1 destroys. Decides between near-equals. */
+  /** 1 for a read-only tool, 0 for unknown, -1 for a destructive one. Decides between near-equals. */
   safety: number
 }
 
 interface Field {
   weight: number
-  /** How much of the weight depends on the field's length. */
+  /** The share of the weight that depends on the field's length. */
   lengthShare: number
-  /** A usual length in words. Constant, so that adding a tool changes nothing about the others. */
+  /** Typical length in words. A constant, so that adding a tool does not affect the others. */
   usualLength: number
 }
 
 export interface TextField extends Field {
   key: 'title' | 'summary' | 'description' | 'parameterTexts' | 'server'
-  /** Running text, whose rare words are not taken for the right spelling of others. */
+  /** Running text: its rare words are not used to correct the spelling of others. */
   isProse: boolean
   /** Longest text read, in characters. */
   limit: number
@@ -41,7 +41,7 @@ export interface NameField extends Field {
   key: 'name' | 'parameters' | 'nestedParameters'
 }
 
-/** Leave-one-server-out runs put the best weights on a plateau around these. */
+/** Leave-one-server-out evaluations: the best weights lie on a plateau around these. */
 export const NAME_FIELDS: readonly NameField[] = [
   { key: 'name', weight: 4, lengthShare: 0.3, usualLength: 3 },
   { key: 'parameters', weight: 1.6, lengthShare: 0.4, usualLength: 7 },
@@ -55,7 +55,7 @@ export const TEXT_FIELDS: readonly TextField[] = [
   { key: 'server', weight: 1.2, lengthShare: 0, usualLength: 1, limit: 80, isProse: false },
 ]
 
-/** The texts of a document as words. Splitting them is most of the cost of indexing, so it is done once for all that read them. */
+/** The texts of a document, split into words. Splitting is most of the cost of indexing, so it is done once for all readers. */
 export type ReadTexts = Readonly<Record<TextField['key'], readonly Chunk[]>>
 
 export function readTexts(document: SearchDocument): ReadTexts {
@@ -81,7 +81,7 @@ function readAll(texts: readonly string[], limit: number): Chunk[] {
 const TEXT_CACHE_LIMIT = 10_000
 const textCache = new Map<string, readonly Chunk[]>()
 
-/** Cached, as the tools of a server describe the same parameters in the same words. */
+/** Cached, because the tools of a server describe the same parameters with the same text. */
 function repeatedText(text: string): readonly Chunk[] {
   let read = textCache.get(text)
   if (read === undefined) {

@@ -1,4 +1,4 @@
-// What the search reads of a tool's parameters, at any depth. Pure.
+// Collects the searched words of a tool's parameters, at any depth. Pure.
 import { members, propertiesOf, resolve } from '../signature/json-schema.ts'
 import { isRecord } from '../../text/json.ts'
 
@@ -13,7 +13,7 @@ export interface ParameterWords {
 
 const MAX_DEPTH = 6
 const MAX_NAMES = 300
-/** Schemas read, with those that name nothing. */
+/** Limit of schemas read, including those without names. */
 const MAX_SCHEMAS = 1000
 const MAX_NAME = 80
 const MAX_TEXT = 200
@@ -32,14 +32,14 @@ class Reader {
   readonly texts: string[] = []
   readonly #root: unknown
   #schemas = 0
-  /** Of texts, in characters. */
+  /** Characters of text left to read. */
   #left = MAX_TEXTS
 
   constructor(root: unknown) {
     this.#root = root
   }
 
-  /** @param depth how many properties and lists the schema is inside of */
+  /** @param depth the number of properties and lists around the schema */
   read(value: unknown, depth: number): void {
     this.#schemas += 1
     if (depth > MAX_DEPTH || this.#schemas > MAX_SCHEMAS || !isRecord(value)) return

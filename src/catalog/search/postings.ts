@@ -1,4 +1,4 @@
-// The words of all tools and where they are: what the search looks up. Pure.
+// Index from words to tools. Pure.
 import {
   NAME_FIELDS,
   TEXT_FIELDS,
@@ -10,34 +10,34 @@ import {
 import { byCodeUnit } from '../../text/python-name.ts'
 import { stem, tokens, type Chunk, type Token } from './tokenize.ts'
 
-/** Where a term is, and how much it weighs there. */
+/** The documents that contain a term, and its weight in each. */
 export interface Posting {
-  /** The first form of the term that was seen. */
+  /** The first spelling of the term that was seen. */
   word: string
   documents: number[]
   weights: number[]
   /** The weight so far in the document that is being added. */
   pending: number
   pendingFor: number
-  /** The field that is being read, as one number for all documents, and how often the term was in it. */
+  /** The number of the field that is being read, counted over all documents, and how often the term occurred in it. */
   field: number
   count: number
 }
 
-/** How much a word counts when the same field says it again, and how often again. */
+/** The weight of a repeated word in one field, and the number of repetitions that count. */
 const REPEATED = 0.3
 const MAX_REPEATS = 4
 
 export class Postings {
   readonly #postings = new Map<string, Posting>()
-  /** Words as they are written → stem, for correcting typos: stems of misspelt words are further apart than the words. */
+  /** Written words → stem, for correcting typos: stems of misspelt words differ more than the words. */
   readonly #spellings = new Map<string, string>()
-  /** All terms in order, for completing words; made when needed. */
+  /** All terms, sorted, for completing words; built when needed. */
   #vocabulary: string[] | undefined
-  /** Fields read so far, of all documents. */
+  /** Number of fields read so far, of all documents. */
   #fields = 0
 
-  /** @param words further words that a misspelt one may be meant for */
+  /** @param words further words that a typo may be corrected to */
   constructor(words: Iterable<string>) {
     for (const word of words) this.#spellings.set(word, stem(word))
   }
@@ -58,18 +58,18 @@ export class Postings {
     return this.#spellings
   }
 
-  /** All terms but numbers, in order. */
+  /** All terms except numbers, sorted. */
   get vocabulary(): readonly string[] {
     this.#vocabulary ??= [...this.#postings.keys()].filter((term) => !/^\d/.test(term)).toSorted(byCodeUnit)
     return this.#vocabulary
   }
 
-  /** In how many documents a term is. */
+  /** The number of documents that contain a term. */
   frequency(term: string): number {
     return this.#postings.get(term)?.documents.length ?? 0
   }
 
-  /** @param id greater than that of any document before */
+  /** @param id greater than the id of every earlier document */
   add(id: number, document: SearchDocument, texts: ReadTexts): void {
     const found: Posting[] = []
     for (const field of TEXT_FIELDS) this.#addText(texts[field.key], field, id, found)
@@ -96,7 +96,7 @@ export class Postings {
     }
   }
 
-  /** A name counts by its words and, when it has several, as a whole: `toRevision` is also `torevision`. */
+  /** A name counts by its words and, when it has several, also as a whole: `toRevision` is also `torevision`. */
   #addNames(names: readonly string[], field: NameField, id: number, found: Posting[]): void {
     const all = names.map(nameOf)
     const share = shareOf(
@@ -141,7 +141,7 @@ export class Postings {
   }
 }
 
-/** The longer a field, the less each word of it says. */
+/** The longer a field, the less each of its words counts. */
 function shareOf({ weight, lengthShare, usualLength }: NameField | TextField, length: number): number {
   return weight / (1 - lengthShare + (lengthShare * length) / usualLength)
 }
@@ -154,7 +154,7 @@ interface SplitName {
 const NAME_CACHE_LIMIT = 20_000
 const nameCache = new Map<string, SplitName>()
 
-/** Cached, as the parameters of most tools are called the same. */
+/** Cached, because most tools use the same parameter names. */
 function nameOf(text: string): SplitName {
   const known = nameCache.get(text)
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-// What the words of a query may stand for: themselves, their synonyms, their completions, their likely right spellings. Pure.
+// Expands the words of a query: the words themselves, synonyms, completions and likely corrections. Pure.
 import { editDistance } from '../../text/did-you-mean.ts'
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../text/python-name.ts'
@@ -9,21 +9,21 @@ import type { WordNeighbours } from './word-neighbours.ts'
 
 /** One thing that a query asks for, and the ways to say it. */
 export interface Concept {
-  /** The word's own stem, when it is one word. */
+  /** The stem of the word, when the concept is a single word. */
   own: string | undefined
   ways: Alternative[]
 }
 
 export interface ReadQuery {
   concepts: Concept[]
-  /** The words that say something about a tool, as they are written. */
+  /** The words that describe a tool, as written. */
   words: string[]
 }
 
 const MAX_QUERY_LENGTH = 2000
 const MAX_QUERY_WORDS = 40
 
-/** How much a way counts by where it comes from; a word itself counts 1. */
+/** The weight of an alternative by its origin; the word itself has weight 1. */
 const SYNONYM = 0.75
 const SYNONYM_OF_PHRASE = 0.7
 const WORD_OF_PHRASE = 0.5
@@ -59,7 +59,7 @@ export class QueryReader {
     return { concepts, words: all.filter((word) => all.length === 1 || !isStopWord(word)) }
   }
 
-  /** The words of a query. What is written as one name (`maxResults`, `sort_by`, `PromQL`) is one word where tools have it. */
+  /** The words of a query. A compound name (`maxResults`, `sort_by`, `PromQL`) is one word if tools use it as one. */
   #wordsOf(query: string): string[] {
     const all: string[] = []
     for (const run of query.match(/[^\s,;:.!?()[\]{}"'`/]+/g) ?? []) {
@@ -73,7 +73,7 @@ export class QueryReader {
     return all
   }
 
-  /** Phrases of two words with others between them, or turned round: `set it aside`, `let them know`, `query is slow`. */
+  /** Phrases of two words that are separated or reversed: `set it aside`, `let them know`, `query is slow`. */
   #brokenPhrases(all: string[]): Concept[] {
     const concepts: Concept[] = []
     for (let first = 0; first < all.length; first += 1) {
@@ -88,7 +88,7 @@ export class QueryReader {
     return concepts
   }
 
-  /** How many words from `at` on are one phrase of the thesaurus, at least one. */
+  /** The number of words from `at` on that form a phrase of the thesaurus, at least one. */
   #phraseLength(all: string[], at: number): number {
     for (let length = Math.min(this.#thesaurus.longest, all.length - at); length > 1; length -= 1) {
       if (this.#thesaurus.alternatives(all.slice(at, at + length).flatMap(stems)) !== undefined) return length
@@ -114,7 +114,7 @@ export class QueryReader {
     const near = this.#neighbours?.of(phrase[0]!, term)
     for (const one of near ?? [])
       if (!ways.some(({ terms: [first, ...more] }) => first === one.terms[0] && more.length === 0)) ways.push(one)
-    // Where the word is known, a guess does harm: `red` is not the start of `redis`.
+    // No guesses for a known word: `red` is not the start of `redis`.
     if (this.#postings.get(term) === undefined) {
       ways.push(...this.#parts(phrase[0]!))
       if (near === undefined && said.length === 0) ways.push(...this.#guesses(term, phrase[0]!))
@@ -122,7 +122,7 @@ export class QueryReader {
     return { own: term, ways }
   }
 
-  /** Two words written as one. */
+  /** Splits a word into two known words. */
   #parts(word: string): Alternative[] {
     const found: Alternative[] = []
     for (let cut = 3; cut <= word.length - 3; cut += 1) {
@@ -132,7 +132,7 @@ export class QueryReader {
     return found
   }
 
-  /** What an unknown word could be: the start of one, or one misspelt, with the synonyms of each. */
+  /** Guesses for an unknown word: completions, corrections, and the synonyms of corrections. */
   #guesses(term: string, word: string): Alternative[] {
     const guesses = term.length >= 3 ? this.#completions(term) : []
     if (word.length < 4) return guesses

@@ -1,9 +1,9 @@
-// What a whole sentence of a user asks for: the sentence without the person who asks, politeness, dates, names and amounts.
-// These say nothing about a tool, and their words are rare enough in a catalog to outweigh those that do. Pure.
+// Reduces a user's sentence to the request: removes the person, politeness, dates, names and amounts.
+// These words do not describe a tool, and they are rare enough in a catalog to outweigh the words that do. Pure.
 
-/** Fewer words are a query already; each of them counts. */
+/** A query with fewer words stays as it is; each of its words counts. */
 const SENTENCE = 6
-/** Fewer letters left than this, and too much was taken. */
+/** With fewer letters left, too much was removed. */
 const LEAST_LEFT = 3
 
 const PEOPLE =
@@ -16,9 +16,9 @@ const DAY =
   'mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?|sunday|weekend|january|february|march|april|june|july|august|' +
   'september|october|november|december'
 
-/** What is taken out, in this order. */
+/** The removed parts, in this order. */
 const PATTERNS: RegExp[] = [
-  // Values: addresses, quotations, numbers with what they count.
+  // Values: addresses, quotations, numbers with their units.
   /\b[\w.+-]+@[\w-]+\.[\w.]+/g,
   /https?:\/\/\S+/g,
   /"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|(?<!\w)'[^'\n]{1,200}'(?!\w)/g,
@@ -35,7 +35,7 @@ const PATTERNS: RegExp[] = [
   ),
   /\b(?:in |on )?(?:the )?(?:last|next|this|past|coming|end of the|first|second|third|fourth) (?:morning|afternoon|evening|night|week|month|quarter|year|weekend|days)(?:'s)?\b/gi,
   /\b(?:the day (?:before|after) )?(?:today|tomorrow|tonight|yesterday)(?:'s)?(?: (?:morning|afternoon|evening|night))?\b|\b(?:right now|at the moment|as soon as possible|asap|all (?:day|night)|no time)\b/gi,
-  // The person who asks, what for, and politeness.
+  // The person, the purpose, and politeness.
   /\b(?:hi|hello|hey|dear|good (?:morning|afternoon|evening))(?: there| all| team)?\b[,!]?/gi,
   /\b(?:please|pls|kindly|thanks(?: a lot| in advance| so much)?|thank you(?: very much| so much)?|sorry|cheers)\b/gi,
   /\b(?:so that|so|because|since|as|while|before|after|until|when) (?:i|i'm|we|we're|he|she|they|you)\b[^.,;!?]*/gi,
@@ -51,17 +51,17 @@ const PATTERNS: RegExp[] = [
     'gi',
   ),
 ]
-/** Patterns that come before identifiers: e-mail addresses and URLs have them inside. */
+/** The number of patterns to apply before identifiers: e-mail addresses and URLs contain identifiers. */
 const VALUES = 3
 /** `Ms Tanaka`, `Lena Fischer`. */
 const HONORIFIC = /\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.?\s+\p{Lu}\p{L}+/gu
 const CAPITALIZED = /(?<=[\p{Ll},]\s)\p{Lu}\p{Ll}+(?:['\u2019]s)?(?=[\s.,;:!?]|$)/gu
 /** `ABC-123`, `run-8fk2`. */
 const IDENTIFIER = /\b(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[\w-]+/g
-/** Keeps the kind of a file, which is all that matters of its name. */
+/** Keeps only the extension of a file name, which says what kind of file it is. */
 const FILE = /\b[\w-]+\.(\p{L}{2,4})\b/gu
 
-/** @param isKnown whether tools use a word: such a word is not the name of a person or a place */
+/** @param isKnown whether tools use a word: then it is not treated as a person's or place's name */
 export function requestIn(query: string, isKnown: (word: string) => boolean): string {
   if ((query.match(/\p{L}+/gu) ?? []).length < SENTENCE) return query
   const keepKnown = (word: string): string => (isKnown(word.toLowerCase().replace(/['\u2019]s$/, '')) ? word : ' ')

@@ -1,4 +1,4 @@
-// What the search reads of a tool. Pure.
+// Extracts the searched texts of a tool. Pure.
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { isDeprecated } from './deprecation.ts'
 import type { SearchDocument } from './fields.ts'
@@ -33,7 +33,7 @@ export function searchDocument(tool: CatalogTool): SearchDocument {
   }
 }
 
-/** 1 for a tool that only reads, -1 for one that destroys; from its annotations, else from its name. Only ever used to order results. */
+/** 1 for a read-only tool, -1 for a destructive one; from its annotations, otherwise from its name. Only used to order results. */
 function safetyOf({ definition, name }: CatalogTool): number {
   const { readOnlyHint, destructiveHint } = definition.annotations ?? {}
   const parts = words(name)

@@ -1,6 +1,6 @@
 // Finds tools by words. Field-weighted term scores (after BM25F: Robertson, Zaragoza, "The Probabilistic Relevance Framework", 2009)
-// over stems, where every word or phrase of the query is a concept that can be said in several ways.
-// The same documents and the same query give the same answer, in whatever order the documents came. Pure.
+// over stems. Every word or phrase of the query is a concept with several alternatives.
+// The result depends only on the documents and the query, not on the order in which documents were added. Pure.
 import { readTexts, type SearchDocument } from './fields.ts'
 import { Postings, type Posting } from './postings.ts'
 import { byCodeUnit, foldName } from '../../text/python-name.ts'
@@ -15,56 +15,56 @@ export interface Hit<T> {
   score: number
 }
 
-/** How like a query an item is in meaning, where someone else can tell: from 0 to 1. */
+/** Similarity of a query and an item in meaning, from another source: from 0 to 1. */
 export type Likeness<T> = (item: T) => number
 
-/** Why an item has its score. */
+/** The parts of an item's score. */
 export interface Reason {
   score: number
-  /** From 0 to 1: how well the words fit. */
+  /** How well the words match, from 0 to 1. */
   words: number
-  /** What likeness in meaning adds. */
+  /** Added for similarity in meaning. */
   meaning: number
-  /** The query is its name. */
+  /** The query is the item's name. */
   isNamed: boolean
   isDeprecated: boolean
-  /** What the query asks for, each with the term that was found for it, if any was. */
+  /** The concepts of the query, with the matching term of the item, if any. */
   concepts: { asked: string; found: string | undefined; strength: number }[]
 }
 
 export interface SearchIndexOptions {
   thesaurus?: Thesaurus
-  /** Without them tools are found by words alone. */
+  /** Without them, only words are compared. */
   vectors?: WordVectors | undefined
 }
 
 const SATURATION = 2
-/** How much a second way to say the same adds to the best one. */
+/** How much a second matching alternative adds to the best one. */
 const OTHER_WAYS = 0.2
-/** How much of a score depends on how much of the query the tool has. */
+/** The share of the score that depends on how much of the query the tool matches. */
 const COVERAGE = 0.4
-/** What likeness in meaning adds to a score of words, which is 1 at most. */
+/** How much similarity in meaning adds to the score of the words, which is at most 1. */
 const WORDS_MEANING = 0.2
 const GIVEN_MEANING = 0.5
-/** Less likeness than this does not make up for having no word in common. */
+/** Below this similarity, a tool without a common word is not found. */
 const LEAST_MEANING = 0.06
-/** Added for a query that is the tool's name: more than all else together. */
+/** Added when the query is the tool's name: more than everything else together. */
 const EXACT_NAME = 10
 const SAFE = 0.02
 const DEPRECATED = 0.9
 
-/** The weight of one concept in every document, and which have any. */
+/** The weight of one concept in every document, and the documents where it is not 0. */
 interface Best {
   weights: Float64Array
   documents: number[]
 }
 
-/** Of one query, for every document. */
+/** The scores of one query for every document. */
 interface Scores<T> {
   query: string
   given: Likeness<T> | undefined
   scores: Float64Array
-  /** The part of the words alone. */
+  /** The score of the words alone. */
   byWords: Float64Array
 }
 
@@ -76,7 +76,7 @@ export class SearchIndex<T> {
   /** Folded names, for queries that are a name. */
   readonly #folded: string[] = []
   readonly #meanings: ToolVectors | undefined
-  /** A search looks at the scores of its query more than once. */
+  /** Cached: a search reads the scores of its query several times. */
   #last: Scores<T> | undefined
 
   constructor({ thesaurus = new Thesaurus(), vectors }: SearchIndexOptions = {}) {
@@ -88,7 +88,7 @@ export class SearchIndex<T> {
 
   add(item: T, document: SearchDocument): void {
     const id = this.#items.push(item) - 1
-    // The texts are not kept: of ten thousand tools they would be most of the memory.
+    // Texts are not kept: for ten thousand tools they would take most of the memory.
     const { server, name, safety, isDeprecated } = document
     this.#documents.push({ server, name, safety, isDeprecated })
     this.#folded.push(foldName(name))
@@ -99,10 +99,10 @@ export class SearchIndex<T> {
   }
 
   /**
-   * The best `limit` items, best first; never none while there are any.
-   * One server gets at most all but one of the places when another has something to offer.
-   * @param accepts which items count at all
-   * @param likeness replaces what the index itself knows of meaning
+   * Returns the best `limit` items, best first; at least one when any exist.
+   * At least one place goes to another server, when another server has a match.
+   * @param accepts which items to include
+   * @param likeness replaces the index's own similarity in meaning
    */
   search(query: string, limit: number, accepts: (item: T) => boolean = () => true, likeness?: Likeness<T>): Hit<T>[] {
     const { scores } = this.#scored(query, likeness)
@@ -114,14 +114,14 @@ export class SearchIndex<T> {
     )
   }
 
-  /** As `search`, without those that share no word with the query, nor a synonym of one. */
+  /** Like `search`, but only items that share a word, or a synonym of one, with the query. */
   matches(query: string, limit: number, accepts: (item: T) => boolean, likeness?: Likeness<T>): Hit<T>[] {
     const { scores, byWords } = this.#scored(query, likeness)
     const fitting = scores.map((score, id) => (byWords[id]! > 0 && accepts(this.#items[id]!) ? score : 0))
     return this.#best(query, limit, fitting, () => false)
   }
 
-  /** Why `search` ranks an item where it does; undefined for one that is not in the index. */
+  /** Why `search` ranks an item where it does; undefined when it is not in the index. */
   explain(query: string, item: T, likeness?: Likeness<T>): Reason | undefined {
     const id = this.#items.indexOf(item)
     if (id === -1) return undefined
@@ -159,7 +159,7 @@ export class SearchIndex<T> {
     return this.#spread(found, limit).map(({ id, score }) => ({ item: this.#items[id]!, score }))
   }
 
-  /** A score for every document: by its words, and with what they mean. */
+  /** The scores of every document: by words, and including meaning. */
   #scored(query: string, given: Likeness<T> | undefined): Scores<T> {
     if (this.#last?.query === query && this.#last.given === given) return this.#last
     const { concepts, words } = this.#reader.read(query)
@@ -177,7 +177,7 @@ export class SearchIndex<T> {
     return (this.#last = { query, given, scores, byWords })
   }
 
-  /** From 0 to 1. */
+  /** Scores from 0 to 1. */
   #byWords(concepts: readonly Concept[]): Float64Array {
     const count = this.#items.length
     const scores = new Float64Array(count)
@@ -200,13 +200,13 @@ export class SearchIndex<T> {
     return scores
   }
 
-  /** The documents that can be among the best `limit`, and the best one of every server. In no order. */
+  /** The documents that can be among the best `limit`, and the best of every server. Unsorted. */
   #top(scores: Float64Array, limit: number): { id: number; score: number }[] {
     const isBefore = (one: number, other: number): boolean => {
       const difference = scores[one]! - scores[other]!
       return difference > 0 || (difference === 0 && this.#compare(one, other) < 0)
     }
-    /** In order, `limit` at most. */
+    /** Sorted, at most `limit`. */
     const first: number[] = []
     const best = new Map<string, number>()
     for (let id = 0; id < scores.length; id += 1) {
@@ -223,7 +223,7 @@ export class SearchIndex<T> {
     return [...new Set([...first, ...best.values()])].map((id) => ({ id, score: scores[id]! }))
   }
 
-  /** For each document, the best of a concept's ways; all terms of a way must be in the document. */
+  /** For each document, the best alternative of a concept; all terms of an alternative must occur. */
   #collect(way: Alternative, best: Best): void {
     const postings: Posting[] = []
     for (const term of way.terms) {
@@ -257,7 +257,7 @@ export class SearchIndex<T> {
     return Math.log(1 + (this.#items.length - documentCount + 0.5) / (documentCount + 0.5))
   }
 
-  /** When no word fits: the names that look most like the query, else simply tools, the safe ones first. */
+  /** When no word matches: the tools with the most similar names, otherwise any tools, safe ones first. */
   #anything(query: string, accepts: (item: T) => boolean): { id: number; score: number }[] {
     const wanted = pairsOf(foldName(query).slice(0, 200))
     const found: { id: number; score: number }[] = []
@@ -299,12 +299,12 @@ export class SearchIndex<T> {
   }
 }
 
-/** A word that is everywhere in a document says little more than one that is there. */
+/** A term that occurs everywhere in a document adds little over one that occurs once. */
 function strengthOf(weight: number): number {
   return weight / (SATURATION + weight)
 }
 
-/** The best way counts, and the others a little. */
+/** The best alternative counts fully, the others a little. */
 function raise(best: Best, id: number, weight: number): void {
   const before = best.weights[id]!
   if (before === 0) best.documents.push(id)

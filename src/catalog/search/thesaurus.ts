@@ -1,8 +1,8 @@
-// Reads the thesaurus and answers what else a word or phrase can stand for. The words are in thesaurus-data.ts. Pure.
+// Reads the thesaurus and finds alternatives for a word or phrase. The words are in thesaurus-data.ts. Pure.
 import { THESAURUS } from './thesaurus-data.ts'
 import { stems } from './tokenize.ts'
 
-/** Another way to say something: stems that must all be there, and how much less they count than the words themselves. */
+/** An alternative: stems that must all occur, and their weight relative to the original words. */
 export interface Alternative {
   terms: string[]
   weight: number
@@ -14,7 +14,7 @@ export class Thesaurus {
   readonly #alternatives = new Map<string, Map<string, Alternative>>()
   /** Longest phrase, in words. */
   readonly longest: number
-  /** Single words of the thesaurus as they are written, for correcting typos. */
+  /** Single words of the thesaurus as written, for correcting typos. */
   readonly words: ReadonlySet<string>
 
   constructor(source: string = THESAURUS) {
@@ -27,7 +27,7 @@ export class Thesaurus {
       for (const word of entry.split(/[,>]/)) if (/^\s*\p{L}+\s*$/u.test(word)) single.add(word.trim())
       const from = phrases(left)
       const to = right === undefined ? from : phrases(right)
-      // The more words a line holds, the less each says about another.
+      // The more words a line has, the less related they are.
       const weight = right !== undefined ? 0.55 : from.length <= 3 ? 0.7 : from.length <= 6 ? 0.6 : 0.5
       for (const one of from) {
         longest = Math.max(longest, one.length)
@@ -38,7 +38,7 @@ export class Thesaurus {
     this.longest = Math.min(longest, MAX_PHRASE_WORDS)
   }
 
-  /** Other ways to say a word or phrase given as stems; undefined when the thesaurus does not have it. */
+  /** Alternatives for a word or phrase given as stems; undefined when the thesaurus does not contain it. */
   alternatives(phrase: readonly string[]): Alternative[] | undefined {
     const found = this.#alternatives.get(phrase.join(' '))
     return found && [...found.values()]

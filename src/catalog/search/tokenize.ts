@@ -1,10 +1,10 @@
-// Text and names as word stems: `createPullRequests`, `create-pull-request` and "creating pull requests" are the same three. Pure.
+// Splits text and names into word stems: `createPullRequests`, `create-pull-request` and "creating pull requests" give the same three. Pure.
 
 /** A word as it is written, in lower case, and its stem. */
 export interface Token {
   word: string
   stem: string
-  /** Does it say nothing about a tool? */
+  /** Whether the word says nothing about a tool. */
   isStopWord: boolean
 }
 
@@ -18,15 +18,15 @@ const STOP_WORDS = new Set(
   ).split(' '),
 )
 
-/** Is it one of the words that stand in every sentence? */
+/** Whether the word occurs in almost every sentence. */
 export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word)
 }
 
-/** A run of letters and digits: its words and, when it has several, all of them as one word. */
+/** A run of letters and digits: its words and, when there are several, the whole as one word. */
 export interface Chunk {
   tokens: readonly Token[]
-  /** `BibTeX` is also `bibtex`, which is how most people write it. */
+  /** `BibTeX` also counts as `bibtex`, the usual spelling. */
   joined: Token | undefined
 }
 
@@ -95,7 +95,7 @@ function withoutTense(word: string): string {
   return /([b-df-hj-km-npqrtv-y])\1$/.test(root) ? root.slice(0, -1) : root
 }
 
-/** All that is not ASCII counts as a letter here, which is several times as fast as asking; `splitChunk` asks. */
+/** Treats every non-ASCII character as a letter, which is several times faster than a check; `splitChunk` checks. */
 function isPartOfWord(code: number): boolean {
   if (code >= 97) return code <= 122 || code >= 128
   return (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
@@ -105,7 +105,7 @@ const CACHE_LIMIT = 50_000
 const cache = new Map<string, Chunk>()
 
 /**
- * The words of a chunk. Cached, because the same few thousand chunks make up all descriptions; the bound keeps hostile lists from
+ * The words of a chunk. Cached, because all descriptions consist of the same few thousand chunks. The limit keeps hostile lists from
  * filling the memory.
  */
 function chunkOf(chunk: string): Chunk {

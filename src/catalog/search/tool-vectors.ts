@@ -1,27 +1,27 @@
-// The meaning of whole tools and of whole queries, from that of their words. Pure.
+// Vectors for the meaning of tools and queries, from the vectors of their words. Pure.
 import type { ReadTexts, SearchDocument } from './fields.ts'
 import { chunksOf, type Chunk } from './tokenize.ts'
 import { normalize, VectorTable } from './vector-table.ts'
 import type { WordVectors } from './word-vectors.ts'
 
-/** How much each part of a tool says about its meaning. */
+/** The weight of each part of a tool. */
 const NAME = 2
 const DESCRIPTION = 1
 const SERVER = 0.7
 const PARAMETERS = 0.3
-/** Words of a description that are read: what follows is about details. */
+/** Number of words of a description that are read: later words are about details. */
 const DESCRIPTION_LENGTH = 32
 const MAX_PARAMETERS = 40
-/** Different words and names that are kept; more than this is hostile. */
+/** Limit of cached words and names; only a hostile list has more. */
 const CACHE_LIMIT = 50_000
-/** Says that none of the words is known. */
+/** Marks words without a vector. */
 const NOTHING = -1
 
 export class ToolVectors {
   readonly #words: WordVectors
-  /** One vector of length 1 a document. */
+  /** One vector of length 1 per document. */
   readonly #tools: VectorTable
-  /** The vectors of chunks, of names of parameters and of servers: most stand in many tools. */
+  /** Vectors of chunks, parameter names and servers, cached because they recur in many tools. */
   readonly #known: VectorTable
   readonly #chunks = new Map<Chunk, number>()
   readonly #parameters = new Map<string, number>()
@@ -38,7 +38,7 @@ export class ToolVectors {
     this.#tool = new Float32Array(dimensions)
   }
 
-  /** Of the next document. */
+  /** Adds the next document. */
   add({ name, parameters, server }: SearchDocument, texts: ReadTexts): void {
     const part = this.#part
     const tool = this.#tool.fill(0)
@@ -69,7 +69,7 @@ export class ToolVectors {
     this.#tools.push(tool)
   }
 
-  /** How alike the words and each document are, from 0 to 1, by the document's number; undefined when no word is known. */
+  /** Similarity of the words and each document, from 0 to 1, by document number; undefined when no word is known. */
   likeness(words: readonly string[]): Float64Array | undefined {
     const wanted = new Float32Array(this.#words.dimensions)
     for (const word of words) {
@@ -86,7 +86,7 @@ export class ToolVectors {
     }
   }
 
-  /** @returns where the vector of some words is kept from now on */
+  /** @returns the row that stores the vector of some words */
   #keep<Key>(places: Map<Key, number>, key: Key, chunks: readonly Chunk[]): number {
     if (places.size >= CACHE_LIMIT) return NOTHING
     const rows = chunks.flatMap((chunk) => this.#rowsOf(chunk))
@@ -107,7 +107,7 @@ export class ToolVectors {
   }
 }
 
-/** Add what a part says, whatever its length. */
+/** Adds a part, normalised so that its length does not count. */
 function addScaled(sum: Float32Array, part: Float32Array, weight: number): void {
   if (!normalize(part)) return
   for (let at = 0; at < part.length; at += 1) sum[at]! += part[at]! * weight

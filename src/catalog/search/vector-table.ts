@@ -1,4 +1,4 @@
-// Vectors one after another in one growing array. Pure.
+// Stores vectors one after another in one growing array. Pure.
 
 const FIRST_ROWS = 64
 const GROWTH = 1.5
@@ -13,7 +13,7 @@ export class VectorTable {
     this.#values = new Float32Array(FIRST_ROWS * dimensions)
   }
 
-  /** @returns the row of the copy */
+  /** Appends a copy. @returns its row */
   push(vector: Float32Array): number {
     const from = this.#rows * this.#dimensions
     if (from + this.#dimensions > this.#values.length) {
@@ -26,7 +26,7 @@ export class VectorTable {
     return this.#rows - 1
   }
 
-  /** Add a row to `sum`; no row is below 0. */
+  /** Adds a row to `sum`; a negative row adds nothing. */
   addTo(sum: Float32Array, row: number): void {
     if (row < 0) return
     const values = this.#values
@@ -35,13 +35,13 @@ export class VectorTable {
     for (let at = 0; at < length; at += 1) sum[at]! += values[from + at]!
   }
 
-  /** The product of each row and a vector, 0 where it is negative. */
+  /** The dot product of each row and a vector; 0 where it is negative. */
   products(vector: Float32Array): Float64Array {
     const values = this.#values
     const length = vector.length
     const products = new Float64Array(this.#rows)
     for (let row = 0, from = 0; row < products.length; row += 1, from += length) {
-      // Two sums: a processor adds to both at once.
+      // Two sums: a processor can add to both at once.
       let even = length % 2 === 0 ? 0 : vector[length - 1]! * values[from + length - 1]!
       let odd = 0
       for (let at = 0; at + 1 < length; at += 2) {
@@ -54,7 +54,7 @@ export class VectorTable {
   }
 }
 
-/** To length 1; false when there is nothing. */
+/** Scales to length 1; false for a zero vector. */
 export function normalize(vector: Float32Array): boolean {
   let sum = 0
   for (let at = 0; at < vector.length; at += 1) sum += vector[at]! * vector[at]!

@@ -1,4 +1,4 @@
-// Which words of the catalog mean nearly the same as a word of a query, by their vectors. Pure.
+// Finds words of the catalog that mean nearly the same as a word of a query, by their vectors. Pure.
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../text/python-name.ts'
 import type { Alternative } from './thesaurus.ts'
@@ -12,7 +12,7 @@ const CACHE_LIMIT = 2000
 export class WordNeighbours {
   readonly #postings: Postings
   readonly #vectors: WordVectors
-  /** Terms of the catalog that have a vector, as far as they were looked at. */
+  /** Terms of the catalog that have a vector, as far as they have been read. */
   readonly #terms: string[] = []
   readonly #rows: number[] = []
   #read = 0
@@ -47,7 +47,7 @@ export class WordNeighbours {
     return near.slice(0, MOST).map(({ term: other, cosine }) => ({ terms: [other], weight: WEIGHT * cosine }))
   }
 
-  /** Terms are only ever added, at the end. */
+  /** Terms are only appended, so only new ones are read. */
   #readNew(): void {
     if (this.#read === this.#postings.size) return
     let position = 0

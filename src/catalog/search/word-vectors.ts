@@ -1,29 +1,29 @@
-// What words mean, as far as it can be told without a sentence around them: one short vector a word, made ahead of time (see NOTICE). Pure.
+// The meaning of single words: one short precomputed vector per word (see NOTICE). Pure.
 import { stem } from './tokenize.ts'
 
-/** A list of words, the commonest first, and a vector for each. */
+/** A list of words, most frequent first, and a vector for each. */
 export interface WordVectorData {
   words: readonly string[]
-  /** `dimensions` numbers a word. */
+  /** `dimensions` numbers per word. */
   values: Int8Array
   dimensions: number
 }
 
-/** How fast a word loses weight in a text as it gets more common (Arora, Liang, Ma, 2017). */
+/** How fast a word's weight in a text falls with its frequency (Arora, Liang, Ma, 2017). */
 const COMMON = 0.001
 const DIGIT_NINE = 57
-/** A few milliseconds' worth. */
+/** Takes a few milliseconds. */
 const STEMS_AT_ONCE = 2_000
 
 export class WordVectors {
   readonly dimensions: number
   readonly #values: Int8Array
   readonly #rows = new Map<string, number>()
-  /** Of each stem, the commonest word that has it; of the words so far. */
+  /** For each stem read so far, its most frequent word. */
   readonly #rowsOfStems = new Map<string, number>()
   readonly #words: readonly string[]
   #stemmedCount = 0
-  /** Makes each row one of length 1. */
+  /** Scales each row to length 1. */
   readonly #scales: Float32Array
   readonly #rankFactor: number
 
@@ -41,7 +41,7 @@ export class WordVectors {
     }
   }
 
-  /** The row of a word, else of its singular or plural, else of another form of it; undefined when none is known. */
+  /** The row of a word, otherwise of its singular or plural, otherwise of another form; undefined for an unknown word. */
   row(word: string): number | undefined {
     const row = this.#rows.get(word)
     if (row !== undefined || word.length < 4 || word.charCodeAt(0) <= DIGIT_NINE) return row
@@ -52,7 +52,7 @@ export class WordVectors {
     return this.#rowsOfStems.get(stem(word))
   }
 
-  /** Do a part of what the first unknown word waits for. @returns whether there is more to do */
+  /** Stems the next words, which the first unknown word would otherwise wait for. @returns whether any are left */
   stemAhead(): boolean {
     const end = Math.min(this.#words.length, this.#stemmedCount + STEMS_AT_ONCE)
     for (; this.#stemmedCount < end; this.#stemmedCount += 1) {
@@ -62,7 +62,7 @@ export class WordVectors {
     return end < this.#words.length
   }
 
-  /** How alike two words are, from -1 to 1. */
+  /** Cosine similarity of two words, from -1 to 1. */
   cosine(one: number, other: number): number {
     const values = this.#values
     const { dimensions } = this
@@ -73,7 +73,7 @@ export class WordVectors {
     return sum * this.#scales[one]! * this.#scales[other]!
   }
 
-  /** Add a word to the vector of a text, the rarer the more. */
+  /** Adds a word to the vector of a text. Rarer words weigh more. */
   addTo(sum: Float32Array, row: number): void {
     const share = COMMON / (COMMON + 1 / ((row + 1) * this.#rankFactor))
     const scale = share * this.#scales[row]!

@@ -1,9 +1,9 @@
-// Reading JSON Schemas that strangers wrote: nothing is certain, not even that one is an object. Pure.
+// Reads JSON Schemas from untrusted servers: nothing is guaranteed, not even that one is an object. Pure.
 import { isRecord } from '../../text/json.ts'
 
 export type Schema = Record<string, unknown>
 
-/** Deepest chain of references or combinators that is followed; beyond it a schema counts as one that allows anything. */
+/** Longest chain of references or combinators that is followed; a deeper schema counts as one that allows anything. */
 const MAX_REFERENCES = 32
 
 /** The schema as an object: `true` and an invalid schema allow anything, `false` allows nothing. */
@@ -12,14 +12,14 @@ export function asSchema(value: unknown): Schema {
   return value === false ? { not: {} } : {}
 }
 
-/** A schema that nothing can satisfy, as `false` is one. */
+/** Whether nothing can satisfy the schema, as with `false`. */
 export function isNever(schema: unknown): boolean {
   return schema === false || (isRecord(schema) && isRecord(schema['not']) && Object.keys(schema['not']).length === 0)
 }
 
 /**
- * `schema` with its `$ref` followed. A reference outside the document, into nothing, or in a circle gives `{}`, which allows anything.
- * Keywords beside `$ref` are kept and win (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref` apply).
+ * Follows the `$ref` of a schema. A reference to another document, to nothing, or in a circle gives `{}`, which allows anything.
+ * Keywords beside `$ref` are kept and take precedence (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref` apply).
  */
 export function resolve(value: unknown, root: unknown): Schema {
   let schema = asSchema(value)
@@ -50,7 +50,7 @@ export function propertiesOf(schema: Schema): [string, unknown][] {
   return isRecord(schema['properties']) ? Object.entries(schema['properties']) : []
 }
 
-/** The JSON types a schema names, or lets one guess from its other keywords; empty when any type will do. */
+/** The JSON types that a schema names or that its other keywords imply; empty when any type is allowed. */
 export function typesOf(schema: Schema): string[] {
   const type = schema['type']
   const types = Array.isArray(type)
@@ -58,12 +58,12 @@ export function typesOf(schema: Schema): string[] {
     : typeof type === 'string'
       ? [type]
       : []
-  // `nullable` is OpenAPI 3.0; many servers copy it from there.
+  // `nullable` is from OpenAPI 3.0; many servers copy it.
   if (types.length > 0 && schema['nullable'] === true && !types.includes('null')) return [...types, 'null']
   return types
 }
 
-/** An object schema with the parts of its `allOf` put together, so that all its properties are in one place. */
+/** Merges the parts of `allOf` into one object schema that has all properties. */
 export function flattened(value: unknown, root: unknown, depth = 0): Schema {
   const schema = resolve(value, root)
   const parts = members(schema, 'allOf')
@@ -81,13 +81,13 @@ export function flattened(value: unknown, root: unknown, depth = 0): Schema {
   return result
 }
 
-/** A schema without its `$ref`: the keywords that apply beside it. */
+/** A schema without its `$ref`: only the keywords beside it. */
 export function withoutReference(schema: Schema): Schema {
   const { $ref: _, ...rest } = schema
   return rest
 }
 
-/** What a `$ref` into the document `root` points to, one step; undefined for nothing and for other documents. */
+/** Follows a `$ref` in the document `root` by one step; undefined for a missing target and for other documents. */
 export function lookUp(reference: string, root: unknown): unknown {
   if (!reference.startsWith('#')) return undefined
   if (reference === '#') return root
@@ -106,7 +106,7 @@ function unescapePointer(part: string): string {
   try {
     text = decodeURIComponent(part)
   } catch {
-    // Not percent-encoded: taken as it stands.
+    // Not percent-encoded: use the text as it is.
   }
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -1,12 +1,12 @@
-// JSON values as Python source: the `Literal[…]` of an enum, the default of a parameter. Pure.
+// Writes JSON values as Python source: the `Literal[…]` of an enum, the default of a parameter. Pure.
 
-/** `value` as a Python expression on one line of ASCII and harmless characters, or undefined when it would be longer than `limit`. */
+/** `value` as a Python expression on one line of printable ASCII; undefined when it would be longer than `limit`. */
 export function pythonLiteral(value: unknown, limit: number): string | undefined {
   const text = literal(value, limit)
   return text !== undefined && text.length <= limit ? text : undefined
 }
 
-/** A Python string literal. Whatever could hide or break the line is escaped, so that the value stays exact. */
+/** A Python string literal. Characters that could hide or break the line are escaped, so the value stays exact. */
 export function pythonString(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
   let result = quote

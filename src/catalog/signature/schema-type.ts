@@ -1,7 +1,7 @@
-// A JSON Schema as a Python type on one line that `ast.parse` accepts: `str`, `list[int]`, `Literal['open', 'closed']`, and for an
-// object a short shape, `{x: int, 'y?': str, **more}`: a key in quotes with `?` may be left out, `**more` stands for keys not shown.
-// Where that is too long, an object shows its keys alone: `{name, type, ...}`.
-// Whatever the schema, the text is short: deeper and longer parts give way to `dict`, `list` and `Any`. Pure.
+// Writes a JSON Schema as a Python type on one line that `ast.parse` accepts: `str`, `list[int]`, `Literal['open', 'closed']`. An object gets
+// a short shape, `{x: int, 'y?': str, **more}`: a quoted key with `?` is optional, `**more` stands for keys not shown.
+// If that is too long, only the keys are shown: `{name, type, ...}`.
+// The text is short for any schema: deeper and longer parts become `dict`, `list` or `Any`. Pure.
 import {
   asSchema,
   flattened,
@@ -16,7 +16,7 @@ import { isRecord } from '../../text/json.ts'
 import { isPlainIdentifier } from '../../text/python-name.ts'
 import { pythonLiteral, pythonString } from './python-literal.ts'
 
-/** How much of a schema is shown; tried from the most to the least until the text fits. */
+/** How much of a schema is shown; tried from most to least until the text fits. */
 const LEVELS = [
   { shapes: 4, keys: 16, literals: 40, bare: false },
   { shapes: 2, keys: 10, literals: 16, bare: false },
@@ -35,16 +35,16 @@ interface Rendering {
   root: unknown
   keys: number
   literals: number
-  /** Show of the innermost objects their keys only. */
+  /** Show only the keys of the innermost objects. */
   bare: boolean
   nodes: number
   nesting: number
 }
 
 /**
- * The Python type of what `schema` allows.
+ * The Python type of the values that `schema` allows.
  * @param root the document that `$ref`s point into
- * @param limit longest text, in characters, as far as that is possible; a bare `dict` is never too long
+ * @param limit longest text in characters, if possible; a bare `dict` is never too long
  */
 export function typeText(schema: unknown, root: unknown, limit: number): string {
   let text = 'Any'
@@ -57,7 +57,7 @@ export function typeText(schema: unknown, root: unknown, limit: number): string 
   return shortest(text)
 }
 
-/** What can still be said when even the shallowest text is too long. */
+/** The fallback when even the shortest text is too long. */
 function shortest(text: string): string {
   if (text.startsWith('list')) return 'list'
   if (text.startsWith("Literal['") && !text.includes(' | ')) return 'str'
@@ -92,7 +92,7 @@ function renderSchema(value: unknown, shapes: number, rendering: Rendering): str
   return union(types.map((type) => renderType(type, schema, shapes, rendering)))
 }
 
-/** A member of `anyOf` without a type of its own has the one beside the `anyOf`. */
+/** A member of `anyOf` without a type gets the type beside the `anyOf`. */
 function inherit(member: unknown, types: string[]): unknown {
   const schema = asSchema(member)
   if (types.length === 0 || member === false || 'type' in schema || '$ref' in schema) return member
@@ -165,7 +165,7 @@ function literals(values: unknown[], rendering: Rendering): string {
     else others.push(typeof value === 'string' ? 'str' : Array.isArray(value) ? 'list' : 'dict')
   }
   const shown = [...new Set(scalars)]
-  // A list cut short says so with a literal `...`.
+  // A shortened list ends with a literal `...`.
   if (shown.length > rendering.literals) shown.splice(rendering.literals - 1, shown.length, '...')
   return union(shown.length > 0 ? [`Literal[${shown.join(', ')}]`, ...others] : others)
 }
@@ -174,7 +174,7 @@ function union(texts: string[]): string {
   const parts = [...new Set(texts)].filter((text) => text !== 'Never')
   if (parts.length === 0) return texts.length > 0 ? 'Never' : 'Any'
   if (parts.includes('Any')) return 'Any'
-  // Every int is a float to Python's type checkers and to JSON; `str` says all that a Literal of strings says.
+  // To Python's type checkers and to JSON, every int is a float; `str` includes every Literal of strings.
   const wider = parts.filter((part) => !(part === 'int' && parts.includes('float')))
   const literal = wider.filter((part) => /^Literal\[[^[\]]*\]$/.test(part))
   if (literal.length < 2) return wider.join(' | ')

@@ -1,5 +1,5 @@
-// A tool's input schema as a Python signature: data to bind a call with, and the text of it.
-// Everything printed here compiles: `signatureSource` is checked with `ast.parse` over generated schemas. Pure.
+// Converts a tool's input schema to a Python signature: data to bind a call with, and its text.
+// All printed text compiles: a test checks `signatureSource` with `ast.parse` over generated schemas. Pure.
 import { flattened, isNever, members, propertiesOf, requiredNames, type Schema } from './json-schema.ts'
 import { isRecord } from '../../text/json.ts'
 import { isPythonKeyword, pythonNames } from '../../text/python-name.ts'
@@ -9,24 +9,24 @@ import { oneLine } from '../../text/one-line.ts'
 
 /** One parameter of a tool. */
 export interface Parameter {
-  /** As Python code says it. */
+  /** Name in Python code. */
   name: string
-  /** As the server says it. */
+  /** Name as the server writes it. */
   trueName: string
   required: boolean
   schema: unknown
-  /** The schema's default as a Python literal, when it has a short one. */
+  /** The schema's default as a Python literal, if it is short. */
   default?: string
-  /** What to send when it is left out: the default of a parameter that its schema calls required all the same. */
+  /** Value to send when the argument is omitted: the default of a parameter that the schema calls required. */
   fill?: unknown
-  /** The server's words, on one line. */
+  /** The server's text, on one line. */
   description: string
 }
 
-/** What may be passed to a tool; required parameters first, otherwise in the schema's order. Arguments by position have this order. */
+/** The parameters of a tool: required ones first, otherwise in schema order. Positional arguments use this order. */
 export interface Signature {
   parameters: Parameter[]
-  /** Does the schema take arguments beyond `parameters`? */
+  /** Whether the schema accepts arguments beyond `parameters`. */
   open: boolean
   /** The document that `$ref`s in the parameters' schemas point into. */
   root: unknown
@@ -36,15 +36,15 @@ export interface SignatureLimits {
   /** Longest type of a required and of an optional parameter, in characters. */
   requiredType: number
   optionalType: number
-  /** Longest type of a parameter with few values. */
+  /** Longest type of a parameter with few allowed values. */
   literalType: number
-  /** Longest list of parameters, in characters; the required ones are always all there. */
+  /** Longest list of parameters, in characters; required ones are always included. */
   total: number
-  /** As `total`, for the parameters with few values. */
+  /** As `total`, for the parameters with few allowed values. */
   totalWithLiterals: number
 }
 
-/** For a line among others: enough to make the usual call. */
+/** For a line among others: enough for the usual call. */
 export const SHORT: SignatureLimits = {
   requiredType: 90,
   optionalType: 36,
@@ -52,7 +52,7 @@ export const SHORT: SignatureLimits = {
   total: 174,
   totalWithLiterals: 320,
 }
-/** For one tool looked at closely. */
+/** For a single tool in detail. */
 export const FULL: SignatureLimits = {
   requiredType: 2000,
   optionalType: 2000,
@@ -63,10 +63,10 @@ export const FULL: SignatureLimits = {
 
 const DEFAULT_LIMIT = 16
 const DESCRIPTION_LIMIT = 1500
-/** A list of values is short when its type is. */
+/** Few values: the type is at most this long. */
 const MAX_FEW_VALUES = 72
 
-/** The signature of a tool with this input schema. Never fails: an invalid schema accepts any arguments. */
+/** The signature for an input schema. Never fails: an invalid schema accepts any arguments. */
 export function signatureOf(inputSchema: unknown): Signature {
   const schema = flattened(inputSchema, inputSchema)
   const { properties, required } = gather(schema, inputSchema)
@@ -79,7 +79,7 @@ export function signatureOf(inputSchema: unknown): Signature {
     parameters.push({
       name: names.get(trueName)!,
       trueName,
-      // Generators that describe what a server ends up with list parameters with a default as required.
+      // Schema generators often mark parameters with a default as required.
       required: required.has(trueName) && !('default' in detail),
       ...(required.has(trueName) && 'default' in detail ? { fill: detail['default'] } : {}),
       schema: property,
@@ -92,8 +92,9 @@ export function signatureOf(inputSchema: unknown): Signature {
 }
 
 /**
- * `*, owner: str, body: str = None`: what stands between the parentheses. Optional parameters that do not fit, and those of an open schema, are `**more`.
- * Those with few values come before other optional ones: they often decide what the tool does. An optional parameter without a default is shown with `None`, which a call may pass to leave it out.
+ * `*, owner: str, body: str = None`: the text between the parentheses. `**more` stands for optional parameters that do not fit, and for an open schema.
+ * Parameters with few values come before other optional ones: they often decide what the tool does. An optional parameter without a default is
+ * shown with `None`, which a call may pass to omit it.
  */
 export function parametersText(signature: Signature, limits: SignatureLimits): string {
   const { parameters, open } = signature
@@ -112,7 +113,7 @@ export function parametersText(signature: Signature, limits: SignatureLimits): s
   return text === '*' ? more : `${text}, ${more}`
 }
 
-/** Undefined for a parameter that may be left out of the line, and does not fit in after `used` characters. */
+/** Undefined for an optional parameter that does not fit after `used` characters. */
 function parameterText(parameter: Parameter, root: unknown, limits: SignatureLimits, used: number): string | undefined {
   const { name, required, schema } = parameter
   const isLiteral = hasFewValues(parameter, root)
@@ -125,7 +126,7 @@ function parameterText(parameter: Parameter, root: unknown, limits: SignatureLim
   return !required && part.length > room ? undefined : part
 }
 
-/** Is it one of a short list of values, all of which can be shown? */
+/** Whether the parameter allows only a few values that can all be shown. */
 function hasFewValues({ schema }: Parameter, root: unknown): boolean {
   const type = typeText(schema, root, MAX_FEW_VALUES)
   return type.startsWith('Literal[') && !type.includes(', ...]')
@@ -150,7 +151,7 @@ function freeName(wanted: string, parameters: Parameter[]): string {
   return name
 }
 
-/** All properties, also those of the branches of a top-level `anyOf` / `oneOf`; required is what every branch requires. */
+/** All properties, including those in the branches of a top-level `anyOf` / `oneOf`; required are those that every branch requires. */
 function gather(schema: Schema, root: unknown): { properties: Map<string, unknown>; required: Set<string> } {
   const properties = new Map<string, unknown>(propertiesOf(schema))
   const required = requiredNames(schema)
@@ -169,9 +170,9 @@ function gather(schema: Schema, root: unknown): { properties: Map<string, unknow
 }
 
 /**
- * Only a schema that says so takes more than it lists. By the letter of JSON Schema a missing `additionalProperties` allows anything,
- * but generators leave it out of closed schemas all the time and their servers then drop the argument without a word:
- * a misspelt keyword would look as if it had worked. A schema that lists nothing, or composes itself, is taken at its word.
+ * Whether a schema accepts arguments that it does not list. Strictly, a missing `additionalProperties` allows anything, but generators
+ * often omit it from closed schemas and their servers then silently drop the argument: a misspelt keyword would seem to work.
+ * Therefore only a schema that says so is open, or one that lists nothing or composes itself.
  */
 function isOpen(schema: Schema, root: unknown, count: number): boolean {
   const extra = schema['additionalProperties'] ?? schema['unevaluatedProperties']
@@ -181,6 +182,6 @@ function isOpen(schema: Schema, root: unknown, count: number): boolean {
   const branches = [...members(schema, 'anyOf'), ...members(schema, 'oneOf')].map((branch) => flattened(branch, root))
   if (branches.some((branch) => (branch['additionalProperties'] ?? false) !== false)) return true
   if (count > 0) return false
-  // `{type: 'object', properties: {}}` is how a tool without parameters is written; `{type: 'object'}` alone says nothing.
+  // `{type: 'object', properties: {}}` is a tool without parameters; `{type: 'object'}` alone says nothing.
   return !('properties' in schema)
 }

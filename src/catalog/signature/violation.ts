@@ -1,5 +1,5 @@
-// Finds what is certainly wrong with a value by its JSON Schema: type, enum, const, a missing or unknown key, at any depth.
-// Everything else — ranges, formats, patterns, `not`, conditions — is the server's to judge. What cannot be told is allowed. Pure.
+// Finds what is certainly wrong with a value according to its JSON Schema: type, enum, const, a missing or unknown key, at any depth.
+// Everything else (ranges, formats, patterns, `not`, conditions) is left to the server. Unknown cases are allowed. Pure.
 import {
   asSchema,
   isNever,
@@ -22,13 +22,13 @@ const MAX_NESTING = 64
 interface Search {
   root: unknown
   steps: number
-  /** Above 0 while only the answer counts, not its words: they are most of the work. */
+  /** Above 0 when only the result counts, not the message: building messages is most of the work. */
   quiet: number
 }
 
 /**
- * The first thing about `value` that `schema` forbids for certain, in words; undefined when there is none, or it cannot be told.
- * @param path what to call the value in the message: a parameter's Python name
+ * The first thing about `value` that `schema` certainly forbids, as a message; undefined when there is nothing, or it is not certain.
+ * @param path the name of the value in the message: a parameter's Python name
  */
 export function violation(value: unknown, schema: unknown, root: unknown, path: string): string | undefined {
   return find(value, schema, path, 0, { root, steps: 0, quiet: 0 })
@@ -40,7 +40,7 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
   if (isNever(given)) return `${path} is not allowed`
   const own = asSchema(given)
   if (typeof own['$ref'] === 'string') {
-    // Each by itself: put together, the `additionalProperties` of one would judge the properties of the other.
+    // Check each separately: if merged, the `additionalProperties` of one would apply to the properties of the other.
     const target = lookUp(own['$ref'], search.root) ?? true
     const wrong = find(value, target, path, nesting + 1, search)
     return wrong ?? find(value, withoutReference(own), path, nesting + 1, search)
@@ -58,7 +58,7 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
     const isRuledOut = branches.every((branch) => find(value, branch, path, nesting + 1, search) !== undefined)
     search.quiet -= 1
     if (!isRuledOut) continue
-    // With one branch of the right type, what is wrong in it says more than the whole union does.
+    // With one branch of the right type, its problem is more useful than the whole union.
     const near = branches.filter((branch) => fitsType(value, typesOf(resolve(branch, search.root))))
     const wrong = near.length === 1 ? find(value, near[0], path, nesting + 1, search) : undefined
     return wrong ?? mismatch(value, schema, path, search)
@@ -92,7 +92,7 @@ function findInArray(
     const itemSchema = isOfTuple ? tuple[index] : Array.isArray(tuple) ? rest : tuple
     if (itemSchema === undefined || itemSchema === true) {
       if (isOfTuple) continue
-      break // nor is any item after it judged
+      break // Later items are not checked either.
     }
     const wrong = find(item, itemSchema, `${path}[${index}]`, nesting + 1, search)
     if (wrong !== undefined) return wrong
@@ -113,7 +113,7 @@ function findInObject(
   const properties = new Map(propertiesOf(schema))
   const rest = schema['additionalProperties']
   const closed = rest === false && !isRecord(schema['patternProperties'])
-  // What no schema judges is not even looked at: the sandbox may send half a million keys, and each branch of a union would look at all of them.
+  // Skip keys that no schema checks: the sandbox may send half a million keys, and each branch of a union would visit all of them.
   const judgesRest = closed || (isRecord(rest) && !isRecord(schema['patternProperties']))
   const names = judgesRest ? Object.keys(value) : [...properties.keys()].filter((name) => Object.hasOwn(value, name))
   search.steps += names.length >> 4
@@ -141,7 +141,7 @@ function fitsType(value: unknown, types: string[]): boolean {
     if (type === 'number') return typeof value === 'number'
     if (type === 'integer') return Number.isInteger(value)
     if (type === 'array') return Array.isArray(value)
-    // A type that JSON Schema does not know says nothing about the value.
+    // A type unknown to JSON Schema is ignored.
     return type === 'object' ? isRecord(value) : true
   })
 }
@@ -158,7 +158,7 @@ function shown(value: unknown): string {
   return Array.isArray(value) ? `a list of ${value.length}` : isRecord(value) ? 'a dict' : String(value)
 }
 
-/** Equal as JSON: the order of keys does not count. */
+/** Equal as JSON: the order of keys does not matter. */
 function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a))

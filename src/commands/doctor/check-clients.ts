@@ -1,4 +1,4 @@
-// Clients that have this bridge registered, and beside it servers that the bridge offers as well: their tools are paid for twice.
+// Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for their tools twice.
 import type { Bridge } from '../../bridge.ts'
 import { count } from '../../text/count.ts'
 import { estimateTokens } from '../../text/estimate-tokens.ts'

@@ -1,4 +1,4 @@
-// Whether the folders of the bridge are there and writable, and readable by their owner only; whether the record was changed; whether the clock is right.
+// Checks that the bridge's folders are writable and readable only by their owner, that the record is unchanged, and that the clock is right.
 import { access, chmod, constants, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { recordIn } from '../../audit/other-files.ts'
@@ -21,7 +21,7 @@ export async function checkFolders({ stateDir, cacheDir }: Settings): Promise<Fi
   return [...rights.flat(), ...(await checkPrivate(path.join(stateDir, '.sandbridge')))]
 }
 
-/** A folder that is not there yet is made when it is needed. */
+/** A missing folder is created when it is needed. */
 async function checkWritable(variable: string, folder: string): Promise<Finding[]> {
   const code = await access(folder, constants.W_OK | constants.X_OK).then(
     () => undefined,
@@ -50,7 +50,7 @@ async function checkPrivate(folder: string): Promise<Finding[]> {
   return found[0]?.length === 0 ? [] : found.flat()
 }
 
-/** To be looked at before a cell has run: the embedded sandbox makes a damaged snapshot anew. */
+/** Run before any cell: the embedded sandbox replaces a damaged snapshot. */
 export async function checkSnapshot(settings: Settings): Promise<Finding[]> {
   const folder = await findDamagedSnapshot(settings)
   if (folder === undefined) return []
@@ -66,7 +66,7 @@ export async function checkRecord(stores: Stores): Promise<Finding[]> {
   return [{ check: 'record', level: 'warning', message, advice: 'See `sandbridge log --verify`.' }]
 }
 
-/** A clock that is behind makes tokens look valid that are not, and the record's order wrong. */
+/** A slow clock makes expired tokens look valid and disorders the record. */
 export async function checkClock(now = Date.now()): Promise<Finding[]> {
   const { mtimeMs } = await stat(path.join(PACKAGE_ROOT, 'package.json'))
   if (now >= mtimeMs - 86_400_000) return []

@@ -1,4 +1,4 @@
-// Whether the sandbox holds: cells try to reach the network, to take more than they may have, and to make system calls that they may not.
+// Checks that the sandbox holds: cells try to reach the network, to exceed their limits, and to make forbidden system calls.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -15,8 +15,8 @@ const TIMEOUT_MS = 30_000
 const MIB = 1 << 20
 
 /**
- * @param session whose sandbox is tried, all in one: a start takes longer than what is tried. It is lost when the memory is tried, at the end
- * @param quiet when other checks are over: shares of the CPUs are measured after that
+ * @param session the session to test, one for all checks, because a start takes longer than a check. The memory check at the end destroys it
+ * @param quiet resolves when other checks are done: CPU shares are measured after that
  */
 export async function checkSandbox(bridge: Bridge, session: Session, quiet: Promise<unknown>): Promise<Finding[]> {
   const tryCell = tryCellIn(session, bridge)
@@ -44,7 +44,7 @@ function tryCellIn(session: Session, bridge: Bridge): TryCell {
   }
 }
 
-/** The addresses are those of this machine: nothing is sent anywhere else. */
+/** Uses only addresses of this machine: nothing is sent elsewhere. */
 async function tryNetwork(tryCell: TryCell): Promise<Finding> {
   const addresses = Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).flatMap(({ family, address }) => (family === 'IPv4' ? address : [])),
@@ -65,7 +65,7 @@ async function tryNetwork(tryCell: TryCell): Promise<Finding> {
   ].join('\n')
   try {
     await tryCell(code)
-    // By what came in, and not by what the cell says.
+    // Counts received connections instead of trusting the cell's output.
     const reached = listening.filter((one) => one.connections() > 0).map(({ address }) => address)
     if (reached.length === 0) {
       const message = `A cell cannot reach this machine at ${listening.length} addresses.`

@@ -1,4 +1,4 @@
-// Starts every server and lists its tools: how long that takes, or why it does not work.
+// Starts every server and lists its tools: reports how long that takes, or why it fails.
 import type { Bridge } from '../../bridge.ts'
 import { messageOf } from '../../errors.ts'
 import { mapFew } from '../../storage/map-few.ts'

@@ -1,11 +1,11 @@
-// Whether this installation is one that is supported, and whether the files that were read define anything.
+// Checks that this installation is supported, and that the config files that were read define any servers.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Bridge } from '../../bridge.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import type { Finding } from './finding.ts'
 
-/** @param version as `process.version` has it */
+/** @param version in the form of `process.version` */
 export async function checkNode(version = process.version): Promise<Finding[]> {
   const { engines } = JSON.parse(await readFile(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string }
@@ -23,7 +23,7 @@ function isAtLeast(version: string, oldest: string): boolean {
   return differs === -1 || (have[differs] ?? 0) > need[differs]!
 }
 
-/** Files of clients that hold no server are common. The user's own, and one that a setting names, are there for nothing else. */
+/** Clients' files without servers are common. The user's own files, and one that a setting names, exist only for servers. */
 export function checkSources({ discovered, settings }: Pick<Bridge, 'discovered' | 'settings'>): Finding[] {
   const withEntries = new Set(discovered.skipped.map(({ file }) => file))
   const empty = discovered.files.filter(({ file, serverCount }) => serverCount === 0 && !withEntries.has(file))

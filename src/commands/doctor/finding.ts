@@ -1,17 +1,17 @@
-// What `sandbridge doctor` finds, and what to do about it.
+// A finding of `sandbridge doctor`, and what to do about it.
 
 export interface Finding {
-  /** What was looked at: `folders`, `servers`. */
+  /** The area that was checked: `folders`, `servers`. */
   check: string
   level: 'ok' | 'warning' | 'broken'
   message: string
   /** What to do. */
   advice?: string
-  /** Does that, where nothing can be lost by it. */
+  /** Applies the advice, if nothing can be lost by it. */
   fix?: () => Promise<void>
 }
 
-/** 0 when all is well, 1 with warnings, 2 when something is broken. */
+/** 0 when all is well, 1 for warnings, 2 when something is broken. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   if (findings.some(({ level }) => level === 'broken')) return 2
   return findings.some(({ level }) => level === 'warning') ? 1 : 0

@@ -1,4 +1,4 @@
-// This file verifies that what `sandbridge doctor` tries fails where nothing holds: in a bare Python, with no sandbox around it. Linux only.
+// This file verifies that the checks of `sandbridge doctor` fail without a sandbox: in a bare Python. Linux only.
 import { cpus } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { runPython, whyNoPython } from '../../../test/support/plain-python.ts'
@@ -6,7 +6,7 @@ import { checkNode } from './check-setup.ts'
 import { tryFilter } from './try-filter.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
 
-/** On this machine itself, as if it were a container. */
+/** Runs on this machine itself, but claims to be a container. */
 const bare: TryCell = (code) => {
   const { status, stdout } = runPython(['-W', 'ignore', '-c', code])
   return Promise.resolve({ status: status === 0 ? 'ok' : 'error', printed: stdout.trim(), provider: 'docker' })

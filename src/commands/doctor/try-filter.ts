@@ -1,8 +1,8 @@
-// Whether a native sandbox runs under our filter of system calls: a cell looks, and makes two harmless calls that only the filter refuses.
+// Checks that a native sandbox runs under the system call filter: a cell reads its status, and makes two harmless calls that only the filter refuses.
 import type { Finding } from './finding.ts'
 import { notTried, type TryCell } from './try-limits.ts'
 
-// Numbers of x86_64 and aarch64. Without a filter, every user may make these.
+// Numbers of x86_64 and aarch64. Without a filter, every user may make these calls.
 const CODE = `
 import ctypes, json, platform, re
 column = {"x86_64": 0, "aarch64": 1}.get(platform.machine())

@@ -1,26 +1,26 @@
-// Whether a sandbox's limits hold: a cell starts more threads than it may have, takes more of the CPUs, and runs without end.
+// Checks that a sandbox's limits hold: a cell starts more threads than allowed, uses more CPU than allowed, and runs forever.
 import { cpus } from 'node:os'
 import type { Settings } from '../../config/settings.ts'
 import type { ProviderName } from '../../sandbox/provider.ts'
 import { count } from '../../text/count.ts'
 import type { Finding } from './finding.ts'
 
-/** Runs a cell in a sandbox of its own, and says how that ended and what it printed. */
+/** Runs a cell in the sandbox that is checked, and returns how it ended and what it printed. */
 export type TryCell = (
   code: string,
   timeoutMs?: number,
 ) => Promise<{ status: string; printed: string; provider: ProviderName }>
 
 const REPORT = 'Do not run untrusted code here. Set MCP_BRIDGE_RUNTIME to another sandbox, and report this.'
-/** Threads that the kernel of the sandbox has already, and some room. */
+/** Room for the threads that the kernel already has. */
 const BEYOND = 64
 const ENDLESS_MS = 1_000
 const BURN_SECONDS = 1
-/** What a measured second may be off by. */
+/** Tolerance of the time measurement. */
 const SLACK = 1.25
 
 export async function tryProcesses(tryCell: TryCell, { pidsCount }: Pick<Settings, 'pidsCount'>): Promise<Finding> {
-  // Threads, of which the limit is as well: a process would take memory of its own.
+  // Threads, because the limit counts them too: a process would need memory of its own.
   const code = `
 import threading
 threading.stack_size(65536)
@@ -54,7 +54,7 @@ print(len(threads))`
   }
 }
 
-/** Only where a limit is set, and this machine has more CPUs than that. */
+/** Checks only where a limit is set and this machine has more CPUs. */
 export async function tryCpus(tryCell: TryCell, { cpus: limit }: Pick<Settings, 'cpus'>): Promise<Finding[]> {
   const check = 'cpus'
   if (limit === undefined) return []

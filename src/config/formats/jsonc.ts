@@ -1,4 +1,4 @@
-// JSON with comments and trailing commas. The parser is loaded only when a text is not plain JSON. Pure.
+// Parses JSON with comments and trailing commas. The parser is loaded only for a text that is not plain JSON. Pure.
 import { parse, printParseErrorCode } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
 import type { Parsed } from '../config-document.ts'

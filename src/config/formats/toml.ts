@@ -1,4 +1,4 @@
-// TOML, for Codex. Loaded only when there is such a file. Pure.
+// Parses TOML, for Codex. Loaded only when such a file exists. Pure.
 import { parse, TomlError } from 'smol-toml'
 import type { Parsed } from '../config-document.ts'
 

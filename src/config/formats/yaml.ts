@@ -1,15 +1,15 @@
-// YAML, for Goose. Loaded only when there is such a file. Pure.
+// Parses YAML, for Goose. Loaded only when such a file exists. Pure.
 import { parseDocument, visit } from 'yaml'
 import type { Parsed } from '../config-document.ts'
 
 export function parseYaml(text: string): Parsed {
-  // Its warnings would go to stderr and quote the file.
+  // Warnings would go to stderr and quote the file.
   const yaml = parseDocument(text, { logLevel: 'error' })
   const [first] = yaml.errors
   if (first !== undefined) return { reason: `is not valid YAML: ${first.code}`, offset: first.pos[0] }
   let isCyclic = false
   visit(yaml, {
-    // An alias can only name what began before it, so that a circle needs one that names what it is in.
+    // An alias can only refer to an earlier anchor, so a cycle needs an alias inside the node that it refers to.
     Alias: (_key, alias, within) => {
       const meant = alias.resolve(yaml)
       isCyclic ||= meant !== undefined && within.includes(meant)
@@ -19,7 +19,7 @@ export function parseYaml(text: string): Parsed {
   try {
     return { value: yaml.toJS() as unknown }
   } catch {
-    // Aliases that refer to each other so often that the values would fill the memory.
+    // Nested aliases could expand to values that fill the memory.
     return { reason: 'has YAML aliases that cannot be resolved' }
   }
 }

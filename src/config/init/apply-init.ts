@@ -1,5 +1,5 @@
-// Writes what plan-init.ts has planned, with a backup of every file, and puts it back. A write is a rename over the old file: a crash costs nothing.
-// The record of what was done holds the values that were removed, so it is for its owner's eyes only, and so are the backups.
+// Writes the changes of plan-init.ts, with a backup of every file, and undoes them. Each write renames over the old file, so a crash loses nothing.
+// The record of changes and the backups hold removed values, so only their owner can read them.
 import { createHash, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
@@ -17,26 +17,26 @@ import { BRIDGE_NAME } from './targets.ts'
 import { JsonRecord } from '../../storage/json-record.ts'
 import { replaceFile } from '../../storage/replace-file.ts'
 
-/** What was done to one file, and how it is undone. */
+/** What was done to one file, and how to undo it. */
 interface Done {
   file: string
   format: ConfigFormat
-  /** Where the file's former text is; missing when there was no file. */
+  /** The backup of the file's former text; missing when there was no file. */
   backup?: string
-  /** Of the text that was written. */
+  /** Hash of the written text. */
   hash: string
   undo: UndoEdit[]
 }
 
-/** Sets what was removed, or removes what was set. */
+/** Restores what was removed, or removes what was set. */
 interface UndoEdit extends Edit {
   wrote?: unknown
 }
 
 /**
- * Write planned changes. A file that has changed since it was planned is left alone.
- * @returns the files that were written, and those that were not
- * @throws BridgeError CONFIG_INVALID when a backup or the record cannot be written; the file it is for is then untouched
+ * Writes planned changes. A file that has changed since planning is skipped.
+ * @returns the files that were written and those that were skipped
+ * @throws BridgeError CONFIG_INVALID when a backup or the record cannot be written; its file is then unchanged
  */
 export async function applyInit(
   changes: readonly PlannedChange[],
@@ -57,7 +57,7 @@ export async function applyInit(
     const undo = await inverseOf(change)
     await record.update(async (all) => {
       if (now !== undefined) await writeFile(backup, await readFile(file), { mode: 0o600 })
-      // Recorded before it is done: an undo that finds nothing to do does no harm.
+      // Recorded before the write: undoing a write that did not happen does no harm.
       all.push({
         file,
         format: change.format,
@@ -75,8 +75,8 @@ export async function applyInit(
 }
 
 /**
- * Undo everything that applyInit has done, the last first. A file that is still as it was written is restored to the byte; in one that has
- * changed since, only our changes are taken back. What cannot be undone stays recorded, with its backup.
+ * Undoes everything that applyInit has done, last change first. An unchanged file is restored byte for byte; in a file that has changed since,
+ * only the bridge's changes are undone. What cannot be undone stays recorded, with its backup.
  */
 export async function undoInit(stateDir: string): Promise<{ restored: string[]; skipped: SkippedEntry[] }> {
   const restored: string[] = []
@@ -102,7 +102,7 @@ export async function undoInit(stateDir: string): Promise<{ restored: string[]; 
   return { restored, skipped }
 }
 
-/** @returns why it could not be undone */
+/** @returns the reason when it could not be undone */
 async function undoOne(done: Done): Promise<string | undefined> {
   const now = await textOf(done.file)
   if (now === undefined) return done.backup === undefined ? undefined : 'is missing or unreadable'
@@ -120,7 +120,7 @@ async function undoOne(done: Done): Promise<string | undefined> {
   const edits = done.undo.filter(({ path: keys, value, wrote }) => {
     const current = valueAt(parsed.document, ...keys)
     if (value !== undefined) return current === undefined
-    // A server that was edited since in its new place stays there: the edit would be lost.
+    // A moved server that was edited since stays in its new place: the edit would be lost.
     return current !== undefined && (keys.at(-1) === BRIDGE_NAME || isDeepStrictEqual(current, wrote))
   })
   const edited = await editDocument(now, done.format, edits)
@@ -138,7 +138,7 @@ async function inverseOf({ before, format, edits }: PlannedChange): Promise<Undo
   })
 }
 
-/** With the rights of the file it replaces; a new file may hold secrets and is its owner's only. */
+/** Keeps the permissions of the replaced file. A new file may hold secrets, so only its owner can read it. */
 async function putFile(file: string, content: string | Uint8Array): Promise<undefined> {
   const mode = await stat(file).then(
     (found) => found.mode & 0o777,
@@ -148,7 +148,7 @@ async function putFile(file: string, content: string | Uint8Array): Promise<unde
   await replaceFile(file, content, mode)
 }
 
-/** As planning reads it, so that the two can be compared. */
+/** Reads a file like planning does, so that the texts can be compared. */
 async function textOf(file: string): Promise<string | undefined> {
   const read = await readFileText(nodeFileSystem, file)
   return 'text' in read ? read.text : undefined
@@ -161,7 +161,7 @@ function recordOf(stateDir: string): JsonRecord<Done[]> {
   return new JsonRecord({
     document: path.join(folderOf(stateDir), 'record.json'),
     empty: () => [],
-    // Written by us alone, so its shape is taken as it is once the version is right.
+    // Only this module writes the record, so with the right version its shape is not checked further.
     parse: (json) =>
       isRecord(json) && json['version'] === 1 && Array.isArray(json['done']) ? (json['done'] as Done[]) : undefined,
     serialize: (done) => ({ version: 1, done }),

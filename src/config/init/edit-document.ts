@@ -1,17 +1,17 @@
-// Changes single values in the text of a config file and leaves the rest of it alone, comments included. Pure.
-// Every result is parsed again: when it does not hold exactly what it should, the text is not changed and a reason is given.
+// Changes single values in the text of a config file and keeps the rest, including comments. Pure.
+// Every result is parsed again: if it does not contain exactly the expected values, the text stays unchanged and a reason is returned.
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { parseDocument, valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'
 
-/** Set the value at a path of keys, or remove it when there is no value. */
+/** Sets the value at a path of keys, or removes it when `value` is missing. */
 export interface Edit {
   path: readonly string[]
   value?: unknown
 }
 
-/** The text after the edits, or why they cannot be made. An absent file is an empty text. */
+/** Returns the edited text, or why it cannot be edited. An absent file is an empty text. */
 export async function editDocument(
   text: string,
   format: ConfigFormat,
@@ -40,7 +40,7 @@ async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
   return edits.reduce((edited, { path, value }) => editYamlText(edited, path, value), text)
 }
 
-/** TOML is edited by whole tables, which is how every client writes them: one goes by its lines, and one comes at the end. */
+/** Edits TOML by whole tables, the form that every client writes: removes a table by its lines, and appends a table at the end. */
 async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
   const { stringifyToml } = await import('../formats/toml.ts')
   let edited = text
@@ -57,7 +57,7 @@ async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
 function withoutTable(text: string, path: readonly string[]): string {
   let inside = false
   const kept: string[] = []
-  // Comments above a header belong to what it opens.
+  // Comments above a header belong to its table.
   let above: string[] = []
   for (const line of text.split('\n')) {
     const header = /^\s*\[([^[\]]+)\]\s*(?:#.*)?\r?$/.exec(line)?.[1]
@@ -72,7 +72,7 @@ function withoutTable(text: string, path: readonly string[]): string {
   return kept.join('\n')
 }
 
-/** `a."b c".d` → a, b c, d. What is written in another way is left in place, and found out by the check at the end. */
+/** `a."b c".d` → a, b c, d. Tables in another notation are left in place, which the final check notices. */
 function headerKeys(header: string): string[] {
   return [...header.matchAll(/"([^"\\]*)"|'([^']*)'|([\w-]+)/g)].map(
     ([, basic, literal, bare]) => basic ?? literal ?? bare ?? '',
@@ -93,7 +93,7 @@ function change(document: ConfigObject, { path, value }: Edit): void {
   else at[last] = plainCopy(value)
 }
 
-/** Without dates and the like, which no two parses give as equals. */
+/** Converts dates and similar values, which differ between two parses. */
 function plainCopy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
 }

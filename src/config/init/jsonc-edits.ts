@@ -1,8 +1,8 @@
-// Loaded only when JSON is edited. Every byte but those of the edited property and its commas stays as it is: the library's own edits
-// format what stands beside them. Pure.
+// Edits JSON with comments. Loaded only when JSON is edited. Keeps every byte except those of the edited property and its commas; the library's own
+// edits would reformat their surroundings. Pure.
 import { applyEdits, createScanner, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'
 
-/** Set the value at a path of keys, or remove it when there is no value. */
+/** Sets the value at a path of keys, or removes it when `value` is undefined. */
 export function editJsoncText(text: string, path: readonly string[], value: unknown): string {
   const root = parseTree(text, [], { allowTrailingComma: true })
   const parent = root && findNodeAtLocation(root, path.slice(0, -1))
@@ -13,7 +13,7 @@ export function editJsoncText(text: string, path: readonly string[], value: unkn
   return withLast(text, parent, properties, JSON.stringify(path.at(-1)), value)
 }
 
-/** Where there is no neighbour whose formatting could be lost. */
+/** Uses the library's edit where there is no neighbour to reformat. */
 function formatted(text: string, path: readonly string[], value: unknown): string {
   const unit = unitOf(text)
   const formattingOptions = { insertSpaces: !unit.startsWith('\t'), tabSize: unit.length, eol: eolOf(text) }
@@ -34,7 +34,7 @@ function withLast(text: string, parent: Node, properties: readonly Node[], key: 
   const lines = JSON.stringify(value, undefined, unitOf(text)).split('\n')
   const added = `${eol}${indent}${key}: ${lines.join(eol + indent)}`
   if (comma !== undefined) return insert(text, lineEnd(text, comma + 1), `${added},`)
-  // A comment behind the last property stays on its line, unless the object ends there as well.
+  // A comment after the last property stays on its line, unless the object ends on that line.
   const rest = text.slice(end, lineEnd(text, end))
   const place = /^\s*(\/\/.*)?$/.test(rest) ? lineEnd(text, end) : end
   return insert(insert(text, place, added), end, ',')
@@ -44,14 +44,14 @@ function without(text: string, properties: readonly Node[], at: number): string 
   const property = properties[at]!
   const comma = commaAfter(text, endOf(property))
   let left = cut(text, property.offset, comma === undefined ? endOf(property) : comma + 1)
-  // The one before is the last now.
+  // The previous property becomes the last one.
   const before = comma === undefined ? properties[at - 1] : undefined
   const spare = before && commaAfter(text, endOf(before))
   if (spare !== undefined) left = left.slice(0, spare) + left.slice(spare + 1)
   return left
 }
 
-/** Without a part, and without the lines that have nothing else. */
+/** Removes a part, and lines that contain nothing else. */
 function cut(text: string, start: number, end: number): string {
   const from = lineStart(text, start)
   const to = lineEnd(text, end)
@@ -60,7 +60,7 @@ function cut(text: string, start: number, end: number): string {
   return text.slice(0, from) + text.slice(to).replace(/^\r?\n/, '')
 }
 
-/** Where the comma behind a property is; undefined when there is none. */
+/** The position of the comma after a property; undefined when there is none. */
 function commaAfter(text: string, end: number): number | undefined {
   const scanner = createScanner(text, true)
   scanner.setPosition(end)
@@ -74,13 +74,13 @@ const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', a
 const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 const unitOf = (text: string): string => /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
 
-/** Where the line ends, before its line end. */
+/** The end of the line, before its line break. */
 function lineEnd(text: string, at: number): number {
   const end = text.slice(at).search(/\r?\n|$/)
   return at + end
 }
 
-/** The text with one more value at the end of a list, which is made where there is none. */
+/** Appends a value to a list, which is created if missing. */
 export function appendToList(text: string, path: readonly string[], value: unknown): string {
   const root = parseTree(text, [], { allowTrailingComma: true })
   const list = root && findNodeAtLocation(root, [...path])

@@ -1,9 +1,9 @@
-// The lines that differ between two texts, with the number of the first of each run. Pure.
+// The lines that differ between two texts, with the line number of each run. Pure.
 
-/** Lines beyond which a run is shown as removed and added as a whole: comparing all pairs would take too long. */
+/** A run with more pairs of lines than this is shown as entirely removed and added: comparing all pairs would take too long. */
 const MAX_PAIRS = 4_000_000
 
-/** As `diff -U0` shows them: `@@ line 3 @@`, then lines with `-` and `+`. Every line is as it is in its text. */
+/** Lines like those of `diff -U0`: `@@ line 3 @@`, then lines with `-` and `+`. Text is unchanged. */
 export function lineDiff(before: string, after: string): string[] {
   const [a, b] = [linesOf(before), linesOf(after)]
   let start = 0
@@ -28,7 +28,7 @@ interface Change {
   text: string
 }
 
-/** By the longest common subsequence. */
+/** Longest common subsequence. */
 function compare(a: readonly string[], b: readonly string[]): Change[] {
   const removed = (texts: readonly string[]): Change[] => texts.map((text) => ({ sign: '-', text }))
   const added = (texts: readonly string[]): Change[] => texts.map((text) => ({ sign: '+', text }))

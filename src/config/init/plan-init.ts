@@ -1,4 +1,4 @@
-// Decides what `sandbridge init` would change, and says it in words that hold no secret. Nothing is written here.
+// Plans what `sandbridge init` would change, and describes it without secrets. Writes nothing.
 import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { parseDocument, valueAt } from '../config-document.ts'
@@ -20,7 +20,7 @@ import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, targetsOf } from './targets.ts'
 
-/** One file, as it is and as it would be. `before` is undefined when there is none yet. Both texts can hold secrets: show `diff`. */
+/** One file before and after. `before` is undefined when the file does not exist. Both texts may hold secrets: show `diff`. */
 export interface PlannedChange {
   client: string
   file: string
@@ -28,38 +28,38 @@ export interface PlannedChange {
   before: string | undefined
   after: string
   edits: Edit[]
-  /** The lines that are removed (`-`) and added (`+`), byte for byte but for secrets. */
+  /** The removed (`-`) and added (`+`) lines, byte for byte except secrets. */
   diff: string[]
 }
 
 export interface InitPlan {
-  /** In the order in which they are to be written: a moved server is in its new place before it leaves the old one. */
+  /** In write order: a moved server is in its new place before it is removed from the old one. */
   changes: PlannedChange[]
   skipped: SkippedEntry[]
-  /** Clients in which the bridge is registered already. */
+  /** Clients in which the bridge is already registered. */
   registered: string[]
-  /** Clients that are not on this machine, and the file that would be theirs. */
+  /** Clients that are not on this machine, and the file they would have. */
   absent: { client: string; file: string }[]
 }
 
 export interface PlanInitOptions {
   place: HostPaths
   command: BridgeCommand
-  /** Move the servers of the clients into the state folder, so that they cost those clients no context any more. */
+  /** Move the clients' servers into the state folder, so that they no longer use context in those clients. */
   move: boolean
-  /** What this bridge calls a server of a client's file, where that is not its name there. A server that is moved keeps it. */
+  /** The bridge's name for a server of a client's file, if it differs from the name there. A moved server keeps the bridge's name. */
   nameOf?: (client: string, file: string, name: string) => string
-  /** Paths by which this very bridge is started; the running script's unless given. */
+  /** Paths that start this bridge; the running script's by default. */
   ownPaths?: readonly string[]
-  /** Only these clients; all that are found unless given. */
+  /** Only these clients; by default all that are found. */
   clients?: readonly string[]
   fileSystem?: ConfigFileSystem
 }
 
 /**
- * What registering the bridge in the clients found on this machine would change. A client is found when its file is there, or the folder that it
- * keeps it in.
- * @throws BridgeError TOOL_ARGUMENTS_INVALID for a client that is not known
+ * Plans the changes that register the bridge in the clients on this machine. A client counts as present when its file, or the folder
+ * of its file, exists.
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown client
  */
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
   const plan: InitPlan = { changes: [], skipped: [], registered: [], absent: [] }
@@ -106,7 +106,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
     edits.push({ path: [...table, BRIDGE_NAME], value: entry })
   }
 
-  // What is not read in its old place is not moved to a new one.
+  // Servers of clients without a reader are not moved.
   if (options.move && target.reader !== undefined) {
     const moved = new Map([...servers].filter(([, body]) => !launchesBridge(body.transport, ownPaths)))
     const destination = await planDestination({ client, file, servers: moved }, options, plan)
@@ -118,7 +118,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   if (edits.length === 0) return
   const edited = await editDocument(before ?? '', format, edits)
   if ('reason' in edited) {
-    // A move is one act: what cannot leave here does not come there.
+    // A move is atomic: if the server cannot be removed here, it is not added there.
     plan.changes = plan.changes.filter((change) => change.client !== destinationClient(client))
     return skip(edited.reason)
   }
@@ -134,7 +134,7 @@ async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ f
   return { file: target.files[0], read: { absent: true } }
 }
 
-/** The servers of the user in a client's file that could be started: not those of a single project. */
+/** The user's servers in a client's file that could be started, without those of single projects. */
 function serversOf(target: Target, document: ConfigObject, place: HostPaths): Map<string, ServerBody> {
   const table = valueAt(document, ...target.table(document))
   const bodies = new Map<string, ServerBody>()
@@ -147,7 +147,7 @@ function serversOf(target: Target, document: ConfigObject, place: HostPaths): Ma
   return bodies
 }
 
-/** A program and its arguments, which some clients keep in one list. */
+/** Splits a command that a client stores as one list of program and arguments. */
 function withoutList(raw: ConfigObject): ConfigObject {
   const { command } = raw
   return Array.isArray(command) ? { ...raw, command: command[0] as unknown, args: command.slice(1) } : raw
@@ -155,7 +155,7 @@ function withoutList(raw: ConfigObject): ConfigObject {
 
 const destinationClient = (client: string): string => `mcps:${client}`
 
-/** The file in the state folder that takes a client's servers, and the names of those it takes. */
+/** Plans the file in the state folder that takes over a client's servers, and the names of the servers it accepts. */
 async function planDestination(
   { client, file: source, servers }: { client: string; file: string; servers: ReadonlyMap<string, ServerBody> },
   { place, fileSystem = nodeFileSystem, nameOf = (_client, _file, name) => name }: PlanInitOptions,
@@ -195,7 +195,7 @@ async function planDestination(
   return { change, names }
 }
 
-/** Why our own files cannot hold a server: what is moved must be found where it comes to. */
+/** Why the state folder's files cannot hold a server: a moved server must be readable there. */
 function whyRefused(name: string, entry: ConfigObject, place: HostPaths): string | undefined {
   if (!isServerName(name)) return BAD_NAME
   const [read] = mcps.entries({ mcpServers: { [name]: entry } }, place) ?? []
@@ -203,7 +203,7 @@ function whyRefused(name: string, entry: ConfigObject, place: HostPaths): string
   return 'reason' in made ? made.reason : undefined
 }
 
-/** A definition as our own files hold it; its placeholders are in our syntax already. */
+/** A definition in the format of the state folder's files. Its placeholders are already in the bridge's syntax. */
 function toOwnEntry({
   transport,
   description,
@@ -231,7 +231,7 @@ function withOauth({ oauth, signIn, ...fields }: RemoteServer): ConfigObject & {
   return { ...fields, oauth: oauth ? { grant: 'client_credentials', ...oauth } : signIn }
 }
 
-/** The values of variables and headers, and what looks like a secret, are left out: they do not change. */
+/** Leaves out values of variables and headers and anything that looks like a secret: they do not change. */
 function shownDiff(before: string | undefined, after: string, servers: Iterable<ServerBody>): string[] {
   const redactors = Array.from(servers, ({ transport }) => createRedactor(transport))
   const redact = (line: string): string => redactors.reduce((text, hide) => hide(text), line)

@@ -1,6 +1,6 @@
-// Where and how this bridge is registered in each client: the file of its user, the path of the table of servers in it, and the shape of an entry.
-// The shapes are those of the library add-mcp, which registers servers in other clients' files for a living, and so are whole clients that
-// we do not read. Where we do read a client, the path is the reader's, so that what is written is also read.
+// Where and how this bridge is registered in each client: the user's file, the path of its table of servers, and the form of an entry.
+// The forms, and some whole clients that have no reader here, come from the library add-mcp, which registers servers in other clients' files.
+// For a client with a reader, the path is the reader's, so that what is written is also read.
 import { homedir } from 'node:os'
 import nodePath from 'node:path'
 import { type AgentConfig, agents } from 'add-mcp'
@@ -22,23 +22,23 @@ export interface BridgeCommand {
 
 export interface Target {
   client: string
-  /** None for a client in which we register and whose servers we do not look for. */
+  /** Missing for a client whose servers are not read. */
   reader?: Reader
   format: ConfigFormat
-  /** The file is the first of these that is there, or else the first. */
+  /** The first existing file is used, otherwise the first of the list. */
   files: [string, ...string[]]
-  /** The keys that lead to the table of servers. */
+  /** Keys of the table of servers. */
   table: (document: ConfigObject) => string[]
   entry: (command: BridgeCommand, table: string[]) => ConfigObject
-  /** The folder that shows that the client is on the machine when its file is not there yet; none when it shares its folder. */
+  /** Shows that the client is on the machine when its file does not exist yet; undefined when other clients share the folder. */
   folder: string | undefined
 }
 
 /**
- * The command that a client starts this bridge with. It must work from where this bridge runs: only what came through npx is there for npx.
+ * The command with which a client starts this bridge. It must work in the current installation: a bridge started by npx is available only to npx.
  *
  * @param root the folder of this package
- * @param node the program that runs it: clients that are started from a desktop have no PATH to find it by
+ * @param node the path of Node: clients started from a desktop may have no PATH to find it
  */
 export function bridgeCommand(root: string, node: string): BridgeCommand {
   const isFromNpx = root.split(/[/\\]/).includes('_npx')
@@ -48,27 +48,27 @@ export function bridgeCommand(root: string, node: string): BridgeCommand {
 
 type Shape = Pick<Target, 'table' | 'entry'>
 
-/** Claude Code's file lies in the home folder, and Gemini CLI's in a folder that Antigravity has too. */
+/** Claude Code's file is in the home folder, and Antigravity shares Gemini CLI's folder. */
 const FOLDERS: Record<string, (place: HostPaths) => string | undefined> = {
   'claude-code': (place) => join(place, place.home, '.claude'),
   'gemini-cli': () => undefined,
 }
 
-/** What the library calls a client, where it is not what we call it. */
+/** The library's name of a client, if it differs from ours. */
 const LIBRARY_NAMES: Record<string, string> = { 'copilot-cli': 'github-copilot-cli', kiro: 'kiro-cli' }
 
-/** Clients that the library does not know. */
+/** Clients that the library does not support. */
 const OTHER_SHAPES: Record<string, Shape> = {
   amp: { table: () => ['amp.mcpServers'], entry: ({ command, args }) => ({ command, args }) },
   'lm-studio': { table: () => ['mcpServers'], entry: ({ command, args }) => ({ command, args }) },
 }
 
-/** The clients in which this bridge can be registered, whether they are on the machine or not. */
+/** The clients in which this bridge can be registered, whether or not they are on the machine. */
 export function targetsOf(place: HostPaths): Target[] {
   const library = new Map<string, AgentConfig>(Object.entries(agents))
   const known = READERS.flatMap((reader): Target[] => {
     const { client, format } = reader
-    // Cline keeps a list for each editor it runs in.
+    // Cline has a list for each editor that it runs in.
     if (client === 'cline') return []
     const name = LIBRARY_NAMES[client] ?? client
     const agent = library.get(name)
@@ -79,12 +79,12 @@ export function targetsOf(place: HostPaths): Target[] {
     const folder = Object.hasOwn(FOLDERS, client) ? FOLDERS[client]?.(place) : join(place, files[0], '..')
     return [{ ...shape, client, reader, format, files, folder }]
   })
-  // The library finds its paths for this machine and its user, and for no other.
+  // The library knows only the paths of this machine and its user.
   if (place.platform !== process.platform || place.home !== homedir()) return known
   return [...known, ...[...library.values()].map((agent) => unread(agent, place))]
 }
 
-/** The file of a client's user, and those beside it that differ in their extension alone. */
+/** The user's file of a client, and alternatives that differ only in their extension. */
 function filesOf(reader: Reader, place: HostPaths): [string, ...string[]] | undefined {
   const [first, ...more] = reader.locations(place).flatMap(({ scope, path }) => (scope === 'user' ? [path] : []))
   if (first === undefined) return undefined
@@ -93,7 +93,7 @@ function filesOf(reader: Reader, place: HostPaths): [string, ...string[]] | unde
 
 const withoutExtension = (file: string): string => file.replace(/\.\w+$/, '')
 
-/** A client that only the library knows. */
+/** A client that only the library supports. */
 function unread(agent: AgentConfig, place: HostPaths): Target {
   const file = agent.resolveConfigPath?.(agent, { local: false, cwd: place.cwd }) ?? agent.configPath
   const format = agent.format === 'json' ? 'jsonc' : agent.format
@@ -106,9 +106,9 @@ function shapeOf(agent: AgentConfig): Shape {
     table: (document) => (agent.name === 'opencode' && isNewOpencode(document) ? ['mcp', 'servers'] : table),
     entry: (command, keys) => {
       const made = agent.transformConfig(BRIDGE_NAME, command, { local: false, configKey: keys.join('.') })
-      // Without the keys that it leaves undefined.
+      // Removes keys with undefined values.
       const entry = JSON.parse(JSON.stringify(made)) as ConfigObject
-      // Its own code mode would only wrap ours.
+      // OpenCode's own code mode would only wrap the bridge's.
       return agent.name === 'opencode' ? { ...entry, codemode: false } : entry
     },
   }

@@ -1,11 +1,11 @@
-// Loaded only when YAML is edited. Only the lines of the edit change; the whole document is written anew where that cannot be done. Pure.
+// Edits YAML. Loaded only when YAML is edited. Changes only the affected lines; if that is impossible, rewrites the whole document. Pure.
 import { isMap, isScalar, parseDocument, stringify, type Document, type Pair, type YAMLMap } from 'yaml'
 
 type Ranged = { range?: [number, number, number] | null } | null
 
-/** Set the value at a path of keys, or remove it when there is no value. */
+/** Sets the value at a path of keys, or removes it when `value` is undefined. */
 export function editYamlText(text: string, path: readonly string[], value: unknown): string {
-  // Quiet, since a warning would quote the file.
+  // A warning would quote the file.
   const document = parseDocument(text, { logLevel: 'error' })
   const edited = value === undefined ? withoutLines(text, document, path) : withLines(text, document, path, value)
   if (edited !== undefined) return edited
@@ -14,7 +14,7 @@ export function editYamlText(text: string, path: readonly string[], value: unkno
   return document.toString({ lineWidth: 0 })
 }
 
-/** A new key comes last in a map that is written in lines. */
+/** Appends a new key to a block map. */
 function withLines(text: string, document: Document, path: readonly string[], value: unknown): string | undefined {
   const map = blockMapAt(document, path.slice(0, -1))
   const last = map && rangeOf(map.items.at(-1)!)
@@ -33,7 +33,7 @@ function withoutLines(text: string, document: Document, path: readonly string[])
   const map = blockMapAt(document, path.slice(0, -1))
   const pair = map && pairOf(map, path.at(-1))
   const range = pair && rangeOf(pair)
-  // A map without any key would be another value.
+  // A map without keys would become another value.
   if (map === undefined || range === undefined || map.items.length === 1) return undefined
   return text.slice(0, lineStart(text, range.start)) + text.slice(lineEnd(text, range.end))
 }
@@ -47,7 +47,7 @@ function pairOf(map: YAMLMap, key: string | undefined): Pair | undefined {
   return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
 }
 
-/** From the first character of the key to the end of the value, without comments that follow. */
+/** From the first character of the key to the end of the value, without following comments. */
 function rangeOf({ key, value }: Pair): { start: number; end: number } | undefined {
   const from = (key as Ranged)?.range
   const to = (value as Ranged)?.range ?? from
@@ -56,7 +56,7 @@ function rangeOf({ key, value }: Pair): { start: number; end: number } | undefin
 
 const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1
 
-/** Behind the end of the line that the last character before `at` is on. */
+/** The start of the line after the one with the last character before `at`. */
 function lineEnd(text: string, at: number): number {
   if (text[at - 1] === '\n') return at
   const end = text.indexOf('\n', at)

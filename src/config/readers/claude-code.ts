@@ -1,5 +1,5 @@
 // Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), a project's .mcp.json,
-// and the places older versions had.
+// and the locations of older versions.
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'
@@ -36,7 +36,7 @@ function toEntry(raw: ConfigObject): ServerEntry {
   return { ...raw, oauth: withCallback(raw['oauth'], (port) => port && `http://localhost:${port}/callback`) }
 }
 
-/** The servers that were added for the current directory only. Its key may have the other kind of slash on Windows. */
+/** Servers added for the current directory only. On Windows, its key may use the other slash. */
 function localServers(document: ConfigObject, place: HostPaths): unknown {
   const projects = valueAt(document, 'projects')
   const key = isRecord(projects) ? Object.keys(projects).find((folder) => sameFolder(folder, place)) : undefined

@@ -1,4 +1,4 @@
-// Codex: [mcp_servers.name] tables of config.toml. It expands nothing itself; variables are named in fields of their own.
+// Codex: [mcp_servers.name] tables of config.toml. Codex expands nothing; variables are named in separate fields.
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'

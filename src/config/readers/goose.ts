@@ -1,4 +1,4 @@
-// Goose: `extensions` of config.yaml. Those built into Goose are no MCP servers that anybody else could start.
+// Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program could start.
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import type { ServerEntry } from '../server-entry.ts'
@@ -24,7 +24,7 @@ function toEntry(raw: ConfigObject): ServerEntry {
     ...raw,
     command: raw['cmd'],
     env: raw['envs'],
-    // Goose looks these up in its keyring first, which is closed to us; the environment is its other place for them.
+    // Goose looks these up first in its keyring, which the bridge cannot read, then in the environment.
     inheritEnv: raw['env_keys'],
     url: raw['uri'],
     includeTools:

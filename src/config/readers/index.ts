@@ -1,4 +1,4 @@
-// Every source of server definitions, in order of precedence: the first to define a name keeps it.
+// All sources of server definitions, in order of precedence: the first one to define a name keeps it.
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { geminiCli } from './gemini-cli.ts'
@@ -33,10 +33,10 @@ export const READERS: readonly Reader[] = [
   mcpServers,
 ]
 
-/** The names MCP_BRIDGE_SOURCES knows. */
+/** The names that MCP_BRIDGE_SOURCES accepts. */
 export const SOURCE_NAMES: readonly string[] = READERS.map((reader) => reader.client)
 
-/** The readers that a list of names chooses: those named, or with `all` or only `-name`s, all; less every `-name`. */
+/** Selects readers by a list of names: the named ones, or all with `all` or with only `-name`s, without every `-name`. */
 export function chosenReaders(sources: readonly string[]): Reader[] {
   const named = sources.filter((source) => !source.startsWith('-'))
   const all = named.length === 0 || named.includes('all')

@@ -1,4 +1,4 @@
-// OpenCode: `mcp` of opencode.json(c), in both its shapes: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …, disabled}}}.
+// OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …, disabled}}}.
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'
@@ -26,10 +26,10 @@ export const opencode: Reader = {
 }
 
 function serverTable(document: ConfigObject): unknown {
-  // `~/.opencode.json` is older than both shapes, and has `mcpServers`.
+  // `~/.opencode.json` is older than both forms and has `mcpServers`.
   if (document['mcp'] === undefined) return valueAt(document, 'mcpServers')
   const servers = valueAt(document, 'mcp', 'servers')
-  // In the older shape there may be a server that is called "servers".
+  // In the older form, a server may be called "servers".
   const isNewShape = isRecord(servers) && typeof servers['type'] !== 'string'
   return isNewShape ? servers : valueAt(document, 'mcp')
 }

@@ -1,4 +1,4 @@
-// The places that are ours to read: files with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
+// The bridge's own config files, with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { PERMISSIONS_FILE } from '../permission-files.ts'
@@ -6,16 +6,16 @@ import { OWN_SYNTAX } from '../placeholders.ts'
 import type { NamedEntry, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject } from './reader.ts'
 
-/** `mcpServers` of a document, with the file's own `description` for servers that have none. */
+/** `mcpServers` of a document, with the file's `description` for servers without one. */
 function entries(document: ConfigObject): NamedEntry[] | undefined {
-  // A TOML file has its tables in the spelling of TOML.
+  // TOML files may use TOML's spelling.
   const table = valueAt(document, 'mcpServers') ?? valueAt(document, 'mcp_servers')
   return entriesOf(table, OWN_SYNTAX, undefined, valueAt(document, 'description'))
 }
 
 const shared = { format: 'jsonc', entries, dedicated: true } as const
 
-/** The files that MCP_SERVERS_CONFIG names: JSON, or by their suffix TOML or YAML. */
+/** The files in MCP_SERVERS_CONFIG: JSON, or TOML or YAML by their suffix. */
 export const serversConfig: Reader = {
   ...shared,
   client: 'servers-config',
@@ -31,7 +31,7 @@ function formatOf(file: string): ConfigFormat | undefined {
   return /\.ya?ml$/i.test(file) ? 'yaml' : undefined
 }
 
-/** `~/MCPs/*.json`, or the folder that MCP_BRIDGE_STATE_DIR names. */
+/** `~/MCPs/*.json`, or the folder in MCP_BRIDGE_STATE_DIR. */
 export const mcps: Reader = {
   ...shared,
   client: 'mcps',

@@ -1,4 +1,4 @@
-// Where every reader looks for the files of its client, on each platform.
+// This file verifies where each reader looks for its client's files on each platform.
 import { describe, expect, it } from 'vitest'
 import { READERS } from './index.ts'
 import type { HostPaths, Reader } from './reader.ts'

@@ -1,4 +1,4 @@
-// Every reader against a file as its client writes it: what each server becomes, with the placeholders in our syntax.
+// This file verifies every reader against a file in its client's format: the resulting servers, with placeholders in the bridge's syntax.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
@@ -15,7 +15,7 @@ function readerOf(client: string): Reader {
   return reader
 }
 
-/** The servers of a fixture by name: a definition, or the reason why there is none. */
+/** The servers of a fixture by name: a definition, or the reason why it was skipped. */
 async function read(client: string, fixture: string, place: HostPaths = linux): Promise<Record<string, unknown>> {
   const file = fileURLToPath(new URL(`../../../test/fixtures/config/${fixture}`, import.meta.url))
   const reader = readerOf(client)

@@ -1,4 +1,4 @@
-// Clients whose files have {"mcpServers": …} and differ only in where the files are, which placeholders they know and the name of a field or two.
+// Clients whose files have {"mcpServers": …} and differ only in the location, the supported placeholders and the names of one or two fields.
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'
@@ -12,7 +12,7 @@ interface Shape {
   locations: (place: HostPaths) => ConfigLocation[]
   syntax?: PlaceholderSyntax
   map?: (raw: ConfigObject) => ServerEntry
-  /** The key of the table of servers. */
+  /** Key of the table of servers. */
   key?: string
 }
 
@@ -25,10 +25,10 @@ function reader({ client, locations, syntax = {}, map, key = 'mcpServers' }: Sha
   }
 }
 
-/** `serverUrl` for `url`, and `disabledTools`. */
+/** `serverUrl` instead of `url`, and `disabledTools`. */
 function serverUrl(raw: ConfigObject): ServerEntry {
   const url = raw['serverUrl'] ?? raw['url']
-  // With both, the address wins.
+  // If both are set, the URL wins.
   return { ...raw, url, command: url === undefined ? raw['command'] : undefined, excludeTools: raw['disabledTools'] }
 }
 
@@ -44,7 +44,7 @@ export const cursor = reader({
   client: 'cursor',
   locations: (place) => [inHome(place, '.cursor', 'mcp.json'), inProject(place, '.cursor', 'mcp.json')],
   syntax: { env: true, folders: true },
-  // The address that Cursor has its users register leads to Cursor: ours has to be registered beside it.
+  // The redirect address that Cursor's users register leads to Cursor, so the bridge's must be registered in addition.
   map: (raw) => ({
     ...raw,
     oauth: {
@@ -84,7 +84,7 @@ export const cline = reader({
     ]
   },
   syntax: { env: true },
-  // An address without a type is an old SSE one: Streamable HTTP has always been named.
+  // A URL without a type is an old SSE one: Streamable HTTP has always been named.
   map: (raw) => ({
     ...raw,
     type: raw['type'] ?? raw['transportType'] ?? (raw['url'] === undefined ? undefined : 'sse'),
@@ -112,7 +112,7 @@ export const kiro = reader({
   map: (raw) => ({ ...raw, excludeTools: raw['disabledTools'], oauth: kiroOauth(raw['oauth']) }),
 })
 
-/** Its address may be a host and a port only. */
+/** Kiro's redirect address may consist of only a host and a port. */
 function kiroOauth(oauth: unknown): unknown {
   if (!isRecord(oauth)) return oauth
   const { redirectUri } = oauth

@@ -1,5 +1,5 @@
 // VS Code: `servers` and `inputs` of mcp.json in the user's profile and in .vscode/, and `mcp.servers` of the settings.json of early versions.
-// An input is something VS Code asks its user for; we ask the environment and then the terminal (see expand.ts), and know its default.
+// An input is a value that VS Code asks its user for. The bridge uses the environment, then asks in the terminal (see expand.ts); it knows the default.
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'
@@ -30,7 +30,7 @@ export const vscode: Reader = {
   },
 }
 
-/** Only with `sandboxEnabled`; what a server does not say itself is said for all of them beside `servers`. */
+/** Applies only with `sandboxEnabled`. Settings that a server lacks come from those shared by all, beside `servers`. */
 function sandboxOf(raw: ConfigObject, shared: unknown): Pick<ServerEntry, 'sandbox' | 'sandboxEnabled'> {
   if (raw['sandboxEnabled'] === undefined) return { sandbox: undefined }
   const own = raw['sandbox']

@@ -1,4 +1,4 @@
-// Zed: `context_servers` of settings.json, in its flat shape and in the older one where `command` is a table of its own.
+// Zed: `context_servers` of settings.json, in its flat form and in the older one where `command` is a table.
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'
@@ -19,7 +19,7 @@ export const zed: Reader = {
 function toEntry(raw: ConfigObject): ServerEntry {
   const { command } = raw
   if (isRecord(command)) return { ...raw, command: command['path'], args: command['args'], env: command['env'] }
-  // A server of an extension is started by Zed itself; there is only its configuration here.
+  // Zed itself starts the server of an extension; the file has only its configuration.
   if (command === undefined && raw['url'] === undefined) return { unusable: 'is started by an extension of Zed' }
   return raw
 }

@@ -1,4 +1,4 @@
-// A server's command line as its definition has it, for people: quoted where need be, without secrets.
+// A server's command line for people: as in its definition, quoted where needed, without secrets.
 import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { createRedactor } from './redact.ts'
 import { visibleInline } from '../../text/visible.ts'
@@ -6,7 +6,7 @@ import { visibleInline } from '../../text/visible.ts'
 const MAX_WORD_CHARS = 120
 const MAX_LINE_CHARS = 400
 
-/** `npx -y some-server --token=[redacted]`, or the address of a remote server. Placeholders stay as they are written. */
+/** `npx -y some-server --token=[redacted]`, or the URL of a remote server. Placeholders stay as written. */
 export function commandLine(transport: StdioServer | RemoteServer): string {
   const redact = createRedactor(transport)
   if (transport.type !== 'stdio') return visibleInline(redact(transport.url).slice(0, MAX_LINE_CHARS))
@@ -14,7 +14,7 @@ export function commandLine(transport: StdioServer | RemoteServer): string {
   return words.join(' ').slice(0, MAX_LINE_CHARS)
 }
 
-/** One word, told from its neighbours, on one line and not the whole screen. */
+/** Quotes one word if needed, so that it is distinct, on one line and limited in length. */
 export function shellWord(text: string, maxChars: number): string {
   const cut = text.length > maxChars ? `${text.slice(0, maxChars)}… (${text.length} characters)` : text
   return /^[\w@%+=:,./${}[\]<>~^*-]+$/.test(cut) ? cut : visibleInline(JSON.stringify(cut))

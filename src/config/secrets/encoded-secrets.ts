@@ -1,11 +1,11 @@
-// Finds secrets in text that was encoded with what stood around them: base64, and percent-encoding in all its dialects. Pure.
+// Finds secrets in text that was encoded together with its surroundings: base64, and percent-encoding of any kind. Pure.
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const REPLACEMENT = '[redacted]'
 
 /**
- * What base64 of any text with this secret in it contains: bytes are encoded in groups of three, so there is one form for each place where it
- * may begin in a group. What its first and last bytes share with their neighbours is left out. Both alphabets of RFC 4648.
+ * Texts that occur in the base64 of any text containing this secret. Base64 encodes groups of three bytes, so there is one form for each position
+ * of the secret in a group, without the characters it shares with its neighbours. Both alphabets of RFC 4648.
  */
 export function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
@@ -17,7 +17,7 @@ export function base64Forms(secret: string): string[] {
   })
 }
 
-/** A text in which no secret can be read once what is percent-encoded in it is decoded; encoders do not agree on what they encode. */
+/** Redacts secrets that are visible after percent-decoding. Compares decoded text, because encoders differ in which characters they encode. */
 export function redactPercentEncoded(text: string, secrets: readonly string[]): string {
   if (!text.includes('%')) return text
   const { decoded, starts } = decode(text)
@@ -25,7 +25,7 @@ export function redactPercentEncoded(text: string, secrets: readonly string[]): 
   let shown = ''
   let at = 0
   for (const { start, end } of found) {
-    // Secrets may lie within each other, and overlap.
+    // Secrets may contain each other and overlap.
     if (starts[start]! >= at) shown += text.slice(at, starts[start]) + REPLACEMENT
     at = Math.max(at, starts[end]!)
   }
@@ -40,7 +40,7 @@ function placesOf(secret: string, text: string): { start: number; end: number }[
   return places
 }
 
-/** `starts` says for each place of the decoded text where it comes from, its end included. */
+/** `starts` maps each position of the decoded text, including its end, to the original. */
 function decode(text: string): { decoded: string; starts: number[] } {
   const starts: number[] = []
   let decoded = ''

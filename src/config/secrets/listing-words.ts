@@ -1,4 +1,4 @@
-// What a server lists — tools, resources, prompts, instructions — as it is kept and shown: its words cleaned, and no value of its own definition in them.
+// Cleans what a server lists (tools, resources, prompts, instructions) before it is stored and shown: removes hidden text and values of its definition.
 import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { createRedactor } from './redact.ts'
 import { cleanWords } from '../../text/server-words.ts'
@@ -7,7 +7,7 @@ export type ListingCleaner = <T>(listed: T) => T
 
 /** Fields that people and models read. */
 const WORDS = new Set(['title', 'description', 'instructions'])
-/** Fields that name something to the server, or mean something to JSON Schema: they stay as they are. */
+/** Fields with names for the server or keywords of JSON Schema: they stay unchanged. */
 const NAMES = new Set([
   'name',
   'uri',
@@ -21,7 +21,7 @@ const NAMES = new Set([
   '$ref',
   '$id',
 ])
-/** A variable that is set to `info` or to 8080 holds no secret, and descriptions are full of such words. */
+/** A variable with a value like `info` or 8080 is not a secret, and descriptions contain many such words. */
 const ORDINARY = /^(?:[a-z]{1,15}|\d{1,6})$/i
 const MAX_DEPTH = 200
 
@@ -40,7 +40,7 @@ export function createListingCleaner(transport: StdioServer | RemoteServer): Lis
   return <T>(listed: T) => clean(listed, 'instructions', 0) as T
 }
 
-/** A server may tell what folder or program it is for: its tools could not be understood without. */
+/** A server may mention its folder or program: its tools could not be understood otherwise. */
 function withoutPlaces(transport: StdioServer | RemoteServer): StdioServer | RemoteServer {
   const { secrets = [] } = transport
   if (transport.type !== 'stdio') return transport

@@ -1,13 +1,13 @@
-// Finds secrets that were not written in one piece: over several lines, behind prefixes, or cut off at either end. Pure.
+// Finds parts of secrets: split over lines, after prefixes, or cut off at either end. Pure.
 import { REPLACEMENT } from './encoded-secrets.ts'
 
-/** As much of a secret as may show. */
+/** At most this many characters of a secret may be shown. */
 const PIECE = 8
-/** A shorter secret, or one that reads like a path or a sentence, has pieces that ordinary text has, too. */
+/** Parts of a shorter secret, or of one that looks like a path or a sentence, also occur in ordinary text. */
 const MIN_LENGTH = 16
 const TOKEN = /^(?=.*\d)(?=.*[a-z])[^\s/\\]+$/i
 
-/** All that a piece of one of these secrets can be, and which pairs of characters it can begin with: most places of a text are passed over. */
+/** All pieces of these secrets, and the pairs of characters with which one can begin, so that most positions of a text are skipped quickly. */
 export class Pieces {
   readonly #pieces = new Set<string>()
   readonly #beginnings = new Uint8Array(1 << 16)
@@ -22,7 +22,7 @@ export class Pieces {
     }
   }
 
-  /** The text with every piece replaced. */
+  /** Replaces every piece in the text. */
   redact(text: string): string {
     if (this.#pieces.size === 0 || text.length < PIECE) return text
     const hidden = new Uint8Array(text.length)
@@ -30,7 +30,7 @@ export class Pieces {
     return found.includes(true) ? withoutHidden(text, hidden) : text
   }
 
-  /** Marks what is found once the parts that `leftOut` matches are taken away. @returns whether anything was */
+  /** Marks pieces found after removing what `leftOut` matches. @returns whether any was found */
   #hide(text: string, leftOut: RegExp, hidden: Uint8Array): boolean {
     let joined = ''
     const places: number[] = []
@@ -55,7 +55,7 @@ export class Pieces {
 }
 
 const WHITE_SPACE = /\s+/g
-/** What a logger puts before each line ends in one of these. */
+/** A logger's line prefix ends with one of these. */
 const WHITE_SPACE_AND_PREFIXES = /^[^\n]{0,200}[:\]|>][^\S\n]+|\s+/gm
 
 function pairAt(text: string, index: number): number {

@@ -116,11 +116,11 @@ describe('redactor', () => {
           const encoded = bytes.toString(alphabet)
           const shown = hidden(`Basic ${encoded}.`)
           expect(shown).toContain('[redacted]')
-          // What is left is of the neighbours, but for a few bits.
+          // Except for a few bits, only text of the neighbours is left.
           expect(shown.replace('[redacted]', '').length).toBeLessThan(
             'Basic .'.length + ((before + after.length) / 3) * 4 + 8,
           )
-          // The control: it is there to be read.
+          // Control: the secret can be read in the original.
           expect(Buffer.from(encoded, alphabet).toString()).toContain(secret)
         }
       }
@@ -171,7 +171,7 @@ describe('a secret in pieces', () => {
   const secret = 'tk_9fQ2xL7vB4mZ8sWc1NhRj6Yd'
   const redact = createRedactor({ type: 'stdio', command: 'serve', args: [], env: { SECRET: secret } })
   const pieces = [secret.slice(0, 9), secret.slice(9, 18), secret.slice(18)]
-  /** The longest part of the secret that can be read in a text. */
+  /** Length of the longest part of the secret that is visible in a text. */
   const shownOf = (text: string) => {
     for (let length = secret.length; length > 0; length -= 1) {
       for (let at = 0; at + length <= secret.length; at += 1)
@@ -209,7 +209,7 @@ describe('a secret in pieces', () => {
       expect(shownOf(redactStart(redact, text, length))).toBeLessThan(8)
       expect(shownOf(redactEnd(redact, text, length))).toBeLessThan(8)
     }
-    // The control.
+    // Control.
     expect(shownOf(text.slice(0, 270))).toBeGreaterThan(12)
   })
 

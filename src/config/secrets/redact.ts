@@ -1,6 +1,6 @@
-// Takes a server's secrets out of text that may be shown, by value: of its variables, headers and secret arguments, and the credentials in its URL.
-// Commands, paths, package names and plain addresses stay: without them a failure cannot be diagnosed.
-// It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
+// Removes a server's secrets from text that may be shown, by value: its variables, headers, secret arguments, and the credentials in its URL.
+// Commands, paths, package names and plain URLs stay: without them a failure cannot be diagnosed.
+// Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are not in the configuration are not found.
 import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { passedEnvironment } from '../passed-variables.ts'
 import { Pieces } from './redact-pieces.ts'
@@ -8,35 +8,35 @@ import { cleanWords } from '../../text/server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
 import { hasRandomRun, isPlainPlace, secretArguments } from './secret-arguments.ts'
 
-/** Shorter values ("1", "yes") are not secrets, and replacing them everywhere would make text unreadable. */
+/** Shorter values ("1", "yes") are not secrets, and replacing them would make text unreadable. */
 const MIN_SECRET_LENGTH = 4
-/** A shorter value becomes base64 that ordinary text may hold. */
+/** The base64 of a shorter value may occur in ordinary text. */
 const MIN_ENCODED_LENGTH = 6
-/** A line of a multi-line secret, such as a key file, that is long enough to be told from ordinary text. */
+/** A line of a multi-line secret, such as a key file, that is long enough to be distinctive. */
 const MIN_LINE_LENGTH = 16
 
-/** A server's words, cleaned and without its secrets. */
+/** Cleans a server's text and removes its secrets. */
 export type Redactor = (text: string) => string
 
 export function createRedactor(transport: StdioServer | RemoteServer): Redactor {
-  // Most servers never say anything that has to be redacted.
+  // Most servers never write anything that must be redacted.
   let forms: Forms | undefined
   let pieces: Pieces | undefined
   return (text) => {
     forms ??= formsOf(transport)
     pieces ??= new Pieces(forms.plain)
-    // Invisible characters are removed first: a secret could be split by them.
+    // Removes invisible characters first: they could split a secret.
     text = cleanWords(text)
     for (const form of forms.written) if (text.includes(form)) text = text.replaceAll(form, REPLACEMENT)
     return pieces.redact(redactPercentEncoded(text, forms.plain))
   }
 }
 
-/** What is looked for; the longest first, since a secret that holds another one must not be left half readable. */
+/** The texts to find, longest first: a secret that contains another one must be replaced completely. */
 interface Forms {
   /** The secrets themselves. */
   plain: string[]
-  /** These, and what they become inside of JSON and of base64. */
+  /** The secrets, and their forms inside JSON and base64. */
   written: string[]
 }
 
@@ -46,12 +46,12 @@ function formsOf(transport: StdioServer | RemoteServer): Forms {
   for (const part of valuesOf(transport)) {
     if (part.length < MIN_SECRET_LENGTH || plain.has(part)) continue
     plain.add(part)
-    // A space in an address may be a plus sign.
+    // In a URL, a plus sign may stand for a space.
     const asForm = part.replaceAll(' ', '+')
     plain.add(asForm)
     written.add(part).add(asForm).add(JSON.stringify(part).slice(1, -1))
     if (part.length < MIN_ENCODED_LENGTH) continue
-    // Client ids and secrets are percent-encoded before they become base64, RFC 6749 section 2.3.1.
+    // Client ids and secrets are percent-encoded before base64, RFC 6749 section 2.3.1.
     for (const text of new Set([part, orEmpty(() => encodeURIComponent(part))])) {
       for (const form of base64Forms(text)) written.add(form)
     }
@@ -63,19 +63,19 @@ function longestFirst(texts: ReadonlySet<string>): string[] {
   return [...texts].toSorted((a, b) => b.length - a.length)
 }
 
-/** A secret that was cut off at this point would no longer be known as one: text is cut generously first, and exactly afterwards. */
+/** A secret that is cut at the edge could not be recognised, so text is first cut with this margin and exactly afterwards. */
 const MARGIN = 16 * 1024
 
-/** The end of a text, redacted, in `maxLength` characters. */
+/** The end of a text, redacted, at most `maxLength` characters. */
 export function redactEnd(redact: Redactor, text: string, maxLength: number): string {
   const shown = redact(text.slice(-(maxLength + MARGIN))).slice(-maxLength)
   return Buffer.from(shown).toString()
 }
 
-/** The beginning of a text, redacted, in `maxLength` characters. */
+/** The beginning of a text, redacted, at most `maxLength` characters. */
 export function redactStart(redact: Redactor, text: string, maxLength: number): string {
   const shown = redact(text.slice(0, maxLength + MARGIN)).slice(0, maxLength)
-  // A part of a text keeps the whole of it in memory until it is copied, and errors and log messages are kept.
+  // A substring keeps the whole text in memory until it is copied, and errors and log messages are kept.
   return Buffer.from(shown).toString()
 }
 
@@ -94,12 +94,12 @@ function valuesOf(transport: StdioServer | RemoteServer): string[] {
   return [...[...values, ...secrets].flatMap(partsOf), ...credentialsIn(transport.url)]
 }
 
-/** What an option or a variable on a command line is set to. */
+/** The value of an option or variable on a command line. */
 function valueOf(arg: string): string {
   return /^-{0,2}[\w.-]+=(.+)$/s.exec(arg)?.[1] ?? arg
 }
 
-/** The value itself and the parts of it that programs print alone. */
+/** The value, and parts of it that programs may print separately. */
 function partsOf(value: string): string[] {
   const parts = [value, ...value.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_LENGTH)]
   const scheme = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)
@@ -107,27 +107,27 @@ function partsOf(value: string): string[] {
   return [...parts, ...credentialsIn(value)]
 }
 
-/** The parts of an address that only its owner knows; none of what is not a valid address. */
+/** The parts of a URL that are secret; none for an invalid URL. */
 function credentialsIn(address: string): string[] {
   if (!address.includes('://') || !URL.canParse(address)) return []
   const { username, password, pathname, searchParams } = new URL(address)
-  // Many services hand out addresses with a token in their path, and servers quote the path of a request that fails.
+  // Many services issue URLs with a token in the path, and servers quote the path of a failed request.
   const segments = pathname.split('/').filter((part) => part.length >= MIN_LINE_LENGTH && hasRandomRun(decoded(part)))
   const parts = [username, password, ...segments].flatMap((part) => [part, decoded(part)])
-  // What the name and the password become in an Authorization header, RFC 7617.
+  // Name and password as in an Authorization header, RFC 7617.
   if (username || password) parts.push(Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64'))
   const values = [...searchParams.values()]
   return [...parts, ...values, ...values.map((value) => encodeURIComponent(value))].filter(isNoPlaceholder)
 }
 
-/** For a definition as it is written: a placeholder of a secret is not secret. A default value may be. */
+/** For a definition as written: a placeholder for a secret is not secret, but a default value may be. */
 function isNoPlaceholder(text: string): boolean {
   return text.includes(':-') || !/^(\w+ )?(\$\{|%7B|\$%7B)[^{}]*(\}|%7D)$/i.test(text)
 }
 
 const decoded = (text: string): string => orEmpty(() => decodeURIComponent(text))
 
-/** Lone surrogates and stray percent signs cannot be encoded or decoded, so they have no such variant. */
+/** Lone surrogates and stray percent signs cannot be encoded or decoded, so they have no such form. */
 function orEmpty(make: () => string): string {
   try {
     return make()

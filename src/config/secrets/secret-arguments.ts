@@ -1,18 +1,18 @@
-// Which words of a command line, and which values, are secrets by the look of them or by the name they have. Pure.
-// Commands, paths, package names and addresses without credentials are not secret: an error without them would not help.
+// Decides which words of a command line, and which values, are secrets, by their form or their name. Pure.
+// Commands, package names, and paths and URLs without credentials are not secret: an error without them would not help.
 
 const SECRET_NAME =
   /(^|[-_.])(\w*(key|token|secret|passw(or)?d|passphrase|credentials?)|pass|pwd|pw|auth\w*|bearer|pat|dsn|header|H)$/i
-/** Of programs that take the variables of another one: `docker run -e NAME=value`. */
+/** An option of programs that pass variables to another program: `docker run -e NAME=value`. */
 const VARIABLE_OPTION = /^(-e|--env)$/
 const PREFIX =
   /^(sk|pk|rk)[-_]|^gh[pousr]_|^(github_pat|hf|npm|shpat|dop_v1|lin_api)_|^(glpat|pypi|xox[abeprs]|xapp)-|^(AKIA|ASIA|AIza|eyJ|ya29\.)/
 const MIN_TOKEN_LENGTH = 10
-/** Between letters and digits, or cases: words and version numbers have fewer. */
+/** Changes between letters and digits, or between cases: words and version numbers have fewer. */
 const MIN_CHANGES = 4
 const MIN_CASE_CHANGES = 8
 
-/** The secret parts of a command line's arguments. A placeholder by itself is not secret. */
+/** The secret parts of a command line's arguments. A placeholder alone is not secret. */
 export function secretArguments(args: readonly string[]): string[] {
   return args
     .flatMap((arg, index) => secretsOf(arg, args[index - 1]))
@@ -27,21 +27,21 @@ function secretsOf(arg: string, before = ''): string[] {
     return isVariable || SECRET_NAME.test(name) || looksLikeToken(value) ? [value] : []
   }
   if (/^--?[A-Za-z]/.test(before) && !before.includes('=') && SECRET_NAME.test(before) && !arg.startsWith('-')) {
-    // A header: what stands behind its name.
+    // For a header, the text after its name.
     const value = /^[\w-]+:\s*(.+)$/s.exec(arg)?.[1]
     return value === undefined || URL.canParse(arg) ? [arg] : [value]
   }
   return looksLikeToken(arg) ? [arg] : []
 }
 
-/** Is a text random characters? What has the form of a path, a package or an address is judged by its parts elsewhere. */
+/** Whether a text consists of random characters. Paths, packages and URLs are judged by their parts elsewhere. */
 function looksLikeToken(text: string): boolean {
   if (/^(~|\.{1,2})?[/\\]|^[A-Za-z]:[/\\]|^@?[\w.-]+\/|:\/\//.test(text)) return false
   if (PREFIX.test(text) && text.length >= MIN_TOKEN_LENGTH) return true
   return hasRandomRun(text)
 }
 
-/** Does a text have a run of letters and digits that looks random? */
+/** Whether a text contains a run of letters and digits that looks random. */
 export function hasRandomRun(text: string): boolean {
   return text.split(/[^A-Za-z0-9]+/).some((run) => {
     if (run.length < MIN_TOKEN_LENGTH) return false
@@ -56,7 +56,7 @@ function changesIn(run: string, kindOf: (char: string) => string): number {
   return kinds.filter((kind, index) => index > 0 && kind !== kinds[index - 1]).length
 }
 
-/** A path or an address that holds no credentials: worth reading, and no secret, also as the value of a variable. */
+/** Whether a value is a path or URL without credentials: useful to show, and not secret, even as the value of a variable. */
 export function isPlainPlace(value: string): boolean {
   if (/^(~[/\\]|\/|[A-Za-z]:[/\\])/.test(value)) return /^[\w\\/.:~@ +,-]+$/.test(value) && !hasRandomRun(value)
   if (!/^(https?|wss?):\/\//.test(value) || !URL.canParse(value)) return false

@@ -2,7 +2,7 @@
 import type { OtherLanguage } from '../../protocol/frames.ts'
 import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from '../setting-kinds.ts'
 
-/** What cells can be written in besides Python. */
+/** Languages of cells besides Python. */
 const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash', 'javascript']
 
 const languages: Setting<readonly OtherLanguage[]> = {

@@ -1,4 +1,4 @@
-// Settings of `run --http`, and of where things are kept.
+// Settings of `run --http`, and of where files are stored.
 import { standardCacheDir } from '../cache-folder.ts'
 import path from 'node:path'
 import {
@@ -36,7 +36,7 @@ const oauthIssuers: Setting<readonly string[]> = {
   },
 }
 
-/** RFC 8414, section 2. Without TLS, anyone on the way could publish keys. */
+/** RFC 8414, section 2. Without TLS, anyone on the network path could publish keys. */
 function isIssuer(text: string): boolean {
   if (!isPlainHttpAddress(text) || /[@"\\]/.test(text)) return false
   const { protocol, hostname } = new URL(text)
@@ -50,7 +50,7 @@ const storage: Setting<string | undefined> = {
   defaultText: 'none',
   allowed: 'a connection URL such as postgres://sandbridge:PASSWORD@db.example.com/sandbridge',
   whenMissing: () => undefined,
-  // A server on a socket has no host: postgres://ann:PASSWORD@/sandbridge?host=/run/postgresql
+  // A server on a Unix socket has no host: postgres://ann:PASSWORD@/sandbridge?host=/run/postgresql
   parse: (text) =>
     /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined,
   secret: true,

@@ -1,4 +1,4 @@
-// Settings of the sandboxes that cells run in, and of what the model is shown of data.
+// Settings of sandboxes, and of masking data that the model sees.
 import { IMAGE_NAME } from '../server-definition.ts'
 import {
   absolutePath,
@@ -15,7 +15,7 @@ import {
   isHttpUrl,
 } from '../setting-kinds.ts'
 
-/** A host folder given to cells. */
+/** A host folder mounted for cells. */
 interface Mount {
   path: string
   mode: 'ro' | 'rw'
@@ -34,7 +34,7 @@ const mount: Setting<Mount | undefined> = {
   },
 }
 
-/** An absolute path is one; whatever else begins like a path cannot be the name of an image. */
+/** An absolute path is a root folder; anything else that starts like a path is not an image name. */
 const image: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_IMAGE',
   meaning:
@@ -56,7 +56,7 @@ const runtimeByName = choice(
   { bwrap: 'bubblewrap', k8s: 'kubernetes' },
 )
 
-/** By name, or by the path of the program, whose name says which. */
+/** By name, or by the path of the program, whose file name is used. */
 const runtime: Setting<(typeof RUNTIMES)[number]> = {
   ...runtimeByName,
   parse: (text, context) => runtimeByName.parse(/[/\\]/.test(text) ? programName(text) : text, context),
@@ -200,7 +200,7 @@ export const SANDBOX_SETTINGS = {
     {
       allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       separator: /\s+/,
-      // Never an option: the words end up on an installer's command line.
+      // Never an option: the words are passed to an installer's command line.
       matches: /^[^-\s]\S*$/,
     },
   ),

@@ -49,7 +49,7 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
-/** The only registry whose names are known to be their owners'. */
+/** The only registry that verifies the owners of names. */
 export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
 
 const registries: Setting<readonly string[]> = {

@@ -10,7 +10,7 @@ const clientMetadataUrl: Setting<string | undefined> = {
   parse: (text) => (isDocumentAddress(text) ? text : undefined),
 }
 
-/** What may be a client id, draft-ietf-oauth-client-id-metadata-document section 3. */
+/** Whether the URL may be a client id, draft-ietf-oauth-client-id-metadata-document section 3. */
 function isDocumentAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, pathname, username, password } = new URL(text)

@@ -1,12 +1,12 @@
-// The methods for artifacts: what a cell keeps beyond its session. Whether it may be kept is the store's to say.
+// The methods for artifacts, which a cell stores beyond its session. The store decides what may be stored.
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import { method } from './method.ts'
 
-// Bounded here only against nonsense; the store says in words how long a name may be.
+// A sanity limit; the store reports the real limit of a name.
 const name = z.string().max(100_000)
 
-/** A piece of an artifact on its way into the sandbox, before base64. */
+/** Bytes of an artifact per reply, before base64. */
 const PIECE_BYTES = 4 << 20
 
 export const artifactMethods = {
@@ -23,7 +23,7 @@ export const artifactMethods = {
 
   artifacts: method(z.object({}), (_, { artifacts }) => artifacts.list()),
 
-  /** A piece of a version; without a number, of the newest one. */
+  /** A piece of a version; without a version number, of the newest one. */
   open_artifact: method(
     z.object({
       name,
@@ -37,7 +37,7 @@ export const artifactMethods = {
   ),
 }
 
-/** Node's decoder skips characters that are not base64, and would return other bytes than were meant. */
+/** Node's decoder silently skips characters that are not base64, and would return wrong bytes. */
 export function fromBase64(text: string): Buffer {
   const data = Buffer.from(text, 'base64')
   if (data.length !== (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0)) {

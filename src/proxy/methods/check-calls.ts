@@ -1,5 +1,5 @@
-// The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known, and by the user where
-// the rules say so; nothing is started.
+// The method by which a kernel submits the calls in a cell's source before it runs any of it. Answered from known tools, and by asking the user
+// where a rule asks; no server is started.
 import * as z from 'zod'
 import { bindArguments, UNKNOWN } from '../../catalog/calls/bind.ts'
 import { withoutRaw } from '../../catalog/calls/check-arguments.ts'
@@ -11,11 +11,11 @@ import { method } from './method.ts'
 
 const MAX_CALLS = 1000
 const MAX_PROBLEMS = 20
-/** Of one call. Judged are those that a person or a model has written. */
+/** Per call. A person or a model does not write more. */
 const MAX_ARGUMENTS = 100
 
 const name = z.string().max(1_000)
-/** An argument: `{value}` for a literal, `{}` for anything else. */
+/** An argument: `{value}` for a literal, `{}` for any other expression. */
 const argument = z
   .object({ value: z.unknown().optional() })
   .transform((seen) => ('value' in seen ? seen.value : UNKNOWN))
@@ -29,7 +29,7 @@ const seenCall = z.object({
 })
 
 interface Problem {
-  /** Which of the calls. */
+  /** Index of the call. */
   call: number
   code: string
   message: string
@@ -72,13 +72,13 @@ function problemOf(call: number, { code, message, hint }: BridgeError): Problem 
   return { call, code, message, hint }
 }
 
-/** The arguments as they will be sent; undefined where the source does not say all of them. */
+/** The arguments as they will be sent; undefined unless the source has all of them as literals. */
 function literalArguments(
   tool: CatalogTool,
   { args, kwargs, partial }: z.infer<typeof seenCall>,
 ): Record<string, unknown> | undefined {
   const isKnown = !partial && [...args, ...Object.values(kwargs)].every((value) => value !== UNKNOWN)
-  // What is sent for a prompt or a resource is not what its method is given.
+  // For a prompt or a resource, other arguments are sent than the method takes.
   if (!isKnown || tool.method !== undefined) return undefined
   try {
     return bindArguments(tool, args, withoutRaw(tool, kwargs))

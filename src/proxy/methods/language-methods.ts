@@ -1,4 +1,4 @@
-// The method by which a kernel gets the program that runs cells of another language.
+// The method by which a kernel fetches the program that runs cells of another language.
 import * as z from 'zod'
 import { languageFiles } from '../../languages/language-files.ts'
 import { method } from './method.ts'

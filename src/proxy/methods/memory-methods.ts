@@ -1,8 +1,8 @@
-// The methods for memories: small values that a cell keeps for the user. Whether one may be kept is the store's to say.
+// The methods for memories: small values that a cell stores for the user. The store decides what may be stored.
 import * as z from 'zod'
 import { method } from './method.ts'
 
-// Bounded here only against nonsense; the store says in words how long a key may be.
+// A sanity limit; the store reports the real limit of a key.
 const key = z.string().max(100_000)
 
 export const memoryMethods = {

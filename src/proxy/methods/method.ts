@@ -1,4 +1,4 @@
-// What a method of the proxy is: params that are parsed before anything else happens, and a handler that is given all it may use.
+// Defines a method of the proxy: params that are parsed first, and a handler that receives everything it may use.
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
@@ -28,8 +28,8 @@ interface ProxyOptions {
   catalog: Catalog
   upstreams: Upstreams
   /**
-   * Sign the cell's user in to a server, and nobody else.
-   * @returns whether the calls of this cell are made with it, or those of the next one
+   * Signs this cell's user in to a server; never another user.
+   * @returns whether the sign-in counts for calls of this cell or only from the next cell on
    * @throws BridgeError as `Upstreams.signIn` does
    */
   signIn: (server: string, options: SignInOptions) => Promise<'now' | 'next-cell'>
@@ -41,48 +41,48 @@ interface ProxyOptions {
   projects: ProjectStore | undefined
   savedTools: SavedToolStore
   loadableTools: LoadableTools
-  /** Loaded at the first need. */
+  /** Loaded at the first use. */
   registries: () => Promise<Registries>
   addedServers: AddedServersAccess
-  /** Take over what has changed in the files of the user's servers. */
+  /** Applies changes in the config files of the user's servers. */
   refreshServers: () => Promise<void>
-  /** For the summary. */
+  /** For the capability summary. */
   facts: SandboxFacts
-  /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
+  /** Loads a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
 }
 
-/** How a server of a registry becomes one of the user's. */
+/** Adds a server of a registry to the user's servers. */
 export interface AddedServersAccess {
   /** `podman` or `docker`. */
   engine(): Promise<string>
-  /** In a jail, where one can be made. */
+  /** Puts it in a jail where this machine can make one. */
   jailed(addition: Addition): Promise<Addition>
-  /** Start it once, and keep it. @throws BridgeError with why it did not start */
+  /** Starts it once, then saves it. @throws BridgeError with the reason why it did not start */
   add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
 }
 
-/** What all calls of one cell are served with. */
+/** Everything that all calls of one cell share. */
 export interface CellContext extends ProxyOptions {
   events: EventStream
-  /** The cell. */
+  /** The cell that makes the calls. */
   origin: Origin
-  /** What its user may use up; missing for one that has no limits. */
+  /** Limits of its user; missing for a user without limits. */
   quota?: UserQuota | undefined
   scope: Scope
-  /** Whom upstreams may ask something meanwhile. */
+  /** The client that upstreams may ask something during calls. */
   asker: Asker | undefined
   /** Missing when every call is allowed. */
   permissions: CellPermissions | undefined
   session: Session
-  /** What the reader of the cell's result should know, a sentence each. */
+  /** Notes for the reader of the cell's result, one sentence each. */
   notes: Set<string>
-  /** The artifacts that the running cell has saved. */
+  /** Artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads
-  /** The cell's errors are read by a person at a terminal, not by a model. */
+  /** A person at a terminal reads the cell's errors, not a model. */
   forPerson: boolean
-  /** Hears how far servers are with their calls. */
+  /** Receives the progress of servers with their calls. */
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }
 

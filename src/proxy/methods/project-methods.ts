@@ -1,4 +1,4 @@
-// The methods for `/projects`: the kernel brings the files in before a cell and hands over what has changed after it. Whether that is kept is the store's to say.
+// The methods for `/projects`: the kernel fetches the files before a cell and sends changes after it. The store decides what may be stored.
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import { fromBase64 } from './artifact-methods.ts'
@@ -6,7 +6,7 @@ import { method } from './method.ts'
 
 const PIECE_BYTES = 4 << 20
 const MAX_PATHS = 1_000
-// Bounded here only against nonsense.
+// Sanity limits only.
 const place = z.string().min(1).max(5_000)
 const places = z.array(place).max(MAX_PATHS).default([])
 
@@ -21,7 +21,7 @@ export const projectMethods = {
       })),
   ),
 
-  /** The files in their order, as many as fit into 4 MiB, of the first from `offset` on. What is no longer there has no data. */
+  /** Returns the files in order, as many as fit in 4 MiB, the first from `offset` on. A file that no longer exists has no data. */
   read_projects: method(
     z.object({
       paths: z.array(place).min(1).max(MAX_PATHS),

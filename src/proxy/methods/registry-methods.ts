@@ -1,4 +1,4 @@
-// The methods for registries: what servers there are that the user has not configured.
+// The methods for registries: servers that the user has not configured.
 import * as z from 'zod'
 import { summaryLine, summaryOf } from '../../registry/describe-server.ts'
 import { requestServer } from '../user/request-server.ts'

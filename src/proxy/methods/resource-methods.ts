@@ -1,5 +1,5 @@
-// Serves what every server can be asked beside its tools: its resources and prompts, and the list of its tools. Results take the form of tool results, so that the
-// kernel turns them into native values by the same rules: text into str, images and sounds into media, other contents into bytes, lists and messages into records.
+// Serves the methods of every server beside its tools: resources, prompts, and the list of tools. Results have the form of tool results, so that the
+// kernel converts them by the same rules: text to str, images and sounds to media, other contents to bytes, lists and messages to records.
 import { bindArguments } from '../../catalog/calls/bind.ts'
 import { promptTexts } from '../../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
@@ -10,8 +10,8 @@ import { observed } from '../observed-call.ts'
 import type { CallContext } from './method.ts'
 
 /**
- * @param raw answer with what the server said instead
- * @throws BridgeError PROXY_ARGUMENTS_INVALID before anything is sent; UPSTREAM_* or TOOL_FAILED for what became of it
+ * @param raw return the server's response unchanged
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID before anything is sent; UPSTREAM_* or TOOL_FAILED when the request fails
  */
 export async function callServerMethod(
   method: CatalogTool,
@@ -81,7 +81,7 @@ const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) 
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
 }
 
-/** Under their true names. What only an old list of prompts rules out is judged again by a new one; a prompt in no list takes anything. */
+/** Arguments under their true names. A refusal based on an old list of prompts is checked against a new list; an unlisted prompt accepts anything. */
 async function promptArguments(
   server: string,
   name: string,

@@ -1,4 +1,4 @@
-// The methods for saved tools: functions that cells keep for later sessions, and their place in the search for tools.
+// The methods for saved tools: functions that cells save for later sessions, and searches that include them.
 import * as z from 'zod'
 import type { Detail, ToolDoc } from '../../catalog/calls/tool-doc.ts'
 import { oneLine } from '../../text/one-line.ts'
@@ -18,7 +18,7 @@ export const savedToolMethods = {
     return shown(await savedTools.save(content, () => checkSavedTool(content)))
   }),
 
-  /** What the import in a cell runs. */
+  /** Used by an import in a cell. */
   load_saved_tool: method(z.object({ name, version }), ({ name: wanted, version: number }, { savedTools }) =>
     savedTools.find(wanted, number ?? undefined),
   ),
@@ -39,7 +39,7 @@ export const savedToolMethods = {
   }),
 }
 
-/** Search the tools of servers and, unless only some servers are asked for, the saved ones, in one ranking. The cell is told of those that are broken. */
+/** Searches the tools of servers and, unless only some servers are named, the saved tools, in one ranking. Notes tell the cell about broken saved tools. */
 export async function searchTools(
   query: string,
   options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },
@@ -52,10 +52,10 @@ export async function searchTools(
   return docs
 }
 
-/** As the names of a session's servers and tools are listed in the summary. */
+/** The lines of saved tools in the summary. */
 export async function savedToolLines(loadableTools: LoadableTools): Promise<string[]> {
   const { tools, broken } = await loadableTools.list()
-  // The broken ones first: the end of a long list is not shown.
+  // Broken tools first: the end of a long list is cut.
   return [
     ...broken.map((tool) => `${tool.name} is broken: ${oneLine(tool.problem, MAX_PROBLEM_CHARS)}`),
     ...tools.map((tool) => savedToolLine(tool)),
@@ -73,7 +73,7 @@ function brokenNote(broken: BrokenTool[]): string {
   return `Not searched, because they cannot be loaded: ${names} (saved tools). See print(runtime.list_saved_tools())`
 }
 
-/** What a cell is told of a saved tool. */
+/** The fields of a saved tool that a cell sees. */
 export function shown({ name: toolName, version: number, description, signature, createdAt, ...tool }: SavedTool) {
   const line = savedToolLine({ name: toolName, description, signature, ...tool })
   return { name: toolName, version: number, description, signature, createdAt, line }

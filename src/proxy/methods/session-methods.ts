@@ -1,4 +1,4 @@
-// The methods by which a cell learns of its own session and its earlier output, and ends it.
+// The methods by which a cell reads facts about its session and its earlier output, and ends the session.
 import * as z from 'zod'
 import { checkpoint } from '../../session/checkpoint.ts'
 import { method } from './method.ts'

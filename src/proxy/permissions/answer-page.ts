@@ -1,28 +1,28 @@
-// Questions about calls whose client cannot ask: how the user learns of the page where they can be answered. Links reach the user's own log and browser,
-// and a client that shows links to its user; never the sandbox, a result or an error.
+// Questions about calls when the client cannot ask: tells the user about the page where they can answer. Links go to the user's own log and browser,
+// and to a client that shows links to its user; never to the sandbox, a result or an error.
 import { randomUUID } from 'node:crypto'
 import { openBrowser } from '../../process/open-browser.ts'
 import type { KeptQuestion, KeptQuestions } from '../../state/kept-questions.ts'
 import type { Asker, Question } from '../user/questions.ts'
 import { type Answer, isAnswer } from './ask-by-elicitation.ts'
 
-/** Where the user can answer, beside a terminal. */
+/** The page where the user can answer, as an alternative to a terminal. */
 export interface AnswerPage {
-  /** It opens only in a browser that was let in. */
+  /** Opens only in a browser that was let in. */
   readonly address: string
-  /** Is it open in a browser? */
+  /** Whether it is open in a browser. */
   readonly isOpen: boolean
-  /** Lets the browser in that opens it first, to all questions. */
+  /** Makes a link that lets the first browser that opens it answer all questions. */
   newLink(view: 'ask'): string
-  /** Lets the browser that opens it first answer one question, and nothing else. */
+  /** Makes a link that lets the first browser that opens it answer this question only. */
   linkTo(question: KeptQuestion): string
   close(): void
 }
 
-/** For so long a browser that was opened may take to show the page. */
+/** How long a browser may take to show the page. */
 const OPENING_MS = 30_000
 
-/** Opens the page in the user's browser, unless it is there already: questions come in bursts. */
+/** Opens the page in the user's browser unless it is open already: questions come in bursts. */
 export class Browser {
   #openedAt = -Infinity
 
@@ -38,7 +38,7 @@ export function canShowLinks(asker: Asker): boolean {
   return asker.canAnswer(linkTo('', ''))
 }
 
-/** The client shows its user a link to the question, and the answer is given there. @returns undefined when none comes in time */
+/** Asks the client to show its user a link, and waits for the answer on the page. @returns undefined when no answer comes in time */
 export async function askByLink(
   asker: Asker,
   { question, link, questions }: { question: KeptQuestion; link: string; questions: KeptQuestions },

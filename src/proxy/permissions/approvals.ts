@@ -1,5 +1,5 @@
-// Asking the user about calls of one cell. Calls of one tool with arguments of the same names that wait together are one question, and questions come
-// one after the other. Everything but a clear yes in time is a no, and a yes is for the calls that were shown.
+// Asks the user about calls of one cell. Waiting calls of one tool with the same argument names form one question, and questions are asked one at
+// a time. Anything but a clear yes in time counts as a no. A yes is for the calls that were shown.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../events/new-id.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
@@ -24,10 +24,10 @@ interface Waiting extends Approval {
   settle: (refusal: BridgeError | undefined) => void
 }
 
-/** Calls that are made at once come one by one: for so long without another one they are waited for, to be one question. */
+/** Calls made at once arrive one by one: gather until none has arrived for this long, so that they become one question. */
 const GATHER_MS = 100
 const MAX_GATHERINGS = 10
-/** Of one cell. */
+/** Per cell. */
 const MAX_WAITING = 1_000
 
 export class Approvals {
@@ -42,7 +42,7 @@ export class Approvals {
     this.#cell = cell
   }
 
-  /** @throws BridgeError PERMISSION_DENIED unless the user allows the call, or has; CANCELLED when it is given up meanwhile */
+  /** @throws BridgeError PERMISSION_DENIED unless the user allows the call or has allowed it; CANCELLED when it is cancelled meanwhile */
   async approve(approval: Approval): Promise<void> {
     if (this.#isGranted(approval.call)) return
     if (this.#waiting.length >= MAX_WAITING)
@@ -53,14 +53,12 @@ export class Approvals {
       approval.signal.addEventListener('abort', () => this.#settle([waiting], givenUp()), { once: true })
       if (!this.#isAsking) void this.#askAll()
     })
-    // An answer and a cancellation that come together: the call is not made.
+    // When an answer and a cancellation arrive together, the call is not made.
     if (approval.signal.aborted) throw givenUp()
     if (refusal) throw refusal
   }
 
-  /**
-   * One question for the calls that are seen in a cell before it runs, where some can be shown whole. @returns why each is not made, if it is not
-   */
+  /** Asks one question for the calls seen in a cell before it runs, if at least one has all its arguments. @returns the refusal of each call, if any */
   async foresee(
     seen: readonly (Omit<Approval, 'signal'> & { isExact: boolean })[],
     signal: AbortSignal,
@@ -79,7 +77,7 @@ export class Approvals {
     return seen.map((one) => (open.includes(one) ? this.#refusalOf(one, answer) : undefined))
   }
 
-  /** One question after the other, until no call waits. */
+  /** Asks one question at a time until no call waits. */
   async #askAll(): Promise<void> {
     this.#isAsking = true
     try {
@@ -119,7 +117,7 @@ export class Approvals {
     }
   }
 
-  /** The answer, or why there is none. */
+  /** Returns the answer, or the reason for having none. */
   async #ask(
     text: string,
     group: readonly Pick<Approval, 'tool' | 'call' | 'decision'>[],
@@ -142,7 +140,7 @@ export class Approvals {
     }
   }
 
-  /** Of a client that cannot ask: what its user has answered in a terminal or on the page since the calls were made before, or answers by a link. */
+  /** For a client that cannot ask: returns the answer that the user gave since an earlier run in a terminal or on the page, or asks by a link. */
   async #keptAnswer(
     text: string,
     group: readonly Pick<Approval, 'call'>[],
@@ -177,7 +175,7 @@ export class Approvals {
     return { why: 'this client cannot ask its user', hint: unasked(page?.address) }
   }
 
-  /** @returns what tells of the answer */
+  /** @returns a function that reports the answer */
   #tellQuestion(message: string, group: readonly Pick<Approval, 'call'>[]): (answer: string) => void {
     const { events, origin } = this.#cell
     if (!events.active) return () => {}
@@ -197,14 +195,14 @@ export class Approvals {
       events.emit({ type: 'question.answered', ...about, answer, durationMs: performance.now() - askedAt })
   }
 
-  /** @param isExact whether the arguments are all that will be sent */
+  /** @param isExact whether the arguments are complete */
   async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
     if (answer === 'yes' && isExact) this.#grants.once(call)
     if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
     if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
     if (answer === 'yes-session' || answer === 'yes-always')
       this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
-    // Rules are for everybody: one of several users decides for their own session.
+    // Rules apply to all users, so with several users the answer counts for this session only.
     if (answer !== 'yes-always' || this.#cell.origin.user !== undefined) return
     try {
       await this.#permissions.allowAlways(tool)
@@ -246,14 +244,14 @@ const UNWATCHED = {
   hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
 }
 
-/** For a person who runs a command in a pipe or a job. */
+/** For a command that runs in a pipe or a job. */
 function noTerminal(group: readonly Pick<Approval, 'call'>[]): { why: string; hint: string } {
   const names = [...new Set(group.map(({ call: { server, tool } }) => `${server}__${tool}`))]
   const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions allow ${names.join(' ')}`
   return { why: 'there is no terminal to ask in', hint }
 }
 
-/** Code in the sandbox can read this: the address of the page is not secret, a link that opens it is. */
+/** Code in the sandbox can read this: it may know the page's address, but must not get a link that opens it. */
 function unasked(page: string | undefined): string {
   const place = page === undefined ? '' : `answer at ${page}, or to `
   return `Ask the user to ${place}run \`sandbridge approve\` in a terminal, and run the same code again afterwards. A rule in permissions.json can allow it, too.`

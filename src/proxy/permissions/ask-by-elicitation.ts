@@ -1,9 +1,9 @@
-// A question about calls as the client shows it: a form with one choice. An unclear answer counts as a no.
+// Asks about calls through the client: a form with one choice. An unclear answer counts as a no.
 import type { Asker, Question } from '../user/questions.ts'
 
 export type Answer = 'yes' | 'yes-cell' | 'yes-session' | 'yes-always' | 'no' | 'stop'
 
-/** As the user reads them, in every client alike: some show no titles of choices. */
+/** Answers as the user reads them. The texts are the values, because some clients do not show titles of choices. */
 export const ANSWERS = new Map<string, Answer>([
   ['yes, this once', 'yes'],
   ['yes, calls like this for the rest of the cell', 'yes-cell'],

@@ -1,18 +1,18 @@
-// How a call is shown to the person who is to allow it: every argument, those that decide what happens to whom first, and nothing that shows as
-// something else than it is. No word of the server is among them. Pure.
+// Shows a call to the person who decides about it: every argument, those with the most effect first, and no text that displays as something else
+// than it is. It contains no text of the server. Pure.
 import { hash } from 'node:crypto'
 import type { Call } from '../../policy/policy.ts'
 import { sortedJson } from '../../text/sorted-json.ts'
 import { visibleInline } from '../../text/visible.ts'
 
-/** Of one text in an argument. What is longer is shown by its ends, its length and its hash. */
+/** Per text. Longer texts are shown by their beginning and end, length and hash. */
 const MAX_TEXT_CHARS = 400
 const MAX_VALUES = 200
-/** Names of arguments that say where something goes, to whom, and how much. */
+/** Arguments that say where something goes, to whom, and how much. */
 const TELLING =
   /url|uri|host|domain|endpoint|server|path|file|dir|folder|dest|target|source|^to$|^cc$|^bcc$|recipient|email|phone|user|account|channel|owner|org|repo|branch|project|table|database|amount|price|total|currency|quantity|count|limit|command|cmd|script|sql|query|force|recursive|permission|role|public/i
 
-/** The lines of one call's arguments. */
+/** One line per argument of the call. */
 export function argumentLines(args: Readonly<Record<string, unknown>>): string[] {
   if (Object.keys(args).length === 0) return ['(no arguments)']
   const values: { path: string; text: string }[] = []
@@ -25,17 +25,17 @@ export function argumentLines(args: Readonly<Record<string, unknown>>): string[]
   return left.length === 0 ? shown : [...shown, `and ${left.length} more values, ${hashed(JSON.stringify(left))}`]
 }
 
-/** The same on one line. */
+/** The arguments on one line. */
 export function argumentLine(args: Readonly<Record<string, unknown>>): string {
   return argumentLines(args).join(', ')
 }
 
-/** Calls of one tool with arguments of the same names are alike. */
+/** Calls of one tool with the same argument names have the same shape. */
 export function shapeOf({ args }: Pick<Call, 'args'>): string {
   return JSON.stringify(Object.keys(args).toSorted())
 }
 
-/** What a call is known by when it comes again: all of its arguments. */
+/** Identifies a call that is made again, by all its arguments. */
 export function argumentsHash(args: Readonly<Record<string, unknown>>): string {
   return hash('sha256', sortedJson(args))
 }

@@ -1,4 +1,4 @@
-// This file verifies what becomes of a thousand questions of as many sessions at once: few are open, the others are denied at once, and all fail closed.
+// This file verifies a thousand questions of as many sessions at once: few are open, the others are denied at once, and all fail closed.
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -85,7 +85,7 @@ it('at most fifty questions to clients that never answer are open, and each ends
   const outcomes = await Promise.all(calls)
   expect(outcomes).not.toContain('made')
   while (permissions.openQuestions > 0) await new Promise((resolve) => setTimeout(resolve, 20))
-  // The control: there is room again, and a yes counts.
+  // Control: there is room again, and a yes counts.
   const yes: Asker = {
     ...never,
     ask: () => Promise.resolve({ action: 'accept', content: { answer: 'yes, this once' } }),

@@ -1,4 +1,4 @@
-// The one gate between a cell and the servers: every call passes `admit` with the arguments that are sent, whatever the cell did to come here.
+// The gate between a cell and the servers: every call passes `admit` with the arguments that are sent, however the cell makes it.
 import type { Allowed, Origin } from '../../events/event.ts'
 import type { EventStream } from '../../events/event-stream.ts'
 import { newId } from '../../events/new-id.ts'
@@ -16,31 +16,31 @@ import type { Permissions } from './permissions.ts'
 export interface CellOf {
   session: object
   asker: Asker | undefined
-  /** For an unattended cell: only these tools (`server__tool`) may be called although a rule asks. */
+  /** For an unattended cell: the tools (`server__tool`) that may be called although a rule asks. */
   allowed?: ReadonlySet<string> | undefined
   events: EventStream
   origin: Origin
-  /** Whether a question whose client cannot ask is kept, to be answered elsewhere before the code is run again. */
+  /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
   keepsQuestions: boolean
-  /** Interrupts the cell, because the user wants it to end. */
+  /** Interrupts the cell, when the user chooses to stop it. */
   stop: () => void
 }
 
 type Arguments = Record<string, unknown>
 
-/** A call whose signal is made when somebody asks for it: that takes as long as judging the call. */
+/** A call whose signal is made on demand: making it takes as long as judging the call. */
 interface Cancellable {
   readonly signal: AbortSignal
 }
 
-/** A call that may be made: with these arguments, by this decision, and in the events about it by this id, where there are some already. */
+/** An allowed call: its arguments, what allowed it, and its event id if events exist already. */
 export interface Admitted {
   args: Arguments
   allowed: Allowed
   id?: string
 }
 
-/** A call that is seen in the source of a cell. Without `args` they are not all known yet. */
+/** A call found in a cell's source. Without `args`, not all arguments are known. */
 export interface SeenToolCall {
   tool: CatalogTool
   args: Arguments | undefined
@@ -58,19 +58,19 @@ export class CellPermissions {
     this.#approvals = new Approvals(permissions, cell)
   }
 
-  /** What is known of the server's tools is what rules are held against: unless all is open, it is what the server says now. */
+  /** Rules are applied to the known tools, so refresh them from the server, unless the preset is open. */
   async ready(server: string, call: Cancellable): Promise<void> {
     if (this.#permissions.policy.preset !== 'open') await this.#permissions.options.refresh(server, call.signal)
   }
 
-  /** @throws BridgeError PERMISSION_DENIED for a tool that no call may be made of, so that nothing else is told of it */
+  /** @throws BridgeError PERMISSION_DENIED for a tool whose every call is denied, before anything else about it is revealed */
   refuseDenied(tool: CatalogTool): void {
     if (this.#permissions.policy.isDenied(this.#permissions.subject(tool))) throw this.#deny(tool, {})
   }
 
   /**
-   * The arguments to send: those that were judged, and shown to the user where they were asked.
-   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was given up while the user was asked
+   * Returns the arguments to send: exactly those that were judged, and shown if the user was asked.
+   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
    */
   async admit(tool: CatalogTool, args: Arguments, call: Cancellable): Promise<Admitted> {
     const permissions = this.#permissions
@@ -101,8 +101,8 @@ export class CellPermissions {
   }
 
   /**
-   * Judges the calls that are seen in a cell before it runs, and asks about all of them at once.
-   * @returns for each call why it is not made, where that is certain
+   * Judges the calls found in a cell before it runs, and asks about all of them at once.
+   * @returns the refusal of each call that will certainly not be made
    */
   async foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
     const permissions = this.#permissions
@@ -129,7 +129,7 @@ export class CellPermissions {
     return outcomes
   }
 
-  /** @param id of a call that was told of before, whose decision this replaces */
+  /** @param id of an event that reported this call before; the new decision replaces that one */
   #tell(
     tool: CatalogTool,
     args: Readonly<Arguments>,
@@ -159,7 +159,7 @@ export class CellPermissions {
     return id
   }
 
-  /** Tells that the rules deny a call. @returns the error that says so */
+  /** Reports that the rules deny a call. @returns the error */
   #deny(tool: CatalogTool, args: Arguments): BridgeError {
     const decision = this.#judge(tool, args)
     this.#tell(tool, args, decision, 'deny')

@@ -1,4 +1,4 @@
-// The error for a call that is not made: which rule says so, and what would be allowed. Pure.
+// Makes the error for a refused call: which rule refused it, and what is allowed instead. Pure.
 import { BridgeError } from '../../errors.ts'
 import type { LimitReached } from '../../policy/limits.ts'
 import type { Decision, Subject } from '../../policy/policy.ts'
@@ -31,7 +31,7 @@ export function deniedByLimit(call: Name, { rule, limit, most, waitMs }: LimitRe
   return denied(call, text, `Allowed again ${again}.`, rule)
 }
 
-/** The answer of the user, or that there was none. */
+/** For the user's no, and for a question without an answer. */
 export function deniedByAnswer(call: Name, why: string, hint: string, rule: Rule | undefined): BridgeError {
   return denied(call, `${nameOf(call)} was not allowed: ${why}`, hint, rule)
 }

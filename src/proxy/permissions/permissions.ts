@@ -1,4 +1,4 @@
-// The rules in force for all cells of a bridge, and what is kept between cells: how often calls were made, and what the user has allowed a session.
+// The rules in force for all cells of a bridge, and the state kept between cells: call counts, and what the user allowed for a session.
 import { performance } from 'node:perf_hooks'
 import { definitionKey, toolFingerprint } from '../../catalog/disk-cache.ts'
 import { CatalogOffering } from '../../catalog/model/catalog-offering.ts'
@@ -13,36 +13,36 @@ import { type AnswerPage, Browser } from './answer-page.ts'
 export interface PermissionsOptions {
   policy: Policy
   definitions: () => readonly ServerDefinition[]
-  /** The tools of a server, as far as they are known. */
+  /** The known tools of a server. */
   tools: (server: string) => readonly CatalogTool[]
-  /** Whether a tool is not what it was when its server was first listed. */
+  /** Whether a tool differs from its first listing. */
   isChanged: (tool: CatalogTool) => boolean
-  /** Sees that what is known of a server's tools is what the server says now. */
+  /** Updates the known tools of a server from the server. */
   refresh: (server: string, signal: AbortSignal) => Promise<unknown>
-  /** The user has allowed a tool as it is now. */
+  /** Records that the user accepts a tool in its current form. */
   accept: (tool: CatalogTool) => Promise<void>
-  /** Writes a rule down for good. */
+  /** Saves a rule permanently. */
   remember: (rule: RuleEntry) => Promise<void>
   askTimeoutMs: number
-  /** Where questions wait whose client cannot ask. */
+  /** Stores questions that the client cannot ask. */
   questions: KeptQuestions
-  /** How often calls were made in the last hour, by all users. */
+  /** Call counts of the last hour, over all users. */
   limits: CallLimits
-  /** Where they can be answered beside a terminal, served from the first such question on; undefined where no page is served. */
+  /** The page where questions can be answered, served from the first such question on; undefined when no page is served. */
   page: () => Promise<AnswerPage | undefined>
-  /** Whether the user's browser is opened for them. */
+  /** Whether to open the user's browser. */
   opensBrowser: boolean
 }
 
-/** What is kept of one session. */
+/** State of one session. */
 export interface SessionPermissions {
   counts: Counts
-  /** Tools that the user has allowed for all of it. */
+  /** Keys of tools that the user has allowed for the session. */
   tools: Set<string>
 }
 
 const MAX_NAMED = 5
-/** Questions that are open at once, over all sessions. */
+/** Maximum number of open questions, over all sessions. */
 const MAX_QUESTIONS = 50
 
 export class Permissions {
@@ -62,13 +62,13 @@ export class Permissions {
     return this.openQuestions < MAX_QUESTIONS
   }
 
-  /** A tool as rules see it. */
+  /** The tool as rules see it. */
   subject(tool: CatalogTool): Subject {
     const definition = this.#definition(tool.server)
     return {
       server: tool.server,
       tool: ruledName(tool),
-      // What every server can be asked only reads.
+      // Resources, prompts and lists are only read.
       annotations: tool.method || tool instanceof CatalogOffering ? READS : tool.definition.annotations,
       definition: definition ? definitionKey(definition) : '',
       isProjects: !definition || definition.isProjects === true,
@@ -76,12 +76,12 @@ export class Permissions {
     }
   }
 
-  /** Can the tool be called, as far as that is certain without its arguments? */
+  /** What is certain about the tool without its arguments. */
   standing(tool: CatalogTool): Standing {
     return this.policy.standing(this.subject(tool))
   }
 
-  /** What grants know a tool by: its server's definition and its own, beside their names. */
+  /** The tool's key in grants: its server's definition and its own, with their names. */
   toolKey(tool: CatalogTool, { server, definition, tool: name }: Subject): string {
     return [definition, server, name, toolFingerprint(tool.definition)].join('\n')
   }
@@ -98,14 +98,14 @@ export class Permissions {
     return known
   }
 
-  /** A tool as it is now, for good: its rule comes before rules that ask. */
+  /** Allows a tool in its current form permanently. The rule takes precedence over rules that ask. */
   async allowAlways(tool: CatalogTool): Promise<void> {
     const { server, tool: name, definition, isChanged } = this.subject(tool)
     if (isChanged === true) await this.options.accept(tool)
     await this.options.remember({ server, tool: name, definition, insteadOfAsking: true })
   }
 
-  /** Counts a call that is about to be made, unless it is one too many. */
+  /** Counts a call that is about to be made, unless a limit is reached. */
   count(rules: readonly Rule[], cell: Counts, session: object): LimitReached | undefined {
     if (rules.length === 0) return undefined
     return this.options.limits.take(rules, cell, this.of(session).counts, performance.now())
@@ -120,7 +120,7 @@ export class Permissions {
 
 const READS = { readOnlyHint: true }
 
-/** Resources and prompts are reached through a method of their server. */
+/** Rules name resources and prompts by a method of their server. */
 function ruledName(tool: CatalogTool): string {
   if (tool instanceof CatalogOffering) return tool.kind === 'prompt' ? 'get_prompt' : 'read_resource'
   return tool.method ?? tool.name

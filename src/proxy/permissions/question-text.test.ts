@@ -1,4 +1,4 @@
-// This file verifies that a question shows what is sent: all of it, what matters most first, and nothing that shows as something else.
+// This file verifies that a question shows everything that is sent, most important first, and no text that displays as something else.
 import { expect, it } from 'vitest'
 import type { Decision } from '../../policy/policy.ts'
 import type { GrantableCall } from './grants.ts'

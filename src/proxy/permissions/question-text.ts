@@ -1,4 +1,4 @@
-// What a question about calls says. Everything in it is of the bridge's making, or shown as data. Pure.
+// The text of a question about calls. The bridge writes all of it, or shows it as data. Pure.
 import type { Decision } from '../../policy/policy.ts'
 import { ruleName } from '../../policy/rule.ts'
 import { visibleInline } from '../../text/visible.ts'
@@ -8,11 +8,11 @@ import type { GrantableCall } from './grants.ts'
 export interface ShownCall {
   call: GrantableCall
   decision: Decision
-  /** False when some arguments are only known when the call is made. */
+  /** False when some arguments are not known before the call is made. */
   isExact?: boolean
 }
 
-/** More is not read by anyone: further calls are another question. */
+/** A longer text is not read; further calls become another question. */
 const MAX_CHARS = 20_000
 
 /** @returns the text, and how many of the calls it shows */

@@ -1,4 +1,4 @@
-// Which rules are in force: those of the files, read again after a change, and on top of them those of a user's own folder.
+// The rules in force: those of the files, read again after a change, plus those of a user's own folder.
 import type { Catalog } from '../../catalog/catalog.ts'
 import { definitionKey } from '../../catalog/disk-cache.ts'
 import type { FirstListings } from '../../catalog/first-listings.ts'
@@ -23,13 +23,13 @@ interface RulesInForceOptions {
   catalog: Catalog
   upstreams: Upstreams
   firstListings: FirstListings
-  /** The servers that are configured now. */
+  /** The currently configured servers. */
   definitions: () => readonly ServerDefinition[]
-  /** Where the user can answer questions, served from the first one on; undefined where no page is served. */
+  /** The page where the user can answer questions, served from the first one on; undefined when no page is served. */
   page: () => Promise<AnswerPage | undefined>
 }
 
-/** A user's own rules on top of the shared ones, made of these. */
+/** A user's own rules combined with the shared policy they were made from. */
 interface Stricter {
   rules: readonly Rule[]
   shared: Policy | undefined
@@ -37,7 +37,7 @@ interface Stricter {
 }
 
 export class RulesInForce {
-  /** What holds for all users; missing when every call is allowed. */
+  /** Rules for all users; missing when every call is allowed. */
   shared: Permissions | undefined
   readonly #options: RulesInForceOptions
   readonly #limits = new CallLimits()
@@ -48,7 +48,7 @@ export class RulesInForce {
     this.#use(policy)
   }
 
-  /** The shared rules, and those of the user's own folder on top. @throws BridgeError CONFIG_INVALID while those have a mistake */
+  /** The shared rules plus those of the user's own folder. @throws BridgeError CONFIG_INVALID while the latter are invalid */
   async of(user: UserRules | undefined): Promise<Permissions | undefined> {
     const rules = await user?.read()
     if (user === undefined || rules === undefined || rules.length === 0) return this.shared
@@ -63,17 +63,17 @@ export class RulesInForce {
     return permissions
   }
 
-  /** May the files be others than when they were read? */
+  /** Whether the files may have changed since they were read. */
   hasChanged(): boolean {
     return this.#options.files.hasChanged()
   }
 
-  /** Read the files again. @throws BridgeError CONFIG_INVALID while they have a mistake: the rules stay as they are */
+  /** Reads the files again. @throws BridgeError CONFIG_INVALID while they are invalid: the old rules stay in force */
   async refresh(found: readonly FoundServer[]): Promise<void> {
     this.#use(await this.#options.files.read(found))
   }
 
-  /** A sentence for each rule that is for no known tool. */
+  /** One sentence for each rule that matches no known tool. */
   unmatched(): string[] {
     if (!this.shared) return []
     const { catalog } = this.#options

@@ -1,13 +1,13 @@
-// A form that a server wants filled in, as it may be shown: its words are cleaned. Names and values go back to the server and stay as they are. Pure.
+// Cleans the texts of a form that a server wants filled in. Names and values go back to the server unchanged. Pure.
 import { cleanWords, isPlainlySeen } from '../../text/server-words.ts'
 
-/** Forms are flat (MCP 2025-11-25, Elicitation, Requested Schema); what is nested deeper is not shown by any client. */
+/** Forms are flat (MCP 2025-11-25, Elicitation, Requested Schema); no client shows deeper nesting. */
 const MAX_DEPTH = 12
 
-/** Fields of a schema that are shown and mean nothing to the server. */
+/** Schema fields that are displayed and that the server does not read back. */
 const WORDS = new Set(['title', 'description', 'enumNames'])
 
-/** The form, or `unseen` when a name or a value in it shows as something else than it is. */
+/** Returns the form, or `unseen` when a name or a value in it displays as something else than it is. */
 export function cleanForm(schema: unknown): unknown {
   try {
     return clean(schema, false, 0)

@@ -1,5 +1,5 @@
-// This file verifies who is asked what a server asks: the client of the cell that calls it, and nobody when that could be either of two; and that
-// whoever is asked can see which server it is.
+// This file verifies who is asked when a server asks something: the client of the cell that calls it, and no client when two could be meant; and that
+// the question names the server.
 import { beforeEach, expect, it } from 'vitest'
 import { Cancellation } from '../../process/cancellation.ts'
 import { callerOf, Callers } from '../../upstream/lifecycle/callers.ts'
@@ -39,7 +39,7 @@ async function elicit(questions: Questions): Promise<unknown> {
   return questions.requests(callersOf('s')).elicit!('s', { message: 'Which?' }, signal())
 }
 
-/** What stands for the servers. */
+/** Stands for the servers. */
 let servers = new Map<string, Callers>()
 beforeEach(() => void (servers = new Map()))
 
@@ -49,7 +49,7 @@ function callersOf(server: string): Callers {
   return callers
 }
 
-/** A call of a server, which may be given up. */
+/** A call of a server, which may be cancelled. */
 async function call<T>(
   questions: Questions,
   server: string,
@@ -123,7 +123,7 @@ it('a question that a call of another session caused goes to that session or to 
   expect([first.asked, second.asked]).toEqual([1, 0])
   callersOf('s').opened({ asksWithinCalls: false })
   expect(await call(questions, 's', other, ask)).toEqual({ action: 'accept' })
-  // Where a question is the answer to its call, no call that was given up has any.
+  // When the server asks within the response to a call, a cancelled call has no questions.
   callersOf('s').opened({ asksWithinCalls: true })
   await call(questions, 's', one, () => Promise.resolve(), true)
   expect(await call(questions, 's', other, ask)).toEqual({ action: 'accept' })

@@ -1,5 +1,5 @@
-// What upstreams ask while a cell calls them — folders, an answer from the user, a completion — and who can answer: the client whose cell it is.
-// A question that no client can answer is declined at once, and the log says why. The bridge never answers one itself.
+// Requests of upstreams during a cell's call — folders, an answer from the user, a completion — go to the client of that cell.
+// A request that no client can answer is declined at once, and the log says why. The bridge never answers one itself.
 import { BridgeError } from '../../errors.ts'
 import type { Origin } from '../../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../events/event-stream.ts'
@@ -18,12 +18,12 @@ export interface Question {
   params: Record<string, unknown>
 }
 
-/** The client behind one cell, as far as it can be asked. */
+/** The client of one cell, for questions. */
 export interface Asker {
   canAnswer(question: Question): boolean
-  /** The client's result for that method. Rejects when the cell is over. */
+  /** Returns the client's result for that method. Rejects when the cell has ended. */
   ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>>
-  /** Waits for the user to do something elsewhere: the cell's time limit stands still meanwhile. */
+  /** Waits while the user does something elsewhere: the cell's time limit is paused meanwhile. */
   hold<T>(work: Promise<T>): Promise<T>
 }
 
@@ -31,16 +31,16 @@ interface OpenCall {
   /** Missing for a cell whose client cannot be asked. */
   asker: Asker | undefined
   origin: Origin | undefined
-  /** Calls of the same session may hear each other's questions. */
+  /** Identifies the session. Calls of one session may receive each other's questions. */
   caller: Caller
 }
 
 export class Questions {
-  /** For each server, the calls of cells that are open to it, the latest last. */
+  /** Open calls of cells by server, latest last. */
   readonly #calls = new Map<string, Set<OpenCall>>()
-  /** What any client has said it can answer; what servers are told that we can. */
+  /** Methods that any client has declared; servers are told that the bridge supports these. */
   readonly #offered = new Set<QuestionMethod>()
-  /** What stands for a session where servers are called. */
+  /** Identifies a session where servers are called. */
   readonly #callers = new WeakMap<object, Caller>()
   readonly #log: Pick<Log, 'info'>
   readonly #events: EventStream
@@ -50,15 +50,15 @@ export class Questions {
     this.#events = events
   }
 
-  /** A client declares its capabilities, perhaps again with every request. This counts for servers that start from now on. */
+  /** A client declares its capabilities, possibly with every request. They count for servers that start from now on. */
   clientOffers(methods: Iterable<QuestionMethod>): void {
     for (const method of methods) this.#offered.add(method)
   }
 
   /**
-   * A server is about to be called on behalf of a cell; what it asks meanwhile goes to that cell's client.
-   * @param work the signal that the server will be called with
-   * @returns what to call when that is over; a second time does nothing
+   * Call before a server is called for a cell: until it is left, the server's questions go to that cell's client.
+   * @param work the signal that the server is called with
+   * @returns a function to call when the call has ended; calling it again does nothing
    */
   enter(
     server: string,
@@ -76,8 +76,8 @@ export class Questions {
   }
 
   /**
-   * Ask a client, and tell of it.
-   * @param source the server that asks, and the cell that it is asked in
+   * Asks a client, and emits events about it.
+   * @param source the server that asks, and the cell during which it asks
    */
   async ask(
     asker: Asker,
@@ -107,7 +107,7 @@ export class Questions {
     }
   }
 
-  /** What an upstream is offered, by what the client offers. @param callers those who call it */
+  /** The requests that a server may send, as far as clients support them. @param callers the callers of that server */
   requests(callers: Pick<Callers, 'sole'>): UpstreamRequests {
     return {
       ...(this.#offered.has('roots/list') && { roots: (server) => this.#roots({ server, callers }) }),
@@ -120,7 +120,7 @@ export class Questions {
     }
   }
 
-  /** A server asks for roots whenever it likes. Outside of a call there is no client to ask: an empty list might be taken for no bounds at all. */
+  /** A server may ask for roots at any time. Outside a call no client can be asked, and this rejects: an empty list could be read as "no restriction". */
   async #roots(source: Source): Promise<{ uri: string; name?: string }[]> {
     const { roots } = await this.#ask(source, { method: 'roots/list', params: {} }, undefined)
     return Array.isArray(roots) ? (roots as { uri: string; name?: string }[]) : []
@@ -138,18 +138,18 @@ export class Questions {
       method: 'elicitation/create',
       params: { ...params, message, ...(form !== undefined && { requestedSchema: form }) },
     }
-    // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions): it is in the log.
+    // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions), so the reason is logged.
     return this.#ask(source, question, signal, { action: 'decline' })
   }
 
   #sample(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
-    // The same: clients show a request before they pass it on. Its messages are a conversation, which a line of ours would change.
+    // Names the server in the system prompt: clients show a request before they pass it on. Its messages are a conversation and stay unchanged.
     const systemPrompt =
       `This request comes from MCP server '${source.server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
     return this.#ask(source, { method: 'sampling/createMessage', params: { ...params, systemPrompt } }, signal)
   }
 
-  /** @param declined the answer when there is no client to ask; without it that is an error */
+  /** @param declined the result when no client can be asked; without it that is an error */
   #ask(
     source: Source,
     question: Question,
@@ -166,7 +166,7 @@ export class Questions {
     )
   }
 
-  /** A question does not say which call it is for. It is declined when it could belong to the call of another session, even an abandoned one. */
+  /** A question does not say which call it belongs to. It is declined when it could belong to a call of another session, even a cancelled one. */
   #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
     if (sole === 'several') return 'the request may belong to a call of another session'
@@ -181,7 +181,7 @@ export class Questions {
     return [...(this.#calls.get(server) ?? [])].filter((call) => call.caller === caller)
   }
 
-  /** In the log of the run that it belongs to, where that is certain. */
+  /** Logs to the run that the request belongs to, if that is certain. */
   #tellDeclined({ server, callers }: Source, fields: Record<string, unknown>): void {
     const sole = callers.sole()
     const origin = sole === 'several' ? undefined : this.#callsOf(server, sole).at(-1)?.origin
@@ -189,7 +189,7 @@ export class Questions {
   }
 }
 
-/** Who asks. */
+/** The server that asks. */
 interface Source {
   server: string
   callers: Pick<Callers, 'sole'>

@@ -1,5 +1,5 @@
-// A cell asks for a server that the user does not have. The user decides, with the command before their eyes; the cell sends a name and nothing else,
-// and never sees a secret. Each session asks for a server once, and for few servers.
+// Adds a server at the request of a cell. The user sees the command and decides; the cell sends only a name and never sees a secret.
+// A session can request each server once, and only a few servers.
 import type { VisibleServer } from '../../protocol/frames.ts'
 import { BridgeError } from '../../errors.ts'
 import { commandLine } from '../../config/secrets/command-line.ts'
@@ -11,7 +11,7 @@ import type { Question } from './questions.ts'
 
 const MAX_REQUESTS = 3
 
-/** Of each session: what it asked for, and that it was answered. */
+/** Servers that each session has requested. */
 const asked = new WeakMap<object, Set<string>>()
 
 type Context = Pick<
@@ -28,10 +28,10 @@ type Context = Pick<
   | 'origin'
 >
 
-/** The server, usable at once. @throws BridgeError SERVER_REFUSED when the user does not want it or cannot be asked, and why it did not start */
+/** Returns the server, ready to use. @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
   const { registries, asker, session, signal, origin } = context
-  // A new server is one for everybody, and its command runs as the owner of the bridge.
+  // A new server is shared by all users, and its command runs as the owner of the bridge.
   if (origin.user !== undefined)
     throw refused('only the owner of this bridge can add servers', 'Ask them to add it with `sandbridge add`.')
   const { planAddition } = await import('../../registry/plan-addition.ts')

@@ -1,4 +1,4 @@
-// This file verifies that a quota says when it frees, and that it does.
+// This file verifies that a quota reports when it frees up, and that it does so then.
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { UserQuota } from './user-quota.ts'
 

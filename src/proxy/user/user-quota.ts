@@ -1,11 +1,11 @@
-// What one user of a bridge that serves many can use up in an hour. Without a limit nothing is counted.
+// Limits what one user of a shared bridge may use per hour. Without a limit, nothing is counted.
 import { BridgeError } from '../../errors.ts'
 import { HourlyBudget } from '../../policy/hourly-budget.ts'
 
 export interface QuotaLimits {
-  /** Calls to servers per hour; missing means any number. */
+  /** Calls to servers per hour; missing means unlimited. */
   calls?: number | undefined
-  /** Time of cells per hour, in milliseconds. */
+  /** Running time of cells per hour, in milliseconds. */
   cellMs?: number | undefined
 }
 
@@ -20,7 +20,7 @@ export class UserQuota {
     this.#cells = limits.cellMs === undefined ? undefined : new HourlyBudget(limits.cellMs)
   }
 
-  /** @throws BridgeError QUOTA_EXCEEDED when no call may be made now; otherwise it counts as made */
+  /** Counts a call. @throws BridgeError QUOTA_EXCEEDED when the limit is reached */
   takeCall(): void {
     if (!this.#calls) return
     const now = performance.now()
@@ -30,7 +30,7 @@ export class UserQuota {
     this.#calls.spend(1, now)
   }
 
-  /** @throws BridgeError QUOTA_EXCEEDED when no cell may begin now */
+  /** @throws BridgeError QUOTA_EXCEEDED when no cell may start now */
   checkCells(): void {
     const wait = this.#cells?.waitMs(performance.now()) ?? 0
     if (wait === 0) return
@@ -38,7 +38,7 @@ export class UserQuota {
     throw exceeded(`${seconds} s of cells per hour`, wait, 'MCP_BRIDGE_USER_CELL_SECONDS', 'No code ran')
   }
 
-  /** A cell has ended. */
+  /** Counts the time of a cell that has ended. */
   spendCell(ms: number): void {
     this.#cells?.spend(ms, performance.now())
   }

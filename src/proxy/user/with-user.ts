@@ -1,5 +1,5 @@
-// Work on a server that may need its user first: to sign in, or to open a page that the server names. The client of the cell is offered the link
-// when it can show one (URL elicitation, MCP 2025-11-25), and the work is tried once more. Otherwise its error stays what it is: it says what to do.
+// Work on a server that may need its user first: to sign in, or to open a page that the server names. The cell's client is sent the link if it can
+// show one (URL elicitation, MCP 2025-11-25), and the work is retried once. Otherwise the error is passed on unchanged: it says what to do.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../process/cancellation.ts'
@@ -10,10 +10,10 @@ import type { CallContext } from '../methods/method.ts'
 
 type Context = Pick<CallContext, 'upstreams' | 'signIn' | 'signInPage' | 'questions' | 'asker' | 'session' | 'origin'>
 
-/** What came of an offer: the work can be tried again now, from the next cell on, or its error stands. */
+/** The outcome of an offer: retry now, retry from the next cell on, or keep the error. */
 type Settled = 'now' | 'next-cell' | 'no'
 
-/** What the user of a cell is offered, because a server asked for it. */
+/** What the user of a cell is asked to do, because a server requires it. */
 interface Offer {
   server: string
   error: BridgeError
@@ -22,10 +22,10 @@ interface Offer {
   signal: AbortSignal
 }
 
-/** For each cell and server, the offer that is open, or that stands: hundreds of calls make one offer, and no is no. */
+/** The open or finished offer for each cell and server: hundreds of calls make one offer, and a declined one is not repeated. */
 const offers = new WeakMap<Asker, Map<string, Promise<Settled>>>()
 
-/** What the server asks meanwhile goes to the cell's client, too. @throws what `work` throws */
+/** Sends requests of the server during the work to the cell's client. @throws what `work` throws */
 export async function withUser<T>(
   server: string,
   context: Context,
@@ -37,7 +37,7 @@ export async function withUser<T>(
   try {
     return await ask()
   } catch (error) {
-    // While the user is busy, the server has no call in flight that a question could belong to.
+    // While the user is busy, no call is in flight that a question could belong to.
     leave()
     if (!asker || !BridgeError.isInstance(error)) throw error
     const settled = await settle(server, error, asker, context, work)
@@ -96,7 +96,7 @@ async function openPages(offer: Offer): Promise<Settled> {
 async function signIn(offer: Offer): Promise<Settled> {
   const { server, error, asker, context } = offer
   const scope = (error.data as { scope?: string } | undefined)?.scope
-  // The cell's own limit stands still meanwhile.
+  // The cell's own time limit is paused meanwhile.
   const signal = AbortSignal.any([offer.signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (page: URL): Promise<void> => {
     const link = context.signInPage?.linkTo({ server, user: context.origin.user, page }) ?? page.href
@@ -105,7 +105,7 @@ async function signIn(offer: Offer): Promise<Settled> {
   return asker.hold(context.signIn(server, { showPage, signal, ...(scope && { scope }) }))
 }
 
-/** @throws Error when the user does not want to open it */
+/** @throws Error when the user declines to open it */
 async function show({ server, asker, context, signal }: Offer, url: string, message: string): Promise<void> {
   const { questions, origin } = context
   // Names the server, so that the user knows where the question comes from.

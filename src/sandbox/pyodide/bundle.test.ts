@@ -66,6 +66,28 @@ it('ensureBundle removes bundles that were not used for weeks when it makes a ne
   expect((await readdir(cacheFolder)).toSorted()).toEqual(left.toSorted())
 })
 
+it('ensureBundle removes what a killed builder left an hour ago, and leaves a builder at work alone', async () => {
+  const left = join(cacheFolder, 'pyodide-x.1-00.tmp')
+  const atWork = join(cacheFolder, 'pyodide-x.2-00.tmp')
+  for (const folder of [left, atWork]) await mkdir(folder)
+  const twoHoursAgo = Date.now() / 1000 - 7_200
+  await utimes(left, twoHoursAgo, twoHoursAgo)
+  const made = await ensureBundle(options())
+  expect((await readdir(cacheFolder)).toSorted()).toEqual([basename(made), basename(atWork)].toSorted())
+})
+
+it('ensureBundle names its folder before it checks the files, and again after it has rebuilt a damaged bundle', async () => {
+  const named: string[] = []
+  const naming = { ...options(), onFolder: (folder: string) => named.push(folder) }
+  const folder = await ensureBundle(naming)
+  expect(named).toEqual([folder])
+  await ensureBundle(naming)
+  expect(named).toEqual([folder, folder])
+  await writeFile(join(folder, 'boot.js'), 'damaged')
+  await ensureBundle(naming)
+  expect(named).toEqual([folder, folder, folder, folder])
+})
+
 it('ensureBundle makes one whole bundle for any number of builders at once', async () => {
   const folders = await Promise.all(Array.from({ length: 5 }, () => ensureBundle(options())))
   expect(new Set(folders).size).toBe(1)

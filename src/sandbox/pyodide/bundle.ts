@@ -40,6 +40,8 @@ const OUR_FILES = [
 ]
 const MANIFEST = 'manifest.json'
 const KEPT_UNUSED_MS = 14 * 86_400_000
+/** Generous: a build takes seconds. An older unfinished folder has no builder any more. */
+const LONGEST_BUILD_MS = 3_600_000
 
 /** Runs the sandbox process once in the unfinished folder and returns what it made there. */
 type SnapshotMaker = (folder: string) => Promise<{ snapshot: Uint8Array; codeCache: Uint8Array }>
@@ -54,6 +56,8 @@ export interface BundleOptions {
   /** Let every user of this machine read the bundle. It contains no secret; a sandbox that runs as another user needs it. */
   readableByAll: boolean
   makeSnapshot: SnapshotMaker
+  /** Called with the bundle's folder once it exists: before its files are checked, and again if it had to be rebuilt. */
+  onFolder?: (folder: string) => void
   onProgress?: ((message: string) => void) | undefined
 }
 
@@ -75,6 +79,7 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   await made.catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
+  if (await exists(folder)) options.onFolder?.(folder)
   if (await isWhole(folder)) {
     await utimes(folder, new Date(), new Date()).catch(() => {})
     return folder
@@ -88,6 +93,7 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
     await rm(temporary, { recursive: true, force: true }).catch(() => {})
   }
   await removeUnused(cacheFolder)
+  options.onFolder?.(folder)
   return folder
 }
 
@@ -97,14 +103,19 @@ export async function findDamagedBundle(
 ): Promise<string | undefined> {
   const { key } = await collectSources(options)
   const folder = join(options.cacheFolder, `pyodide-${key}`)
-  const isThere = await stat(folder).then(
+  return (await exists(folder)) && !(await isWhole(folder)) ? folder : undefined
+}
+
+const exists = (folder: string): Promise<boolean> =>
+  stat(folder).then(
     () => true,
     () => false,
   )
-  return isThere && !(await isWhole(folder)) ? folder : undefined
-}
 
-/** Removes unused bundles of other versions, and unfinished ones: each is 45 MB. A bridge that needs one makes it again. */
+/**
+ * Removes bundles of other versions, and unfinished ones whose builder was killed. Each takes up to 45 MB. A bridge that still needs one builds it
+ * again.
+ */
 async function removeUnused(cacheFolder: string): Promise<void> {
   for (const name of await readdir(cacheFolder)) {
     if (!name.startsWith('pyodide-')) continue
@@ -113,7 +124,8 @@ async function removeUnused(cacheFolder: string): Promise<void> {
       ({ mtimeMs }) => mtimeMs,
       () => Infinity,
     )
-    if (Date.now() - usedAt > KEPT_UNUSED_MS) await rm(folder, { recursive: true, force: true }).catch(() => {})
+    const keptMs = /\.(?:tmp|old)$/.test(name) ? LONGEST_BUILD_MS : KEPT_UNUSED_MS
+    if (Date.now() - usedAt > keptMs) await rm(folder, { recursive: true, force: true }).catch(() => {})
   }
 }
 

@@ -2,7 +2,7 @@
 // available. Needs only Node. The code that runs inside is in inside/.
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
-import { ensureBundle, findDamagedBundle } from './bundle.ts'
+import { type BundleOptions, ensureBundle, findDamagedBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
 import path from 'node:path'
 import { readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
@@ -73,8 +73,11 @@ export class PyodideProvider implements Provider {
   }
 
   async #bundleAndLayer(onProgress: (message: string) => void): Promise<OuterLayer> {
-    const bundle = await prepareBundle(this.#options, onProgress)
-    this.#outer = await findOuterLayer(this.#options.node, bundle)
+    // The trial run of the outer wall needs a process and the check of the bundle needs this one, so they run side by side.
+    let outer!: Promise<OuterLayer>
+    const onFolder = (folder: string) => (outer = findOuterLayer(this.#options.node, folder))
+    await prepareBundle(this.#options, { onProgress, onFolder })
+    this.#outer = await outer
     return this.#outer
   }
 }
@@ -84,16 +87,19 @@ function sandboxCommand(node: string, bundle: string, memory: MemoryPlan): strin
   return [node, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
 }
 
-/** Returns the folder of the bundle for these options, made if needed. See ensureBundle. */
-export async function prepareBundle(options: PyodideOptions, onProgress?: (message: string) => void): Promise<string> {
+/** Returns the folder of the bundle for these options, and builds it first if it is missing. See ensureBundle. */
+export async function prepareBundle(
+  options: PyodideOptions,
+  listeners: Pick<BundleOptions, 'onProgress' | 'onFolder'> = {},
+): Promise<string> {
   const { node, cacheFolder, kernelFolder } = withDefaults(options)
   return ensureBundle({
     cacheFolder,
     kernelFolder,
-    packages: await packageFiles(withDefaults(options), onProgress),
+    packages: await packageFiles(withDefaults(options), listeners.onProgress),
     // Root's sandboxes run as another user.
     readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
-    onProgress,
+    ...listeners,
     makeSnapshot: (folder) => {
       const memory = planMemory(BUILD_MEMORY_BYTES)
       return readSnapshot(

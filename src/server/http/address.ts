@@ -1,13 +1,13 @@
-// What `--http` was given: where to listen. Pure.
+// Parses the address that `--http` listens on. Pure.
 import { BridgeError } from '../../errors.ts'
 
 export interface Address {
   host: string
-  /** 0 means any that is free. */
+  /** 0 means any free port. */
   port: number
 }
 
-/** `PORT`, `HOST:PORT` or `[IPV6]:PORT`. Without a host, only this machine can connect. @throws BridgeError CONFIG_INVALID */
+/** Parses `PORT`, `HOST:PORT` or `[IPV6]:PORT`. Without a host, only this machine can connect. @throws BridgeError CONFIG_INVALID */
 export function parseAddress(text: string): Address {
   const [, v6, name, digits] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
   const port = Number(digits)

@@ -1,4 +1,4 @@
-// Clients that show the same token are one group. Its sessions, their handles, their output and its open calls are reached by no other group.
+// Clients with the same token form one group. No other group can reach its sessions, handles, output or open calls.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
@@ -13,7 +13,7 @@ import type { SessionRegistry } from './session-registry.ts'
 
 interface GroupOptions {
   bridge: Bridge
-  /** Of all groups: it bounds how many sessions there are. */
+  /** Shared by all groups: limits the number of sessions. */
   registry: SessionRegistry
   user: string | undefined
   seal?: HandleSeal | undefined
@@ -38,7 +38,7 @@ export class ClientGroup {
       () => createServer({ settings, log, getConversation, byHandle: true, runs, user }),
       {
         legacy: 'reject',
-        // Headers at once, and a sign of life every 15 s: a cell may take longer than a client waits for the first byte.
+        // Sends headers at once and a keep-alive every 15 s: a cell may take longer than a client waits for the first byte.
         responseMode: 'sse',
         onerror,
       },
@@ -55,13 +55,13 @@ export class ClientGroup {
     await (isLegacy ? this.#legacy.handle(request, response, body) : this.#serveModern(request, response, body))
   }
 
-  /** Ends the streams of its modern clients. */
+  /** Ends the streams of its clients of the modern era. */
   close(): Promise<void> {
     return this.#modern.close()
   }
 }
 
-/** The group of each token's name, and that of the bridge's own token. */
+/** One group for each named token's user, and one for the bridge's own token. */
 export class ClientGroups {
   readonly #create: (user: string | undefined) => ClientGroup
   readonly #byUser = new Map<string | undefined, ClientGroup>()

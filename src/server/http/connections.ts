@@ -1,28 +1,28 @@
-// Which connections there are. One that has not shown the token is a stranger: few of those are kept, not for long, and never in the place of one that has.
-// Clients that come at the same moment are strangers all at once, so a connection is only closed for others after it had time to show the token.
+// Tracks open connections. One that has not sent the token is a stranger: few are kept, for a short time, and never at the expense of one that has.
+// Clients that connect at the same moment are all strangers at first, so each has time to send the token before it is closed in favour of others.
 import type { Socket } from 'node:net'
 
 export interface ConnectionLimits {
-  /** Connections that have shown the token. */
+  /** Connections that have sent the token. */
   connections: number
-  /** Those that have not, and had `newcomerMs` to do so. Beyond that, the one that has been open the longest is closed. */
+  /** Strangers older than `newcomerMs`. Beyond this number, the oldest one is closed. */
   strangers: number
-  /** How long a connection may take until it shows the token. */
+  /** How long a connection may take to send the token. */
   strangerMs: number
-  /** Strangers at any moment, however new. */
+  /** Strangers in all, however new. */
   newcomers: number
   newcomerMs: number
 }
 
 interface Stranger {
-  /** Not new any more. */
+  /** Open for longer than `newcomerMs`. */
   isOld: boolean
   timers: NodeJS.Timeout[]
 }
 
 export class Connections {
   readonly #limits: ConnectionLimits
-  /** In the order in which they were opened. */
+  /** In the order in which they connected. */
   readonly #strangers = new Map<Socket, Stranger>()
   readonly #known = new Set<Socket>()
   #oldCount = 0
@@ -35,7 +35,7 @@ export class Connections {
     const { strangerMs, newcomerMs, newcomers } = this.#limits
     const stranger: Stranger = { isOld: false, timers: [] }
     stranger.timers.push(
-      // Once more through the event loop: what it has sent may wait to be read because the bridge was busy.
+      // One more turn of the event loop: a busy bridge may not have read yet what the connection sent.
       setTimeout(() => setImmediate(() => this.#growOld(stranger)), newcomerMs).unref(),
       setTimeout(() => socket.destroy(), strangerMs).unref(),
     )
@@ -47,7 +47,7 @@ export class Connections {
     if (this.#strangers.size > newcomers) this.#dropOldest()
   }
 
-  /** It has shown the token. @returns false when there are too many that have */
+  /** The connection has sent the token. @returns false when too many such connections are open */
   admit(socket: Socket): boolean {
     if (this.#known.has(socket)) return true
     if (this.#known.size >= this.#limits.connections) return false
@@ -56,7 +56,7 @@ export class Connections {
     return true
   }
 
-  /** End all that have not shown it, also where a handshake has not ended. */
+  /** Ends all strangers, including those still in a TLS handshake. */
   dropStrangers(): void {
     for (const socket of this.#strangers.keys()) socket.destroy()
   }

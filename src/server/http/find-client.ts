@@ -1,4 +1,4 @@
-// Whose a token is. Hashes are compared in constant time, each of them whichever matches: how long an answer takes tells nothing about a token.
+// Finds the user of a token. Compares every stored hash in constant time, so that the response time reveals nothing about a token.
 import { timingSafeEqual } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -7,18 +7,18 @@ import type { AccessTokens } from './oauth/access-tokens.ts'
 import { BearerRefusal } from './oauth/bearer-refusal.ts'
 
 export interface Client {
-  /** The name of its token, or whom an access token was issued for; missing for the bridge's own token. */
+  /** The name of the token, or the user that an access token was issued for; missing for the bridge's own token. */
   user?: string
 }
 
 /**
- * Undefined for a token that is unknown, expired or revoked.
- * @throws BearerRefusal for an access token of an authorization server that is not accepted, and while tokens cannot be checked
+ * Resolves to undefined for an unknown, expired or revoked token.
+ * @throws BearerRefusal for an access token that is not accepted, and while tokens cannot be checked
  */
 export type FindClient = (token: string) => Promise<Client | undefined>
 
 interface Options {
-  /** The bridge's own. */
+  /** The bridge's own token. */
   token: string
   named: Pick<NamedTokens, 'list'>
   /** Missing where no authorization server is configured. */
@@ -26,14 +26,14 @@ interface Options {
   log: Log
 }
 
-/** Three parts, as a signed JWT has them. No token that the bridge makes has a dot. */
+/** Three parts, as in a signed JWT. The bridge's own and named tokens contain no dot. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 export function createFindClient({ token, named, accessTokens, log }: Options): FindClient {
   const own = hashOf(token)
   let isUnreadable = false
 
-  /** Undefined while they cannot be reached. Read anew each time: a token that was revoked must not be accepted once more. */
+  /** Undefined while the store cannot be reached. Reads it each time, so that a revoked token is never accepted again. */
   async function list(): Promise<Awaited<ReturnType<NamedTokens['list']>> | undefined> {
     try {
       const all = await named.list()
@@ -42,7 +42,7 @@ export function createFindClient({ token, named, accessTokens, log }: Options): 
     } catch (error) {
       if (!isUnreadable) log.error('Named tokens are not accepted', { error })
       isUnreadable = true
-      // A database that is away is back soon. A damaged list stays one.
+      // An unreachable database comes back, so the client may retry. A damaged list stays damaged.
       return BridgeError.isInstance(error) && error.code === 'STATE_UNWRITABLE' ? undefined : {}
     }
   }

@@ -1,4 +1,4 @@
-// Who is let in, decided before a byte of a request's body is read: a client that names this machine, is no web page of another site, and has the token.
+// Decides which requests are let in, before any byte of the body is read: the request must name this machine, not come from another site, and carry a token.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import type { Log } from '../../log.ts'
@@ -10,29 +10,29 @@ import { refuse } from './refuse.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
 export interface GuardOptions {
-  /** What the bridge listens on. */
+  /** The host that the bridge listens on. */
   host: string
-  /** The address that clients use, where one is set. */
+  /** The address that clients use, if one is set. */
   publicUrl?: string | undefined
   proxies: TrustedProxies
   findClient: FindClient
-  /** The WWW-Authenticate header of a refusal. */
+  /** The WWW-Authenticate header of a 401 or 403 response. */
   challenge: (refusal?: BearerRefusal) => string
   log: Log
 }
 
-/** For a client whose token cannot be checked now. */
+/** For a client whose token cannot be checked at the moment. */
 const RETRY_AFTER_S = 10
 
-/** Both answer a request that may not go on. */
+/** Both functions send the refusal themselves. */
 export interface Guard {
-  /** Whether it names this machine, and is of no web page of another site. */
+  /** Whether the request names this machine and does not come from another site's web page. */
   isAddressed: (request: IncomingMessage, response: ServerResponse) => boolean
-  /** Whose it is; undefined when it may not go on. */
+  /** The client of the request; undefined when it was refused. */
   letIn: (request: IncomingMessage, response: ServerResponse) => Promise<Client | undefined>
 }
 
-/** A request with two of one of these means one thing to us and perhaps another to what is between us and its sender. */
+/** Two of the same header could mean one thing to the bridge and another to a proxy in front of it. */
 const ONCE = ['host', 'origin', 'authorization']
 
 export function createGuard({ host, publicUrl, proxies, findClient, challenge, log }: GuardOptions): Guard {
@@ -45,7 +45,7 @@ export function createGuard({ host, publicUrl, proxies, findClient, challenge, l
       ...(at ? [at.hostname.replace(/[[\]]/g, '')] : []),
     ].map((n) => n.toLowerCase()),
   )
-  // DNS rebinding makes a name of the attacker's mean this machine. An address means what it says.
+  // With DNS rebinding, a name of the attacker's points to this machine. A literal address cannot be rebound.
   const isOurs = (name: string): boolean => names.has(name) || (!isLoopback(host) && isAddress(name))
 
   const isAddressed: Guard['isAddressed'] = (request, response) => {
@@ -73,7 +73,7 @@ export function createGuard({ host, publicUrl, proxies, findClient, challenge, l
       if (error instanceof BearerRefusal) return error
       throw error
     })
-    // It may have gone away meanwhile.
+    // The client may have disconnected meanwhile.
     if (response.destroyed) return undefined
     if (found && !(found instanceof BearerRefusal)) return found
     const status = found?.kind.status ?? 401

@@ -19,7 +19,7 @@ it('the bridge is not ready before it has a sandbox, nor once it drains', async 
   const findProvider = vi.fn(() => new Promise<void>((resolve) => (found = resolve)))
   const status = await serve({ findProvider, isDraining: () => isDraining })
   expect([await status('/readyz'), await status('/readyz'), await status('/healthz')]).toEqual([503, 503, 200])
-  // Strangers can begin one search, and no second beside it.
+  // Unauthenticated requests can start one search, and no second one at the same time.
   expect(findProvider).toHaveBeenCalledTimes(1)
   found()
   await expect.poll(() => status('/readyz')).toBe(200)

@@ -1,14 +1,14 @@
-// What a supervisor asks, without a token: whether the process is up, and whether it takes work. The answer says nothing else.
+// Answers health checks without a token: whether the process is up, and whether it accepts work. The response says nothing else.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from './refuse.ts'
 
 export const HEALTH_PATHS = ['/healthz', '/readyz']
 
-/** After a search that found no sandbox. */
+/** Wait after a search that found no sandbox. */
 const SEARCH_AGAIN_MS = 10_000
 
 interface HealthOptions {
-  /** Chooses what makes sandboxes. The first question about readiness begins that. */
+  /** Chooses the provider. The first readiness check starts the search. */
   findProvider: () => Promise<unknown>
   isDraining: () => boolean
 }

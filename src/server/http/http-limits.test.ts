@@ -1,4 +1,4 @@
-// This file verifies what one client can take up, and what it leaves behind.
+// This file verifies what one client can use up, and what it leaves behind.
 import { spawn } from 'node:child_process'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -73,7 +73,7 @@ describe('one client cannot take up everything', () => {
     for (let attempt = 0; attempt < 20; attempt += 1) expect(await status()).toBe(200)
     const open = () => strangers.filter((socket) => !socket.closed).length
     while (open() > HTTP_LIMITS.strangers) await new Promise((resolve) => setTimeout(resolve, 10))
-    // The control: it is not by chance that there is room, and what was let in before is still there.
+    // Control: there is room, and the earlier connections are still open.
     expect(open()).toBeGreaterThan(0)
     expect(listening.statusCode).toBe(200)
     expect(listening.closed).toBe(false)
@@ -104,7 +104,7 @@ describe('one client cannot take up everything', () => {
     const lines = Object.entries({ ...HEADERS, ...headers, 'content-length': String(body.length) })
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
     const socket = await openSocket(port, `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${head}\r\n${body}`)
-    // It has begun to answer, and nobody reads on.
+    // The response has begun, and the client stops reading.
     await new Promise((resolve) => socket.once('readable', resolve))
     expect(await status()).toBe(503)
     while ((await status()) !== 200) await new Promise((resolve) => setTimeout(resolve, 100))

@@ -1,5 +1,5 @@
-// Conversations with clients of protocol revision 2025-11-25 and older: each opens with initialize, and is named by the Mcp-Session-Id header from then on.
-// A conversation has a session of the bridge. DELETE ends both, and so does a client that stays away.
+// Conversations with clients of protocol revision 2025-11-25 and older. Each starts with initialize; then the Mcp-Session-Id header names it.
+// Each has one bridge session. DELETE ends both, and so does the idle timeout.
 // (MCP 2025-11-25, Streamable HTTP, Session Management)
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -15,9 +15,9 @@ import type { Sessions } from '../sessions.ts'
 import { refuse } from './refuse.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
 
-/** Longer than a session's kernel lasts: most clients cannot start over, and without its kernel a conversation costs next to nothing. */
+/** Longer than a kernel's idle time: most clients cannot start over, and a conversation without its kernel costs almost nothing. */
 const IDLE_MS = 60 * 60_000
-/** Begins the ids of all conversations of this process: those of another one are known for what they are. */
+/** Prefix of all conversation ids of this process, so that ids of another replica can be recognised. */
 const REPLICA = randomBytes(4).toString('hex')
 
 interface Conversation {
@@ -31,8 +31,8 @@ interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log' | 'user'> {
   bridge: Bridge
   registry: SessionRegistry
   /**
-   * How long the session of a client stays that had opened a stream and has closed it: it has most likely ended without a DELETE.
-   * Variables stay longer, for a client whose network was gone for a moment.
+   * How long to keep a session after its client closed the stream: the client has most likely ended without a DELETE.
+   * A session with variables is kept longer, in case the client's network was interrupted.
    */
   vanishedMs: { withVariables: number; without: number }
 }
@@ -52,7 +52,7 @@ export class LegacyConversations {
       if (!response.headersSent) refuse(response, 404, notFound(String(id)), { code: -32_001 })
       return
     }
-    // A stream that is open for what the server may have to say is use, too.
+    // An open stream for messages from the server counts as use, too.
     const leave = conversation.held.enter()
     const isStream = request.method === 'GET'
     const { streams } = conversation
@@ -62,7 +62,7 @@ export class LegacyConversations {
       leave()
     })
     await conversation.transport.handleRequest(request, response, body)
-    // An initialize that was refused is followed by nothing.
+    // A refused initialize is not followed by other requests.
     if (conversation.transport.sessionId === undefined) await conversation.held.end()
   }
 

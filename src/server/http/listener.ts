@@ -1,4 +1,4 @@
-// The port that is listened on, with TLS where files for it are given, and how much of it connections can take up.
+// Listens on the port, with TLS when certificate files are given, and limits what connections can use up.
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -21,17 +21,17 @@ interface ListenerOptions extends Address {
 }
 
 export interface Listener {
-  /** Without a path. */
+  /** Scheme, host and port; no path. */
   origin: string
-  /** The client at the other end of a request's socket has shown its token. @returns false when there are too many that have */
+  /** The client of this request's socket has sent its token. @returns false when too many such connections are open */
   admit(socket: Socket): boolean
-  /** Accept no more connections. */
+  /** Stops accepting connections. */
   stop(): void
-  /** End those that there are. */
+  /** Ends the open connections. */
   close(): void
 }
 
-/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on, or the files for TLS are not right */
+/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on or the TLS files are invalid */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { host, port, tls, proxies, limits, log, onRequest } = options
   const connections = new Connections(limits)
@@ -44,17 +44,17 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const secure =
     tls && createSecureServer({ ...timeouts, ...(await readTls(tls)), handshakeTimeout: limits.strangerMs }, onRequest)
   const server: Server = secure ?? createServer(timeouts, onRequest)
-  // With TLS this comes before the handshake.
+  // With TLS, this event precedes the handshake.
   server.on('connection', (socket) => {
     raw.add(socket)
     connections.add(socket)
-    // A proxy shows no token of its own, and its connections are for all of its clients.
+    // A proxy sends no token of its own, and one connection may carry requests of all its clients.
     if (proxies.isTrusted(socket.remoteAddress) && !connections.admit(socket)) socket.destroy()
   })
   secure?.on('secureConnection', (socket) => raw.secured(socket))
   server.setTimeout(limits.stallMs)
   await listen(server, { host, port })
-  // Such as having no file descriptor left for a connection.
+  // For example, no file descriptor is left for a connection.
   server.on('error', (error) => log.warning('Accepting a connection failed', { error }))
   const use = (context: SecureContextOptions) => secure?.setSecureContext(context)
   const unwatch = tls && watchTls(tls, { use, log })

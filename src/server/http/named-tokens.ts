@@ -1,4 +1,4 @@
-// Tokens that carry the name of a person or a program. The store holds the SHA-256 hash of each: a token is random, so its hash tells nothing of it.
+// Tokens named after a person or a program. The store holds only the SHA-256 hash of each: a token is random, so its hash reveals nothing about it.
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
@@ -17,7 +17,7 @@ const namedTokens = z.record(z.string().regex(NAME), namedToken)
 
 export type NamedToken = z.infer<typeof namedToken>
 
-/** A token's hash, always of the same length. */
+/** Hashes a token; the length is always the same. */
 export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
@@ -44,7 +44,7 @@ export class NamedTokens {
 
   /**
    * @returns the token, which cannot be read again
-   * @throws BridgeError CONFIG_INVALID for a bad name, and for one that has a token
+   * @throws BridgeError CONFIG_INVALID for an invalid name and for a name that already has a token
    */
   async create(name: string, expires?: Date): Promise<string> {
     if (!NAME.test(name)) {
@@ -52,7 +52,7 @@ export class NamedTokens {
         hint: 'Use lower-case letters, digits, - and _.',
       })
     }
-    // The prefix lets scanners for secrets recognise one.
+    // Secret scanners recognise the prefix.
     const token = `sandbridge_${randomBytes(32).toString('base64url')}`
     await this.#record.update((all) => {
       const old = Object.hasOwn(all, name) ? all[name] : undefined
@@ -70,7 +70,7 @@ export class NamedTokens {
     return token
   }
 
-  /** @throws BridgeError CONFIG_INVALID when there is none */
+  /** @throws BridgeError CONFIG_INVALID when no token has this name */
   async revoke(name: string): Promise<void> {
     await this.#record.update((all) => {
       if (Object.hasOwn(all, name)) return void delete all[name]

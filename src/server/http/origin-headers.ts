@@ -1,4 +1,4 @@
-// Host and Origin, read strictly: what is not written in exactly one plain way is not read at all, so that no other parser can see another host in it. Pure.
+// Parses Host and Origin strictly: accepts only one plain form, so that no other parser can see a different host in it. Pure.
 import { isIPv4, isIPv6 } from 'node:net'
 
 const LABEL = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'
@@ -6,7 +6,7 @@ const AUTHORITY = new RegExp(`^(?:\\[([\\da-f:.]+)\\]|(${LABEL}(?:\\.${LABEL})*)
 
 export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1']
 
-/** The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT` in small letters, an IPv6 address without brackets; undefined for anything else. */
+/** The lower-case host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, an IPv6 address without brackets; undefined for anything else. */
 export function hostOf(authority: string): string | undefined {
   const [, v6, name, port = '0'] = AUTHORITY.exec(authority) ?? []
   if (Number(port) > 65_535) return undefined
@@ -14,18 +14,18 @@ export function hostOf(authority: string): string | undefined {
   return name?.toLowerCase()
 }
 
-/** The host of a web origin (RFC 6454, section 6.2); undefined for `null`, other schemes and all that browsers do not send. */
+/** The host of a web origin (RFC 6454, section 6.2); undefined for `null`, for other schemes and for anything browsers do not send. */
 export function originHost(origin: string): string | undefined {
   const [, authority] = /^https?:\/\/([^/]+)$/.exec(origin) ?? []
   return authority === undefined ? undefined : hostOf(authority)
 }
 
-/** Is this host an address, written as addresses usually are? Other programs also take `127.1` and `0x7f000001` for one. */
+/** Whether the host is an address in its usual form. Other programs also accept `127.1` and `0x7f000001`. */
 export function isAddress(host: string): boolean {
   return isIPv4(host) || isIPv6(host)
 }
 
-/** Does a host mean this machine, whatever the network says? */
+/** Whether a host name means this machine, independent of DNS. */
 export function isLoopbackName(host: string | undefined): boolean {
   return host !== undefined && LOOPBACK_NAMES.includes(host)
 }

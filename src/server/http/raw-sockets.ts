@@ -1,12 +1,12 @@
-// The raw connection under each TLS one. Limits are held by the raw one, which is there before the handshake; requests know the other.
-// Node does not tell which belong together, but both have one peer, and no two open connections have the same.
+// Maps each TLS socket to its raw connection. Limits apply to the raw one, which exists before the handshake; requests have only the TLS one.
+// Node does not link the two, but both have the same peer address and port, which no other open connection has.
 import type { Socket } from 'node:net'
 
 export class RawSockets {
   readonly #byPeer = new Map<string, Socket>()
   readonly #under = new WeakMap<Socket, Socket>()
 
-  /** A connection has been made. */
+  /** Records a new connection. */
   add(raw: Socket): void {
     const peer = peerOf(raw)
     this.#byPeer.set(peer, raw)
@@ -15,14 +15,14 @@ export class RawSockets {
     })
   }
 
-  /** Its handshake has ended. */
+  /** The TLS handshake has completed. */
   secured(secure: Socket): void {
     const raw = this.#byPeer.get(peerOf(secure))
     if (raw) this.#under.set(secure, raw)
     else secure.destroy()
   }
 
-  /** The socket itself where there is no TLS. */
+  /** The raw connection; without TLS, the socket itself. */
   of(socket: Socket): Socket {
     return this.#under.get(socket) ?? socket
   }

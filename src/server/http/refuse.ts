@@ -1,20 +1,20 @@
-// The one form of an answer to a request that is not let in.
+// Sends the response to a request that is refused.
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
-/** How long a client may go on sending after it was refused. */
+/** How long a refused client may go on sending. */
 const LINGER_MS = 2_000
 
 interface RefuseOptions {
   /** JSON-RPC error code. */
   code?: number
-  /** End the connection with the answer. */
+  /** Close the connection after the response. */
   close?: boolean
 }
 
 /**
- * All of the answer is sent at once, and its end only when the request has arrived: a connection that is closed while its client sends
- * is reset, and the client reports that instead of the answer. What still arrives is thrown away.
+ * Sends the whole response at once, but ends it only when the request has arrived. Closing a connection while its client sends resets it,
+ * and the client would report the reset instead of the response. Further request data is discarded.
  */
 export function refuse(
   response: ServerResponse,

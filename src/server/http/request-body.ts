@@ -1,4 +1,4 @@
-// Reads the body of a request, and keeps no more of it than is allowed.
+// Reads the body of a request and buffers at most the allowed size.
 import type { IncomingMessage } from 'node:http'
 
 export class BodyError extends Error {
@@ -12,7 +12,7 @@ export class BodyError extends Error {
   }
 }
 
-/** @throws BodyError 413 for one of more than `maxBytes`, 400 for one that is no JSON, or that the sender broke off */
+/** @throws BodyError 413 for more than `maxBytes`, 400 for invalid JSON or a body that the sender aborted */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const text = await readBody(request, maxBytes)
   try {
@@ -38,7 +38,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
       }
     })
     request.once('end', () => resolve(Buffer.concat(chunks).toString()))
-    // After the end, these come too late to matter.
+    // After 'end', these events have no effect.
     const brokenOff = () => reject(new BodyError(400, 'The request was aborted', -32_700))
     request.on('close', brokenOff)
     request.on('error', brokenOff)

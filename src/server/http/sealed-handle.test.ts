@@ -1,4 +1,4 @@
-// This file verifies that a session handle is read by whoever has the key, for its user, until it expires, and by nobody in any other form.
+// This file verifies that a session handle can be read with the key, by its user, until it expires, and in no other form.
 import { expect, it } from 'vitest'
 import { HandleSeal } from './sealed-handle.ts'
 
@@ -15,7 +15,7 @@ const handle = seal.seal(CONTENT, 'ann')
 it('a sealed handle is read by every replica with the same key', () => {
   expect(new HandleSeal(KEY, 'sandboxes').open(handle, 'ann', NOW)).toEqual(CONTENT)
   expect(handle).toMatch(/^[\w-]{94}$/)
-  // The same content never looks the same.
+  // Sealing the same content twice gives different handles.
   expect(seal.seal(CONTENT, 'ann')).not.toBe(handle)
 })
 

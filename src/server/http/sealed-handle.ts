@@ -1,12 +1,12 @@
-// Session handles that any replica can read: which session, in which pod, and until when, encrypted and authenticated with a key that all replicas
-// have. User and namespace are part of what is authenticated: a handle of another user, or of another namespace, is one that was forged.
+// Session handles that any replica can read. Each holds the session, its pod and an expiry, encrypted and authenticated with a key that all replicas
+// share. User and namespace are authenticated too: a handle of another user or namespace is rejected as forged.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-/** What a handle stands for. */
+/** The content of a handle. */
 export interface HandleContent {
   /** 12 bytes, in hexadecimal. */
   session: string
-  /** The pod, as the provider names it. */
+  /** The pod, as named by the provider. */
   place: { name: string; uid: string }
   /** Milliseconds since 1970. */
   expiresAt: number
@@ -16,7 +16,7 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const SESSION_BYTES = 12
-/** Of a pod's name, what is not the same in all of them; of its UID, all. */
+/** A pod's name after its fixed prefix, and the whole UID. */
 const NAME_BYTES = 8
 const UID_BYTES = 16
 const EXPIRY_BYTES = 6
@@ -25,11 +25,11 @@ const SEALED_BYTES = NONCE_BYTES + CONTENT_BYTES + TAG_BYTES
 const NAME_PREFIX = 'sandbridge-'
 
 export class HandleSeal {
-  /** The first seals, all open. */
+  /** The first key seals. All keys can open. */
   readonly #keys: readonly Buffer[]
   readonly #namespace: string
 
-  /** @param secrets long random texts that all replicas have, with a space between each two @param namespace of the pods */
+  /** @param secrets long random texts that all replicas share, separated by spaces @param namespace of the pods */
   constructor(secrets: string, namespace: string) {
     this.#keys = secrets
       .split(' ')
@@ -52,10 +52,10 @@ export class HandleSeal {
     return Buffer.concat([nonce, cipher.update(content), cipher.final(), cipher.getAuthTag()]).toString('base64url')
   }
 
-  /** Undefined for a handle that is not of this user, has expired, or was never one. */
+  /** Returns undefined for a handle that is invalid, expired or another user's. */
   open(handle: string, user: string | undefined, now: number): HandleContent | undefined {
     const bytes = Buffer.from(handle, 'base64url')
-    // There is one way to write each handle.
+    // Base64url has several spellings of the same bytes; accept only the canonical one.
     if (bytes.length !== SEALED_BYTES || bytes.toString('base64url') !== handle) return undefined
     const content = this.#decipher(bytes, user)
     if (!content) return undefined
@@ -82,7 +82,7 @@ export class HandleSeal {
       try {
         return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
       } catch {
-        // It may be of another key.
+        // Try the next key.
       }
     }
     return undefined

@@ -1,4 +1,4 @@
-// This file verifies who is let in, and what an invalid request does.
+// This file verifies which requests are let in, and what an invalid request does.
 import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
@@ -91,7 +91,7 @@ describe('a page of another site, in a browser on this machine', () => {
       const once = ['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`]
       const answerTo = async (...lines: string[]) =>
         text(await openSocket(port, ['PUT /mcp HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n')))
-      // The control: each of them once is let in.
+      // Control: sent once, each header is accepted.
       expect(await answerTo(...once)).toContain('HTTP/1.1 405')
       const refused = await answerTo(...once, header)
       expect(refused).toContain('HTTP/1.1 400')
@@ -157,7 +157,7 @@ describe('a supervisor without a token', () => {
     await expect.poll(() => status(bare('/readyz')), { timeout: 20_000 }).toBe(200)
     expect(await send(bare('/readyz'))).toMatchObject({ status: 200, body: 'ok\n' })
     expect(await send(bare('/readyz', { method: 'HEAD' }))).toMatchObject({ status: 200, body: '' })
-    // The control: the rest needs a token, whatever the address begins with.
+    // Control: all other paths need a token, even with the same prefix.
     expect(await status(bare('/mcp'))).toBe(401)
     expect(await status(bare('/healthz/mcp'))).toBe(404)
   })

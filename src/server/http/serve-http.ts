@@ -1,5 +1,5 @@
-// Serves many clients of both protocol eras at /mcp, from one bridge: which request goes where, and how much of everything there may be.
-// Who is let in is the guard's business, which session a request is for that of LegacyConversations and SessionHandles.
+// Serves many clients of both protocol eras at /mcp from one bridge: routes requests and sets the limits.
+// The guard decides who is let in. LegacyConversations and SessionHandles find the session of a request.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,37 +25,37 @@ import type { TlsFiles } from './tls-files.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 
 const PATH = '/mcp'
-/** How often a bridge that drains looks whether its cells have ended. */
+/** How often a draining bridge checks whether its cells have ended. */
 const DRAIN_POLL_MS = 50
 const METHODS = ['GET', 'POST', 'DELETE']
 
-/** As a server gets it. */
+/** A request as a Node server receives it. */
 type ServerRequest = IncomingMessage & { method: string; url: string }
 
-/** What one client, or many, can take up. */
+/** Limits on what clients can use up. */
 export const HTTP_LIMITS = {
   bodyBytes: 4 * 1024 * 1024,
-  /** Requests that are being answered, streams included. */
+  /** Open requests, including streams. */
   openRequests: 256,
   connections: 512,
-  /** Connections that have not shown the token yet, and how long each may take. */
+  /** Connections that have not sent the token yet, and how long each may take. */
   strangers: 64,
   strangerMs: 10_000,
-  /** As many may come at the same moment: each has this long to show the token before it counts as one of `strangers`. */
+  /** This many may connect at the same moment: each has this long to send the token before it counts as one of `strangers`. */
   newcomers: 512,
   newcomerMs: 2_000,
-  /** For a request to arrive in full. */
+  /** For the complete request to arrive. */
   requestMs: 30_000,
-  /** For a client to take some of its answer, or an idle stream's sign of life. Those come every 15 s. */
+  /** For a client to read some of its response, or an idle stream's keep-alive, sent every 15 s. */
   stallMs: 60_000,
-  /** Until the session of a legacy client that has closed its stream ends. */
+  /** How long the session of a legacy client lasts after it closed its stream. */
   vanishedMs: { withVariables: 120_000, without: 30_000 },
 }
 
-/** Room for each session: its stream, a cell and something beside it, over connections that a client may not share among them. */
+/** Per session: its stream, a cell and one more request, each on a connection that the client may not share. */
 const OF_A_SESSION = { openRequests: 3, connections: 4, newcomers: 1 }
 
-/** The limits of a bridge that keeps so many sessions open. */
+/** Raises the limits to fit this many sessions. */
 function httpLimits(sessionCount: number): typeof HTTP_LIMITS {
   const { openRequests, connections, newcomers } = HTTP_LIMITS
   return {
@@ -67,27 +67,27 @@ function httpLimits(sessionCount: number): typeof HTTP_LIMITS {
 }
 
 export interface HttpOptions extends Address {
-  /** The bridge's own. */
+  /** The bridge's own token. */
   token: string
   tls?: TlsFiles | undefined
-  /** Addresses and ranges of proxies that are believed. */
+  /** Addresses and ranges of trusted proxies. */
   trustedProxies?: readonly string[]
-  /** Missing when users sign in to servers on this machine. */
+  /** Missing when users sign in to servers on this machine only. */
   signInPages?: SignInPages | undefined
 }
 
 export interface HttpService {
   url: string
-  /** Accept no new session, and wait until no cell runs and no call is being answered, or `maxMs` are over. */
+  /** Accepts no new session, and waits until no cell runs and no call is being answered, at most `maxMs`. */
   drain(maxMs: number): Promise<void>
   /**
-   * Stop listening, and break off what is being answered.
-   * @param settle ends whatever the open requests wait for: they are answered before their connections end
+   * Stops listening and aborts open requests.
+   * @param settle ends what open requests wait for, so that they are answered before their connections end
    */
   close(settle?: () => Promise<void>): Promise<void>
 }
 
-/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on, or one of the options is wrong */
+/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on or an option is invalid */
 export async function serveHttp(
   bridge: Bridge,
   { host, port, token, tls, trustedProxies = [], signInPages }: HttpOptions,
@@ -149,7 +149,7 @@ export async function serveHttp(
     await groups.of(client).answer(request, response, body)
   }
 
-  /** Of whoever the token is. */
+  /** Starts a sign-in for the user of the token. */
   async function beginSignInOf(given: string, server: string): Promise<URL | undefined> {
     const client = await findClient(given)
     return client && bridge.beginSignIn(server, client.user)
@@ -180,7 +180,7 @@ export async function serveHttp(
       listener.stop()
       if (settle) {
         await settle()
-        // Streams that a client listens on do not end by themselves.
+        // GET streams do not end by themselves.
         const answers = [...openAnswers].filter(({ req }) => req.method === 'POST')
         await Promise.all(answers.map((response) => once(response, 'close')))
       }
@@ -190,7 +190,7 @@ export async function serveHttp(
   }
 }
 
-/** What accepts tokens of authorization servers, and tells of them; nothing where none is configured. */
+/** Creates the access token check and the resource metadata; empty when no authorization server is configured. */
 function createOAuth(
   { oauthIssuers: issuers, oauthAudience, oauthScopes: scopes }: Settings,
   resource: () => string,

@@ -1,6 +1,6 @@
-// Sessions of clients whose requests stand alone (MCP 2026-07-28): the first result of run_python gives a handle, and calls that name it go on there.
-// A handle is all that a client with the same token needs to get at the variables, so it cannot be guessed. Other tokens have handles of their own.
-// One that stands for no session is an error, never a new session.
+// Sessions of clients whose requests are standalone (MCP 2026-07-28): the first run_python result returns a handle, and calls that name it continue there.
+// A handle and the token of its group give access to the variables, so a handle must not be guessable. Each token has its own handles.
+// An unknown handle is an error, never a new session.
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { keptForHandle } from '../../session/kept-for.ts'
@@ -18,7 +18,7 @@ interface HandleOptions {
   registry: SessionRegistry
   user: string | undefined
   idleMs: number
-  /** Makes handles that other replicas can read; missing where sandboxes are of this machine. */
+  /** Makes handles that other replicas can read; missing when sandboxes run on this machine. */
   seal?: HandleSeal | undefined
 }
 
@@ -26,9 +26,9 @@ type Place = HandleContent['place']
 
 export class SessionHandles implements Sessions {
   readonly #options: HandleOptions
-  /** By the name of the session: its handle, or what is sealed in that. */
+  /** By session name: the handle itself, or the name sealed in it. */
   readonly #held = new Map<string, HeldSession>()
-  /** Clients that never come back with a handle must not keep others out. */
+  /** Sessions whose client came back with the handle. The others may be ended to make room. */
   readonly #cameBack = new WeakSet<HeldSession>()
 
   constructor(options: HandleOptions) {
@@ -53,7 +53,7 @@ export class SessionHandles implements Sessions {
     for (const { session } of this.#held.values()) yield session
   }
 
-  /** A session of an earlier bridge, or of another replica, whose sandbox is kept. */
+  /** Finds a session of an earlier bridge or another replica whose sandbox is kept. */
   async #findKept(name: string, place: Place | undefined): Promise<HeldSession | undefined> {
     const { registry, user } = this.#options
     if (!(await registry.keeps(keptForHandle(name, user, place)(undefined)))) return undefined
@@ -81,13 +81,13 @@ export class SessionHandles implements Sessions {
     try {
       return await held.use(() => work(session, () => (seal ? this.#sealed(name, session) : name)))
     } catch (error) {
-      // The handle was never delivered.
+      // The handle was never delivered, so no client can use the session.
       void held.end()
       throw error
     }
   }
 
-  /** A handle for where the session is now; undefined while it has no sandbox, or the client knows the place. */
+  /** A handle for the session's current place; undefined while it has no sandbox, or when the client already knows the place. */
   #sealed(session: string, { sandbox }: Session, known?: Place): string | undefined {
     const { seal, user } = this.#options
     const place = sandbox?.durable?.place

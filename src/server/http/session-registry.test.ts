@@ -1,4 +1,4 @@
-// This file verifies who keeps a session, who makes room for whom, and when one that nobody uses ends.
+// This file verifies which sessions are kept, which are ended to make room, and when an unused session ends.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Session } from '../../session/session.ts'
 import { keptForClient } from '../../session/kept-for.ts'
@@ -7,7 +7,7 @@ import { SessionRegistry } from './session-registry.ts'
 
 const IDLE_MS = 1_000
 
-/** As much of a session as is asked here: whether it has variables. */
+/** The part of a session that the registry looks at: whether it has variables. */
 function makeSession(): Session & { cells: number } {
   const session = { cells: 0, describe: () => ({ cellCount: session.cells }) }
   return session as unknown as Session & { cells: number }

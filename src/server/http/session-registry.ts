@@ -1,5 +1,5 @@
-// The sessions of all clients over HTTP: limited in number, and each expires when it is not used for a while.
-// It says nothing of how a client names its session; that is for those who hold one.
+// The sessions of all HTTP clients: limits their number and ends each after a time without use.
+// Its callers decide how a client names its session.
 import { BridgeError } from '../../errors.ts'
 import type { KeptFor, Session } from '../../session/session.ts'
 
@@ -8,29 +8,29 @@ interface RegistryOptions {
   /** Whether an earlier bridge kept a sandbox for this session. */
   keeps: (kept: ReturnType<KeptFor>) => Promise<boolean>
   close: (session: Session) => Promise<void>
-  /** How many there may be at once. */
+  /** Maximum number of sessions. */
   max: number
-  /** How many one user may have; missing means as many as there may be. */
+  /** Maximum for one user; missing means `max`. */
   maxOfUser?: number | undefined
 }
 
 interface HoldOptions {
-  /** Whose sandbox it is, should it outlive the bridge. */
+  /** The owner of its sandbox, in case the sandbox outlives the bridge. */
   kept: KeptFor
 
   /** Missing for the holder of the bridge's own token. */
   user?: string | undefined
-  /** How long it may lie unused; asked each time its last user has left. */
+  /** How long it may stay unused, in ms; asked whenever the last use ends. */
   idleMs: () => number
-  /** Whether it may make room for another although it has variables. */
+  /** Whether it may be ended to make room although it has variables. */
   isExpendable: () => boolean
-  /** It has ended, for whatever reason. */
+  /** Called when the session ends, for any reason. */
   onEnd: () => void
 }
 
 export class SessionRegistry {
   readonly #options: RegistryOptions
-  /** The one that was used longest ago first. */
+  /** Least recently used first. */
   readonly #held = new Set<HeldSession>()
   #hasStopped = false
 
@@ -38,7 +38,7 @@ export class SessionRegistry {
     this.#options = options
   }
 
-  /** Give no new sessions from now on: the bridge is about to end. */
+  /** Refuses new sessions from now on: the bridge is about to end. */
   stop(): void {
     this.#hasStopped = true
   }
@@ -47,7 +47,7 @@ export class SessionRegistry {
     return this.#options.keeps(kept)
   }
 
-  /** A new session. @throws BridgeError SESSION_LIMIT at the limit, when no session may be ended for it */
+  /** Opens a session. @throws BridgeError SESSION_LIMIT at the limit, when no session may be ended for it */
   hold(options: HoldOptions): HeldSession {
     const { open, close, max, maxOfUser = max } = this.#options
     const { user } = options
@@ -62,7 +62,7 @@ export class SessionRegistry {
     } else if (this.#held.size >= max) makeRoom([...this.#held], `${max} sessions are open`, 'MCP_BRIDGE_HTTP_SESSIONS')
     const held: HeldSession = new HeldSession(open(options.kept), options, {
       onUse: () => {
-        // Work that was on its way when it ended does not bring it back.
+        // A use that was under way when the session ended must not bring it back.
         if (this.#held.delete(held)) this.#held.add(held)
       },
       onEnd: async () => {
@@ -77,8 +77,8 @@ export class SessionRegistry {
 }
 
 /**
- * Sessions without variables are ended first, then those that their holder calls expendable. No other session is ended.
- * @param all the one that was used longest ago first
+ * Ends sessions without variables first, then those that their holder calls expendable, and no others.
+ * @param all least recently used first
  */
 function makeRoom(all: readonly HeldSession[], problem: string, setting: string): void {
   const idle = all.filter((held) => !held.isBusy)
@@ -121,7 +121,7 @@ export class HeldSession {
     return this.#options.isExpendable()
   }
 
-  /** Somebody uses it, until the function that this returns is called. */
+  /** Marks the session as in use until the returned function is called. */
   enter(): () => void {
     this.#users += 1
     clearTimeout(this.#idleTimer)
@@ -144,7 +144,7 @@ export class HeldSession {
     }
   }
 
-  /** End the session, and with it what runs in it. What ends along with it may call this once more. */
+  /** Ends the session and what runs in it. May be called again while it ends. */
   end(): Promise<void> {
     if (this.#hasEnded) return this.#closed
     this.#hasEnded = true

@@ -1,6 +1,6 @@
-// Where people on other machines sign in to MCP servers with their own browsers, at the bridge's public address. A sign-in is for the user who shows
-// their token, or for the one whom a link was made for, whose name the page says. It ends in the browser that began it: nobody can have somebody
-// else sign in for them (MCP 2025-11-25, Elicitation, Phishing).
+// Pages at the bridge's public address where people on other machines sign in to MCP servers. A sign-in is for the user who enters their token,
+// or for the user a link was made for, whose name the page shows. It must end in the browser that started it: nobody can trick someone else
+// into signing in for them (MCP 2025-11-25, Elicitation, Phishing).
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../../errors.ts'
@@ -31,18 +31,18 @@ interface Link {
   page: URL
 }
 
-/** @returns the page of the authorization server; undefined for a token that is nobody's @throws what tells why there is none */
+/** @returns the authorization server's page; undefined for an unknown token @throws why the sign-in cannot start */
 export type BeginSignIn = (token: string, server: string) => Promise<URL | undefined>
 
 export class SignInPages implements SignInPage {
   readonly #address: URL
   readonly #links = new Map<string, Link>()
-  /** By the state of their answers. */
+  /** Callback by OAuth `state`. */
   readonly #waiting = new Map<string, (parameters: URLSearchParams) => void>()
-  /** What the browser that began it shows, by the same. */
+  /** The cookie of the browser that started the sign-in, by `state`. */
   readonly #browsers = new Map<string, string>()
 
-  /** @param publicUrl where clients reach the bridge */
+  /** @param publicUrl the address at which clients reach the bridge */
   constructor(publicUrl: string) {
     this.#address = new URL(`${publicUrl.replace(/\/$/, '')}/sign-in`)
   }
@@ -94,7 +94,7 @@ export class SignInPages implements SignInPage {
     this.#form(response, 200, link.server, `${text}<input type="hidden" name="link" value="${escaped(id)}">`)
   }
 
-  /** @param note a sentence */
+  /** @param note one sentence */
   #askForToken(response: ServerResponse, status: number, server: string, note: string): void {
     const about = note === '' ? '' : `<p role="alert">${escaped(note)}</p>`
     const fields = `<p><label>Server <input name="server" required value="${escaped(server)}"></label></p><p><label>Your token for this bridge <input name="token" type="password" autocomplete="off" required></label></p>`
@@ -109,7 +109,7 @@ export class SignInPages implements SignInPage {
   }
 
   async #begin(request: IncomingMessage, response: ServerResponse, begin: BeginSignIn): Promise<void> {
-    // A form of another site would have somebody begin what they have not asked for.
+    // A form on another site could start a sign-in that the user did not ask for.
     if (request.headers.origin !== this.#address.origin) return show(response, 403, 'This form is of another site.')
     const form = new URLSearchParams(await readBody(request, MAX_BODY_BYTES))
     const server = form.get('server') ?? ''
@@ -139,7 +139,7 @@ export class SignInPages implements SignInPage {
     const onAnswer = this.#waiting.get(state)
     if (!onAnswer || !this.#isSameBrowser(request, state))
       return show(response, 400, 'This answer belongs to no sign-in that this browser has begun.')
-    // One answer, whatever it says.
+    // Accept one response only, whatever it says.
     this.#waiting.delete(state)
     const isRefused = parameters.has('error')
     show(response, 200, isRefused ? 'The sign-in was refused.' : 'Signed in. You can close this page.')
@@ -164,12 +164,12 @@ export class SignInPages implements SignInPage {
   }
 }
 
-/** Several may go on in one browser. */
+/** One cookie per sign-in: several may be under way in one browser. */
 function cookieName(state: string): string {
   return COOKIE + state.replaceAll(/[^\w-]/g, '').slice(0, 12)
 }
 
-/** @param note a sentence or two */
+/** @param note one or two sentences */
 function show(response: ServerResponse, status: number, note: string): void {
   response.writeHead(status, HEADERS)
   response.end(html('Sandbridge: sign in', HEAD, `<p role="status">${escaped(note)}</p>`))

@@ -1,5 +1,5 @@
-// The certificate and key of `--tls-cert` and `--tls-key`. When the files are replaced by a renewed certificate, the bridge loads it, and serves on with
-// the pair that it has while the new one is not right.
+// Loads the certificate and key of `--tls-cert` and `--tls-key`. When a renewed certificate replaces the files, the bridge loads it. It keeps serving
+// with the old pair while the new one is invalid.
 import { X509Certificate } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -12,12 +12,12 @@ export interface TlsFiles {
   key: string
 }
 
-/** How often the files are looked at. */
+/** How often the files are checked. */
 const LOOK_MS = 2_000
-/** The one file is replaced a moment after the other. */
+/** The two files are replaced one shortly after the other. */
 const SETTLE_MS = 500
 
-/** @throws BridgeError CONFIG_INVALID when they cannot be read, or do not belong together */
+/** @throws BridgeError CONFIG_INVALID when the files cannot be read or do not match */
 export async function readTls({ cert, key }: TlsFiles): Promise<SecureContextOptions> {
   const pair = { cert: await read('--tls-cert', cert), key: await read('--tls-key', key) }
   const options = { ...pair, minVersion: 'TLSv1.2' } as const
@@ -35,7 +35,7 @@ interface WatchOptions {
   log: Log
 }
 
-/** Hands on the new pair whenever the files have changed to one that is right. @returns ends that */
+/** Calls `use` whenever the files have changed to a valid pair. @returns a function that stops watching */
 export function watchTls(files: TlsFiles, { use, log }: WatchOptions): () => void {
   let timer: NodeJS.Timeout | undefined
   const reload = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// This file verifies what TLS gives clients, and that strangers can take up no more of the bridge with it than without.
+// This file verifies what TLS gives clients, and that strangers cannot use up more of the bridge with TLS than without.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Agent } from 'node:https'
@@ -53,7 +53,7 @@ function openRaw(port: number, beginning: string | Buffer): Promise<Socket> {
 
 const closed = (socket: Socket) =>
   new Promise((resolve) => (socket.closed ? resolve(0) : socket.once('close', resolve)))
-/** A TLS record that says that 512 bytes of a ClientHello follow, and has ten of them. */
+/** A TLS record that announces 512 bytes of a ClientHello and contains ten. */
 const HALF_A_HELLO = Buffer.from('1603010200010001fc0303aabbccdd', 'hex')
 
 it('a client is served with TLS 1.2 and 1.3, and not with older versions or plain HTTP', async () => {
@@ -118,7 +118,7 @@ describe('strangers', () => {
     const rest = await Promise.all(Array.from({ length: 60 }, (_, at) => openRaw(port, at % 2 ? HALF_A_HELLO : '')))
     const open = () => [...done, ...rest].filter((socket) => !socket.resume().closed).length
     await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(limits.strangers)
-    // The control: they were not closed for another reason.
+    // Control: they were not closed for another reason.
     expect(open()).toBeGreaterThan(0)
     for (let attempt = 0; attempt < 5; attempt += 1) expect(await status()).toBe(405)
     expect(known!.closed).toBe(false)
@@ -131,7 +131,7 @@ describe('strangers', () => {
     const silent = await handshake(port)
     silent.removeAllListeners('error').on('error', () => {})
     await service.close()
-    // Both connections close without a word from their clients.
+    // Neither client sends anything; the bridge closes both connections.
     await Promise.all([closed(half), closed(silent.resume())])
   })
 })

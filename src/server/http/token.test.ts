@@ -1,4 +1,4 @@
-// This file verifies that the token is made once, and kept where only its owner can read it.
+// This file verifies that the token is created once and stored where only its owner can read it.
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// The token that clients must have. Unless one is set, it is made once and kept in a file that only its owner can read: other users of the machine
-// can reach a port on it as well, and a client with the token runs code with the owner's servers.
+// The token that clients must send. Unless one is set, it is created once in a file that only its owner can read: other users of the machine
+// can reach the port too, and a client with the token runs code with the owner's servers.
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -9,7 +9,7 @@ export function tokenFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'http-token')
 }
 
-/** The token in the file, which is created if it is missing. @throws BridgeError CONFIG_INVALID when others can read it, or it holds no token */
+/** Returns the token in the file; creates a missing file. @throws BridgeError CONFIG_INVALID when others can read the file or it holds no token */
 export async function keptToken(file: string): Promise<string> {
   const kept = (await read(file)) ?? (await make(file))
   if (/^[\x21-\x7e]{16,}$/.test(kept)) return kept
@@ -39,7 +39,7 @@ async function make(file: string): Promise<string> {
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
     await writeFile(temporary, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-    // Whole or not at all; another bridge that is just starting may have been first.
+    // Atomic. Another bridge that starts at the same time may have created the file first.
     await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })

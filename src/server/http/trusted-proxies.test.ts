@@ -1,4 +1,4 @@
-// This file verifies whose X-Forwarded headers are believed, and what they then change.
+// This file verifies which senders' X-Forwarded headers are trusted, and what these change.
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { openService } from '../../../test/support/http-service.ts'

@@ -1,19 +1,19 @@
-// What a proxy says of the client behind it: X-Forwarded-For, -Host and -Proto. They are believed of the addresses that `--trusted-proxy` names;
-// from anyone else they are what its sender likes, and are not read.
+// Reads what a proxy says about its client: X-Forwarded-For, -Host and -Proto. Only addresses named by `--trusted-proxy` are trusted;
+// from any other sender the headers could be forged and are ignored.
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { BridgeError } from '../../errors.ts'
 
-/** Who asks, and what for, as far as that can be believed. */
+/** The client of a request and the address it asked for, as far as they can be trusted. */
 export interface Sender {
   address: string
-  /** The Host header, or what the proxy was asked for. */
+  /** The Host header, or X-Forwarded-Host of a trusted proxy. */
   host: string
-  /** Missing where no trusted proxy says. */
+  /** Missing unless a trusted proxy states it. */
   protocol?: string
 }
 
-/** A proxy that sends one of these twice, or a list, has passed on what its client sent. */
+/** A proxy that sends one of these twice, or as a list, passed on a header of its client. */
 const ONCE = ['x-forwarded-host', 'x-forwarded-proto']
 
 export class TrustedProxies {
@@ -39,7 +39,7 @@ export class TrustedProxies {
     return version !== 0 && this.#list.check(address!, familyOf(version))
   }
 
-  /** Undefined when what a trusted proxy says could mean two things. */
+  /** Returns undefined when a trusted proxy's headers are ambiguous. */
   senderOf(request: IncomingMessage): Sender | undefined {
     const { headers, headersDistinct, socket } = request
     const direct = { address: plain(socket.remoteAddress ?? ''), host: headers.host ?? '' }
@@ -52,7 +52,7 @@ export class TrustedProxies {
     return { address, host, ...(protocol !== undefined && { protocol: protocol.toLowerCase() }) }
   }
 
-  /** The last hop that is not a trusted proxy: each of them has added the one before it at the end. */
+  /** The last hop that is not a trusted proxy: each proxy appends the address of its client. */
   #clientOf(hops: readonly string[], proxy: string): string {
     let known = proxy
     for (const hop of hops.toReversed()) {
@@ -69,12 +69,12 @@ function familyOf(version: number): 'ipv4' | 'ipv6' {
   return version === 6 ? 'ipv6' : 'ipv4'
 }
 
-/** Some proxies add the port. */
+/** Some proxies append the port. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop
 }
 
-/** An IPv4 address as a socket for both families has it. */
+/** A socket for both IP versions reports IPv4 addresses as `::ffff:…`. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=[\d.]+$)/i, '')
 }

@@ -1,5 +1,5 @@
-// Runs workflows when they are due, in a bridge that serves many clients. Looks at the file again and again, so that neither a schedule that was just
-// added nor a clock that was set needs to tell anybody.
+// Runs due workflows in a bridge that serves many clients. Reads the stored schedules at intervals, so it notices added schedules and
+// clock changes by itself.
 import type { Bridge } from '../../bridge.ts'
 import { newId } from '../../events/new-id.ts'
 import { messageOf } from '../../errors.ts'
@@ -7,7 +7,7 @@ import { type Due, ScheduleStore } from '../../workflows/schedules.ts'
 import { runUnwatched } from './unwatched-run.ts'
 
 const LOOK_EVERY_MS = 15_000
-/** How such a run is called in the record. */
+/** The client name of scheduled runs in the record. */
 const CLIENT = 'schedule'
 
 export class Scheduler {
@@ -27,12 +27,12 @@ export class Scheduler {
     void this.look()
   }
 
-  /** Begin nothing any more. */
+  /** Starts no more runs. */
   stop(): void {
     clearInterval(this.#timer)
   }
 
-  /** Until how each run has ended is written down. */
+  /** Resolves when the outcome of every run is stored. */
   async idle(): Promise<void> {
     await Promise.all(this.#running)
   }
@@ -48,7 +48,7 @@ export class Scheduler {
       }
       this.#lastFailure = ''
     } catch (error) {
-      // Told once, and not every few seconds.
+      // Log the same failure once, not every few seconds.
       if (messageOf(error) !== this.#lastFailure) this.#bridge.log.error('Schedules cannot be run', { error })
       this.#lastFailure = messageOf(error)
     }

@@ -1,4 +1,4 @@
-// One unattended run of a workflow: a call that a rule would ask about is refused, unless it was allowed for this version when it was scheduled.
+// One unattended run of a workflow. A call that a rule would ask about is refused, unless it was allowed for this version when the run was scheduled.
 import type { Bridge } from '../../bridge.ts'
 import type { RunOrigin } from '../../bridge/cells.ts'
 import { parseArguments } from '../../workflows/parameters.ts'
@@ -8,9 +8,9 @@ import { driftOf } from '../../workflows/used-tools.ts'
 import { asWorkflow, codeFor, functionName } from '../../workflows/workflow-cell.ts'
 
 /**
- * @param due the moment that `auto` stands for
- * @returns why it failed; undefined when it ended well
- * @throws BridgeError for a workflow that is gone and parameters that do not fit it any more
+ * @param due the time that `auto` parameters refer to
+ * @returns the reason of a failure; undefined on success
+ * @throws BridgeError when the workflow no longer exists or the parameters no longer fit it
  */
 export async function runUnwatched(
   bridge: Bridge,

@@ -1,23 +1,23 @@
-// `fetch` for requests to an authorization server: each ends in time, and the last one that failed for no fault of ours is remembered.
-// The MCP client package has no time limit there, takes an outage for a refusal, and writes what it is told of an error to stderr.
+// `fetch` for requests to an authorization server: each has a timeout, and the last failure that is not the bridge's fault is remembered.
+// The MCP client package has no timeout there, treats an outage as a refusal, and writes error responses to stderr.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { untilAborted } from '../../process/wait.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { remoteReason } from '../failures/remote-failure.ts'
 
-/** Within the time that a server has for its start, so that what is said is not only that it took too long. */
+/** Shorter than a server's start timeout, so that the error can name the real reason. */
 const LIMIT_MS = 15_000
 
 export interface AuthorizationFetch {
   fetch: FetchLike
-  /** What is wrong with the authorization server, when its last answer failed to come or told of an outage. */
+  /** What is wrong with the authorization server, when its last response was missing or reported an outage. */
   trouble(): string | undefined
 }
 
 /**
- * An answer comes whole, and with the secrets taken out where it tells of an error: some authorization servers say what they were sent.
- * @param limitMs for one request, until its answer is complete
+ * Reads each response completely, and removes secrets from error responses: some authorization servers quote the request.
+ * @param limitMs timeout of one request, including its response body
  */
 export function authorizationFetch(fetch: FetchLike, redact: Redactor, limitMs = LIMIT_MS): AuthorizationFetch {
   let trouble: string | undefined
@@ -29,7 +29,7 @@ export function authorizationFetch(fetch: FetchLike, redact: Redactor, limitMs =
       try {
         const response = await fetch(url, { ...init, signal })
         const { status, statusText, headers } = response
-        // The body of an answer may end never, whatever is done to its request.
+        // A response body may never end, even after its request is aborted.
         const text = await untilAborted(response.text(), signal)
         trouble = status >= 500 || status === 429 ? `it answered with HTTP ${status}` : undefined
         return new Response(text === '' ? null : status < 400 ? text : redact(text), { status, statusText, headers })
@@ -41,7 +41,7 @@ export function authorizationFetch(fetch: FetchLike, redact: Redactor, limitMs =
   }
 }
 
-/** What to tell instead of an error that `trouble` is behind. */
+/** The error to report when `trouble` is the reason. */
 export function authorizationServerFailed(name: string, trouble: string): BridgeError {
   return new BridgeError(
     'UPSTREAM_UNREACHABLE',

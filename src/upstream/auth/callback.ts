@@ -1,46 +1,46 @@
-// Listens on loopback for the request that brings the answer of an authorization server, RFC 8252 section 7.3. Any program of this machine and any
-// web page can send one: what does not carry the state that was sent along is no answer, and is not told of.
+// Listens on loopback for the redirect with an authorization server's response, RFC 8252 section 7.3. Any program on this machine and any web page
+// can send a request there: one without the expected state is ignored and not reported.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Callback {
-  /** Where the browser is to be sent. */
+  /** The redirect address for the browser. */
   url: string
   port: number
-  /** The answer with this state, which may be a refusal. Until it is asked for, none is taken. */
+  /** The response with this state, which may be a refusal. No response is accepted before this is called. */
   answer(state: string): Promise<URLSearchParams>
   close(): void
 }
 
 /**
- * @param registered the address that a client was registered with by hand
- * @param port to take when no address is registered, where that is a port of this machine
+ * @param registered the redirect address of a client that was registered manually
+ * @param port to use when no address is registered and the port is on this machine
  */
 export type OpenCallback = (registered: string | undefined, port: number) => Promise<Callback>
 
-/** Where users of other machines sign in with their own browsers. */
+/** The page where users of other machines sign in with their own browsers. */
 export interface SignInPage {
-  /** To be shown to anybody: who opens it shows there who they are. @param server its name */
+  /** May be shown to anyone: the page asks who they are. @param server its name */
   addressFor(server: string): string
-  /** A link for one user: whoever has it needs no token. @param page that of the authorization server */
+  /** A link for one user, who needs no token with it. @param page the authorization server's page */
   linkTo(about: { server: string; user: string | undefined; page: URL }): string
   openCallback: OpenCallback
 }
 
-/** Where the user of a set of servers signs in. */
+/** How the user of a set of servers signs in. */
 export interface SignInPlace {
-  /** What `sandbridge login SERVER` needs besides, such as ` --user ann`. */
+  /** Further options for `sandbridge login SERVER`, such as ` --user ann`. */
   loginOptions: string
-  /** For browsers on other machines; missing means that they sign in on this one. */
+  /** For browsers on other machines; missing means that users sign in on this one. */
   page: SignInPage | undefined
 }
 
-/** The port that a client is registered with is in use. */
+/** The port that the client is registered with is in use. */
 export class PortTakenError extends Error {}
 
 /**
- * @param registered the address that a client was registered with by hand: it is kept to, and without a port any will do
- * @param port to take when no address is registered; another one is taken when it is in use
+ * @param registered the redirect address of a client that was registered manually; used as it is, with any port if it has none
+ * @param port to use when no address is registered; if it is in use, another one is taken
  * @throws PortTakenError
  */
 export async function openCallback(registered: string | undefined, port: number): Promise<Callback> {
@@ -61,7 +61,7 @@ export async function openCallback(registered: string | undefined, port: number)
     else response.end('Sandbridge has received the response. You can close this page.\n')
     if (isAnswer) waiting?.onAnswer(parameters)
   })
-  // Browsers try every address that `localhost` has.
+  // Browsers try every address of `localhost`.
   const host = address?.hostname === '[::1]' ? '::1' : '127.0.0.1'
   if (address?.port) {
     await bind(server, Number(address.port), host).catch(() => {
@@ -80,7 +80,7 @@ export async function openCallback(registered: string | undefined, port: number)
   }
 }
 
-/** Some authorization servers compare texts, so what was registered is left exactly as it was written. */
+/** Some authorization servers compare addresses as text, so a registered address stays exactly as written. */
 function addressWithPort(registered: string | undefined, address: URL | undefined, port: number): string {
   if (!address) return `http://127.0.0.1:${port}/callback`
   if (address.port) return registered!

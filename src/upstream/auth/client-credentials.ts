@@ -1,5 +1,5 @@
-// Authorizes requests as a program, not as a user (OAuth client credentials grant, RFC 6749 section 4.4): no browser, and a token that is kept in
-// memory only. The secret goes to one authorization server and nowhere else.
+// Authorizes requests as a program instead of a user (OAuth client credentials grant, RFC 6749 section 4.4): no browser, and the token stays in
+// memory. The secret is sent to one authorization server only.
 import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
 import type { ClientCredentials } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
@@ -7,7 +7,7 @@ import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 
-/** New tokens in a row that the server refused as soon as it saw them, after which only another definition helps. */
+/** Stop after this many new tokens in a row that the server refused at once; then only a changed definition helps. */
 const MAX_VAIN_TOKENS = 3
 const AT_ONCE_MS = 30_000
 
@@ -17,11 +17,11 @@ export interface ClientCredentialsOptions {
   credentials: ClientCredentials
   redact: Redactor
   now: () => number
-  /** How long one request to the authorization server may take. */
+  /** Timeout of one request to the authorization server. */
   limitMs?: number
 }
 
-/** @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when it is the authorization server that fails */
+/** @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server fails */
 export function createClientCredentialsAuth(options: ClientCredentialsOptions): AuthProvider {
   const { name, redact, now, limitMs } = options
   let tokens: OAuthTokens | undefined
@@ -41,7 +41,7 @@ export function createClientCredentialsAuth(options: ClientCredentialsOptions): 
     const authorization = authorizationFetch(context.fetchFn, redact, limitMs)
     const fetchFn = authorization.fetch
     try {
-      // Not the package's `auth`: it writes what the authorization server said, which may be our secret, to stderr.
+      // The package's `auth` would write the authorization server's response, which may contain the secret, to stderr.
       const found = await sdk.discoverOAuthServerInfo(context.serverUrl, {
         fetchFn,
         ...(resourceMetadataUrl && { resourceMetadataUrl }),
@@ -65,7 +65,7 @@ export function createClientCredentialsAuth(options: ClientCredentialsOptions): 
   return {
     token: () => Promise.resolve(tokens?.access_token),
     onUnauthorized: (context) => {
-      // All requests that were refused with one token share one new one.
+      // All requests that were refused with one token share the request for a new one.
       asking ??= ask(context).finally(() => (asking = undefined))
       return asking
     },
@@ -82,7 +82,7 @@ function refused(name: string, reason: string): BridgeError {
   )
 }
 
-/** Who we are, in the form in which the package asks for it. */
+/** The client, in the form that the package expects. */
 function providerFor({ name, serverUrl, credentials }: ClientCredentialsOptions): OAuthClientProvider {
   const { clientId, clientSecret, scope, issuer } = credentials
   const unused = (): never => {
@@ -98,7 +98,7 @@ function providerFor({ name, serverUrl, credentials }: ClientCredentialsOptions)
     },
     clientInformation: (context) => {
       const named = context?.issuer
-      // It is the MCP server that names the authorization server, and it could name its own to get at a secret that is not for it.
+      // The MCP server names the authorization server, so it could name its own to obtain a secret that is meant for another.
       if (issuer === undefined && named !== undefined && new URL(named).origin !== new URL(serverUrl).origin) {
         throw new BridgeError(
           'UPSTREAM_AUTH_REQUIRED',

@@ -1,33 +1,33 @@
-// The system's keychain, reached through the system's own program: `security` on macOS, `secret-tool` (libsecret) on Linux. It holds one secret of ours.
-// The secret goes through pipes only: what stands in a command line can be read by every process of this user.
+// The system's keychain, through the system's own program: `security` on macOS, `secret-tool` (libsecret) on Linux. It holds one secret.
+// The secret goes through pipes only: every process of this user can read command lines.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 
-/** Its user may have to unlock it first. */
+/** The user may have to unlock the keychain first. */
 const TIME_LIMIT_MS = 15_000
 const MAX_OUTPUT_CHARS = 64 * 1024
-/** Exit code of `security` for an item that is not there. */
+/** Exit code of `security` for a missing item. */
 const SECURITY_NOT_FOUND = 44
 
 export interface Keychain {
-  /** Undefined when it holds no value. @throws Error when it cannot be asked; NoKeychainError without a keychain */
+  /** Undefined when it holds no value. @throws Error when it cannot be read; NoKeychainError without a keychain */
   get(): Promise<string | undefined>
   /** @param secret letters and digits. @throws as `get` */
   set(secret: string): Promise<void>
 }
 
-/** This machine has no such program: nothing to warn of. */
+/** This machine has no keychain program; no warning is needed. */
 export class NoKeychainError extends Error {}
 
 export interface SystemKeychainOptions {
   platform: NodeJS.Platform
   env: Record<string, string | undefined>
-  /** The name under which the secret is kept. */
+  /** The name under which the secret is stored. */
   service?: string
 }
 
-/** Undefined where no keychain can be reached: on Windows, and on Linux without a session bus. */
+/** Undefined when no keychain is available: on Windows, and on Linux without a session bus. */
 export function systemKeychain({ platform, env, service = 'sandbridge' }: SystemKeychainOptions): Keychain | undefined {
   const run = (program: string, args: string[], input = ''): Promise<Outcome> => runProgram(program, args, input, env)
   if (platform === 'darwin') {
@@ -38,7 +38,7 @@ export function systemKeychain({ platform, env, service = 'sandbridge' }: System
         return outcome.code === SECURITY_NOT_FOUND ? undefined : succeeded('security', outcome)
       },
       set: async (secret) => {
-        // With -i it reads commands from its input.
+        // With -i it reads commands from stdin.
         const command = ['add-generic-password', '-U', ...item, '-w', secret].join(' ')
         succeeded('security', await run('security', ['-i'], `${command}\n`))
       },
@@ -64,14 +64,14 @@ function hasSessionBus(env: Record<string, string | undefined>): boolean {
 }
 
 interface Outcome {
-  /** Null when it was ended, for example because the keychain was not unlocked in time. */
+  /** Null when it was killed, for example because the keychain was not unlocked in time. */
   code: number | null
   output: string
-  /** What it wrote to stderr. */
+  /** Its stderr. */
   said: string
 }
 
-/** What a program said may quote what it was given: only its exit code enters the error. */
+/** A program's output may quote its input, so only its exit code enters the error. */
 function succeeded(program: string, { code, output }: Outcome): string {
   if (code === 0) return output.trim()
   throw new Error(code === null ? `${program} did not answer` : `${program} exited with code ${code}`)
@@ -88,7 +88,7 @@ function runProgram(program: string, args: string[], input: string, env: NodeJS.
       reject(error.code === 'ENOENT' ? new NoKeychainError(`${program} was not found`) : new Error(`${program} failed`))
     })
     child.on('close', (code) => resolve({ code, output, said }))
-    // It may have ended before it read anything; then its exit code says so.
+    // The program may exit before it reads its input; its exit code then reports that.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })

@@ -1,5 +1,5 @@
-// Logs in to a remote server that wants OAuth: opens the user's browser, waits for the authorization server's answer on a loopback port,
-// and stores the tokens for every bridge of this user. The only part of the upstream side that needs a user.
+// Logs in to a remote server that requires OAuth: opens the user's browser, waits for the authorization server's response on a loopback port,
+// and stores the tokens for all bridges of this user. The only part of src/upstream that needs a user.
 import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
@@ -18,30 +18,30 @@ export interface LoginOptions {
   /** With its placeholders filled in. */
   server: RemoteServer
   store: TokenStore
-  /** Shows the user the page to log in at. It also has to be printed: the browser may be on another machine. */
+  /** Shows the user the login page. It must also print the address: the browser may be on another machine. */
   showPage: (url: URL) => void | Promise<void>
-  /** Where the answer is awaited; a port of this machine when missing. */
+  /** Where to wait for the response; missing means a port of this machine. */
   openCallback?: OpenCallback | undefined
-  /** For a browser on another machine: the address it ended up at, as the user copied it. Missing when the user cannot paste one. */
+  /** For a browser on another machine: the final address, as pasted by the user. Missing when the user cannot paste one. */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
-  /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
+  /** Where a document that describes this client is published, for authorization servers that accept it instead of a registration. */
   clientMetadataUrl?: string | undefined
-  /** More permissions than the stored login has: the server named them when it refused a call. */
+  /** Scopes beyond those of the stored login: the server named them when it refused a call. */
   scope?: string
   clientInfo: { name: string; version: string }
   signal: AbortSignal
   allowLinkLocal?: boolean
   env?: Record<string, string | undefined>
-  /** How long one request to the authorization server may take. */
+  /** Timeout of one request to the authorization server. */
   limitMs?: number
 }
 
-/** How long the server may take to say whether it wants a login. */
+/** How long the server may take to say whether it requires a login. */
 const ANSWER_LIMIT_MS = 60_000
 
 /**
- * @returns whether a login was needed at all
- * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be asked, CANCELLED
+ * @returns whether a login was needed
+ * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be reached, CANCELLED
  */
 export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean }> {
   const { server, store, name } = options
@@ -68,7 +68,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       scope: scopeUnion(server.signIn?.scope, wanted) || undefined,
       ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
     })
-    // Listened for from now on: the answer may be there before the page is known to be shown.
+    // Listen from now on: the response may arrive before `showPage` has returned.
     const answer = callback.answer(provider.expectedState)
     const begun = { authProvider: provider, fetch, requestInit: { headers: server.headers } }
     const redeem = (parameters: URLSearchParams): Promise<void> =>
@@ -91,7 +91,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     }
     const answers = [answer, ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : [])]
     const parameters = await untilAborted(Promise.race(answers), options.signal)
-    // Checked before the rest of the response: a response with another state belongs to another login.
+    // Check the state first: a response with another state belongs to another login.
     if (parameters.get('state') !== provider.expectedState) {
       throw new BridgeError(
         'UPSTREAM_AUTH_REQUIRED',
@@ -100,7 +100,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       )
     }
     await redeem(parameters)
-    // It was asked for: whether it was granted, the server will say.
+    // The scope was requested. If it was not granted, the server will refuse again.
     if (wanted) await store.update(server.url, (grants) => delete grants.missingScope)
     return { wasNeeded: true }
   } catch (error) {
@@ -108,7 +108,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     if (BridgeError.isInstance(error)) throw error
     const trouble = authorization.trouble()
     if (trouble !== undefined) throw authorizationServerFailed(name, redact(trouble))
-    // Either may be what a server said, and some repeat what they were sent.
+    // Either text may come from a server, and some servers quote the request.
     const reason = remoteReason(error)
     if (reason !== undefined)
       throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be reached: ${redact(reason)}`)
@@ -126,7 +126,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
 
 type TransportOptions = NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>
 
-/** Asks the server over the transport of its definition first; its refusal makes the MCP client package begin the login. */
+/** Tries the transport of the definition first. The server's refusal makes the MCP client package begin the login. */
 async function isWelcome(
   sdk: Sdk,
   { type, url }: RemoteServer,
@@ -140,10 +140,10 @@ async function isWelcome(
   try {
     return await connects(sdk, first(), clientInfo, signal)
   } catch (error) {
-    // How a server answers that knows the other transport only (specification 2025-11-25, transports, backwards compatibility).
+    // The response of a server that supports only the other transport (specification 2025-11-25, transports, backwards compatibility).
     if (![400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)) throw error
     return await connects(sdk, second(), clientInfo, signal).catch((other: unknown) => {
-      // The first refusal says more than that of a transport that the server may never have heard of.
+      // The first refusal is more useful than that of a transport the server may not support.
       throw statusOf(other) === undefined ? other : error
     })
   }
@@ -159,7 +159,7 @@ async function connects(
   const client = new sdk.Client(clientInfo, { versionNegotiation: { mode } })
   const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
   try {
-    // The package limits its requests, but not how long an event stream takes to begin.
+    // The package has a timeout for requests, but not for the start of an event stream.
     await untilAborted(client.connect(transport, { signal }), AbortSignal.any([signal, limit]))
     return true
   } catch (error) {
@@ -184,7 +184,7 @@ function hintFor(name: string, error: unknown, { url, port }: Callback): string 
 /** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the port that the client is registered with is in use */
 async function listen({ name, server, store, openCallback: open = openCallback }: LoginOptions): Promise<Callback> {
   const { byIssuer, latest } = await store.read(server.url)
-  // The port that we are registered with, so that the registration can be used again.
+  // Use the registered port, so that the registration can be reused.
   const port = (latest === undefined ? undefined : byIssuer[latest]?.port) ?? 0
   try {
     return await open(server.signIn?.redirectUri, port)
@@ -196,7 +196,7 @@ async function listen({ name, server, store, openCallback: open = openCallback }
   }
 }
 
-/** All that is granted already, and what is wanted in addition; undefined when nothing is. */
+/** All granted scopes plus the requested ones; undefined when none are requested. */
 async function widerScope({ store, server, scope }: LoginOptions): Promise<string | undefined> {
   const { byIssuer, latest, missingScope } = await store.read(server.url)
   if (scopeUnion(scope, missingScope) === '') return undefined

@@ -1,5 +1,5 @@
-// Keeps the OAuth credentials of one remote server where the MCP client package wants to find them. It never asks the user: `redirect` does,
-// and a bridge that runs without a user has none.
+// Stores the OAuth credentials of one remote server where the MCP client package expects them. It never asks the user: `redirect` does,
+// and throws in a bridge that runs without a user.
 import { randomBytes } from 'node:crypto'
 import type {
   OAuthClientInformationContext,
@@ -17,21 +17,21 @@ export interface OAuthProviderOptions {
   name: string
   store: TokenStore
   serverUrl: string
-  /** Where the answer of the authorization server is awaited. */
+  /** Where to wait for the authorization server's response. */
   callback: { url: string; port: number }
-  /** A client that was registered by hand. Without a client id we register ourselves. */
+  /** A client that was registered manually. Without a client id, the bridge registers itself. */
   client?: SignInClient | undefined
-  /** What to ask for, instead of what the server suggests. */
+  /** The scope to request instead of the server's suggestion. */
   scope?: string | undefined
-  /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
+  /** Where a document that describes this client is published, for authorization servers that accept it instead of a registration. */
   clientMetadataUrl?: string
-  /** Shows the user a page. @throws when there is no user */
+  /** Shows the user a page. @throws when no user is present */
   redirect: (url: URL) => void | Promise<void>
 }
 
 export class OAuthProvider implements OAuthClientProvider {
   readonly clientMetadataUrl?: string
-  /** What the authorization server must send back with its answer, RFC 6749 section 10.12. */
+  /** The state that the authorization server must return, RFC 6749 section 10.12. */
   readonly expectedState = randomBytes(24).toString('base64url')
   readonly #options: OAuthProviderOptions
   #codeVerifier = ''
@@ -43,7 +43,7 @@ export class OAuthProvider implements OAuthClientProvider {
     if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl
   }
 
-  /** An address, not a name, so that no resolver can lead it elsewhere, RFC 8252 section 8.3. */
+  /** An IP address instead of a name, so that no resolver can redirect it, RFC 8252 section 8.3. */
   get redirectUrl(): string {
     return this.#options.callback.url
   }
@@ -55,7 +55,7 @@ export class OAuthProvider implements OAuthClientProvider {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
-      // OpenID Connect Dynamic Client Registration 1.0, section 2: a native client has addresses of its own machine only.
+      // OpenID Connect Dynamic Client Registration 1.0, section 2: a native client may redirect only to its own machine.
       application_type: this.redirectUrl.startsWith('http:') ? 'native' : 'web',
     }
   }
@@ -68,9 +68,9 @@ export class OAuthProvider implements OAuthClientProvider {
     const { client, callback } = this.#options
     if (client?.clientId !== undefined) return registeredClient(this.#options, client, context?.issuer)
     const grant = await this.#grant(context?.issuer)
-    // A client is registered with its redirect address, port included.
+    // A client is registered with its redirect address, including the port.
     if (grant.port !== callback.port) return undefined
-    // A stored client id that is the address of an old metadata document is not used: the document may have moved, or be gone.
+    // Ignore a stored client id that is the URL of an old metadata document, which may have moved or been removed.
     const id = grant.client?.client_id
     return id?.startsWith('https://') && id !== this.clientMetadataUrl ? undefined : grant.client
   }
@@ -79,7 +79,7 @@ export class OAuthProvider implements OAuthClientProvider {
     client: StoredOAuthClientInformation,
     context?: OAuthClientInformationContext,
   ): Promise<void> {
-    // What is in a definition is read there, and its secret is kept in no second place.
+    // Client data in a definition is read from there; its secret is not stored a second time.
     if (this.#options.client?.clientId !== undefined) return
     await this.#change(context?.issuer ?? client.issuer, (grant) => {
       grant.client = client
@@ -96,7 +96,7 @@ export class OAuthProvider implements OAuthClientProvider {
     return this.#change(
       context?.issuer ?? tokens.issuer,
       (grant) => {
-        // A scope that is not named is the one that was asked for, RFC 6749 section 5.1, or on a refresh the one there was.
+        // A missing scope means the requested one, RFC 6749 section 5.1, or on a refresh the previous one.
         const scope = tokens.scope ?? this.#requestedScope ?? grant.tokens?.scope
         grant.tokens = { ...tokens, ...(scope !== undefined && { scope }) }
         grant.port ??= callback.port
@@ -105,13 +105,13 @@ export class OAuthProvider implements OAuthClientProvider {
     )
   }
 
-  /** @throws Error for a page that could be anything but a web page: its address comes from the server, and a browser opens programs, too. */
+  /** @throws Error for anything but a web page: the address comes from the server, and a browser can also open programs. */
   async redirectToAuthorization(url: URL): Promise<void> {
     const isLocal = url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
     if (url.protocol !== 'https:' && !isLocal) throw new Error('the login page does not use https')
     const { scope } = this.#options
     if (scope !== undefined) {
-      // Where it is offered, the package asks for this in addition: without it, there may be no refresh.
+      // The package requests `offline_access` in addition where it is offered: without it, refreshing may be impossible.
       const offline = url.searchParams.get('scope')?.split(' ').includes('offline_access')
         ? 'offline_access'
         : undefined
@@ -129,7 +129,7 @@ export class OAuthProvider implements OAuthClientProvider {
     return this.#codeVerifier
   }
 
-  /** Kept for the time of one login only: the code that comes back must be redeemed where it was asked for. */
+  /** Kept during one login only: the returned code must be redeemed at the server that issued it. */
   saveDiscoveryState(state: OAuthDiscoveryState): void {
     this.#discovery = state
   }
@@ -172,7 +172,7 @@ export class OAuthProvider implements OAuthClientProvider {
   }
 }
 
-/** @throws BridgeError UPSTREAM_AUTH_REQUIRED: it is the MCP server that names the authorization server, and it could name its own to get at a secret */
+/** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the MCP server names another authorization server, which could be its own, to obtain the secret */
 function registeredClient(
   { name, serverUrl }: OAuthProviderOptions,
   { clientId = '', clientSecret, issuer }: SignInClient,

@@ -10,7 +10,7 @@ import { createStoredAuth } from './stored-auth.ts'
 import { createTokenStore } from './token-store.ts'
 import { FileStore } from '../../storage/file-store.ts'
 
-/** Signed in at an authorization server whose token endpoint does as `token` says. */
+/** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */
 async function signedIn(token: RequestListener) {
   let count = 0
   const server = createServer((request, response) => {

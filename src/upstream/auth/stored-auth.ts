@@ -9,13 +9,13 @@ import type { TokenStore } from './token-store.ts'
 
 /** Authorizes requests to a server. */
 export interface ServerAuth extends AuthProvider {
-  /** Told when the server refused a request because the token does not have a scope. Never rejects. */
+  /** Called when the server refused a request because the token lacks a scope. Never rejects. */
   onMissingScope?: (scope: string) => Promise<void>
 }
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]
 
-/** Refreshes in a row that the server did not honour, after which only another login helps. */
+/** Stop after this many refreshes in a row that the server did not accept; then only another login helps. */
 const MAX_VAIN_REFRESHES = 3
 
 export interface StoredAuthOptions {
@@ -24,18 +24,18 @@ export interface StoredAuthOptions {
   server: RemoteServer
   store: TokenStore
   redact: Redactor
-  /** How long one request to the authorization server may take. */
+  /** Timeout of one request to the authorization server. */
   limitMs?: number
 }
 
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
-/** The longest scope that an authorization server is likely to accept in an address. */
+/** Longest scope that an authorization server is likely to accept in a URL. */
 const MAX_SCOPE_CHARS = 1000
 
 /**
  * @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError: UPSTREAM_AUTH_REQUIRED,
- * or UPSTREAM_UNREACHABLE when it is the authorization server that fails, for which a login would be no help
+ * or UPSTREAM_UNREACHABLE when the authorization server fails, which a login would not help
  */
 export function createStoredAuth({ name, server, store, redact, limitMs }: StoredAuthOptions): ServerAuth {
   const { url: serverUrl, signIn: client } = server
@@ -54,20 +54,20 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
     const sdk = await loadSdk()
     const { byIssuer, latest } = await store.read(serverUrl)
     const grant = latest === undefined ? undefined : byIssuer[latest]
-    // Another process has refreshed it, or logged in, meanwhile.
+    // Another process has refreshed the token or logged in meanwhile.
     if (grant?.tokens && grant.tokens.access_token !== refused) {
       vainRefreshes = 0
       return
     }
     if (!grant?.tokens?.refresh_token || vainRefreshes >= MAX_VAIN_REFRESHES) throw new sdk.UnauthorizedError()
-    // A refresh is by the client that the token was given to: a new one would be registered for nothing.
+    // Only the client that received the token can refresh it; registering a new one would be useless.
     if (client?.clientId === undefined && !grant.client) throw new sdk.UnauthorizedError()
     vainRefreshes += 1
     const redirect = (): never => {
       throw new sdk.UnauthorizedError()
     }
     const port = grant.port ?? 0
-    // It is not used in a refresh.
+    // A refresh does not use it.
     const callback = { url: `http://127.0.0.1:${port}/callback`, port }
     const clientId = grant.client?.client_id
     const provider = new OAuthProvider({
@@ -77,7 +77,7 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
       callback,
       client,
       redirect,
-      // The token was given to the client of this document, whichever is ours by now.
+      // The token belongs to the client of this document, even if the current document is another one.
       ...(clientId?.startsWith('https://') && { clientMetadataUrl: clientId }),
     })
     const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
@@ -93,7 +93,7 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
     } catch (error) {
       const trouble = authorization.trouble()
       if (trouble === undefined) throw error
-      // The server had no say in it.
+      // The MCP server was not asked, so this attempt does not count.
       vainRefreshes -= 1
       throw authorizationServerFailed(name, trouble)
     }
@@ -108,7 +108,7 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
   }
 
   return {
-    // The error names it, too, for the case that the file of tokens cannot be written.
+    // The error names the scope too, in case the token file cannot be written.
     onMissingScope: (scope) => remember(scope).catch(() => {}),
     token,
     onUnauthorized: (context) => {

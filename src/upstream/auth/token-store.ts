@@ -1,6 +1,6 @@
-// Credentials for remote servers that want OAuth, in a document of the store: per server, by the authorization server that issued them.
-// Where a key is set or the system has a keychain, it is sealed with that key.
-// Several bridges and a login may use it at once: every change is made under a lock, on what it holds at that moment.
+// Credentials for remote servers that require OAuth, in one document of the store: per server, by the authorization server that issued them.
+// Sealed with a key if one is set or the system has a keychain.
+// Several bridges and a login may use it at once: every change happens under a lock, on the current content.
 import { createHash } from 'node:crypto'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Log } from '../../log.ts'
@@ -9,10 +9,10 @@ import type { Vault } from './vault.ts'
 import { JsonRecord } from '../../storage/json-record.ts'
 import type { Store } from '../../storage/store.ts'
 
-/** The document, and the file of a state folder. */
+/** The document's name, and the file's name in a state folder. */
 const TOKENS = 'tokens.json'
 
-/** What one authorization server gave us for one server. */
+/** What one authorization server issued for one server. */
 export interface Grant {
   client?: StoredOAuthClientInformation
   tokens?: StoredOAuthTokens
@@ -21,28 +21,28 @@ export interface Grant {
 }
 
 interface ServerGrants {
-  /** The issuer whose tokens were saved last. */
+  /** The issuer of the tokens that were saved last. */
   latest?: string
   byIssuer: Record<string, Grant>
-  /** What the server refused to do without: the next login asks for it. */
+  /** The scope that a refused request needs: the next login requests it. */
   missingScope?: string
 }
 
 export interface TokenStore {
-  /** Empty when there is nothing. @throws BridgeError CONFIG_INVALID for a damaged file */
+  /** Empty when nothing is stored. @throws BridgeError CONFIG_INVALID for a damaged file */
   read(serverUrl: string): Promise<ServerGrants>
-  /** Changes what is stored for one server. @throws BridgeError CONFIG_INVALID for a damaged file, which is left as it is */
+  /** Changes the credentials of one server. @throws BridgeError CONFIG_INVALID for a damaged file, which is left unchanged */
   update(serverUrl: string, change: (grants: ServerGrants) => void): Promise<void>
-  /** Runs work that no other process that uses this store does at the same time for the same server. */
+  /** Runs work that no other process with this store may do at the same time for the same server. */
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>
 }
 
-/** By server. What is sealed is the JSON of a ServerGrants. */
+/** By server. A sealed text is the JSON of a ServerGrants. */
 type Contents = Record<string, ServerGrants | { sealed: string }>
 
 /**
- * @param vault missing means that the file holds what it holds in plain text
- * @param log told, once, when what is stored for a server is damaged
+ * @param vault missing means that the file holds plain text
+ * @param log receives one warning when a server's entry is damaged
  */
 export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenStore {
   const document = store.document(TOKENS)
@@ -53,7 +53,7 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
     damaged: { record: 'The file of login tokens', hint: `Delete ${document.place}, and log in again.` },
   })
   const warned = new Set<string>()
-  /** What cannot be opened or understood here is as good as none: the user can sign in again, and other servers' sign-ins stay. */
+  /** An entry that cannot be opened or parsed counts as empty: the user can sign in again, and other servers' sign-ins are kept. */
   const grantsOf = async (contents: Contents, serverUrl: string): Promise<ServerGrants> => {
     const key = keyOf(serverUrl)
     const entry = Object.hasOwn(contents, key) ? contents[key] : undefined
@@ -85,7 +85,7 @@ function keyOf(serverUrl: string): string {
   return createHash('sha256').update(serverUrl).digest('hex')
 }
 
-/** Undefined when it is missing or cannot be decrypted; null when it is damaged. */
+/** Undefined when the entry is missing or cannot be decrypted; null when it is damaged. */
 async function openEntry(
   entry: unknown,
   key: string,
@@ -107,7 +107,7 @@ function isGrants(value: unknown): value is ServerGrants {
   return Object.values(value['byIssuer']).every(isGrant)
 }
 
-/** The parts that we read ourselves; the rest is checked where it is used. */
+/** Checks only the fields that are read here; the rest is checked where it is used. */
 function isGrant(value: unknown): value is Grant {
   if (!isRecord(value)) return false
   const { client, tokens, port } = value

@@ -1,20 +1,20 @@
-// Seals what the token file holds with a key that the system's keychain keeps (AES-256-GCM), so that the file alone is worth nothing.
-// A key and not the tokens themselves: `security` takes 4 KiB at most, which two tokens may exceed, and every request needs a token.
+// Seals the content of the token file (AES-256-GCM) with a key from the system's keychain, so that the file alone is useless.
+// The keychain holds a key instead of the tokens: `security` accepts at most 4 KiB, which two tokens may exceed, and every request needs a token.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type Keychain, NoKeychainError } from './keychain.ts'
 
-/** How long a keychain that failed is left alone. */
+/** How long to wait after the keychain failed. */
 const RETRY_MS = 60_000
 const KEY = /^[0-9a-f]{64}$/
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
 export interface Vault {
-  /** Undefined when the keychain cannot be used. @param place where it will lie: it can be opened nowhere else */
+  /** Undefined when the keychain cannot be used. @param place where the text will be stored: it can be opened only there */
   seal(text: string, place: string): Promise<string | undefined>
-  /** Undefined when the keychain cannot be used, or has another key by now. */
+  /** Undefined when the keychain cannot be used or has another key now. */
   open(sealed: string, place: string): Promise<string | undefined>
 }
 
@@ -71,7 +71,7 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
   }
 }
 
-/** For sign-ins that must not be kept as they are. */
+/** For sign-ins in PostgreSQL without MCP_BRIDGE_SIGN_IN_KEY: refuses to seal, so that none is stored in plain text. */
 export const WITHOUT_KEY: Vault = {
   seal: () =>
     Promise.reject(
@@ -82,7 +82,7 @@ export const WITHOUT_KEY: Vault = {
   open: () => Promise.resolve(undefined),
 }
 
-/** What was written is read back: a keychain that forgets would cost the sign-ins. */
+/** Reads the key back after writing: a keychain that loses it would cost all sign-ins. */
 async function newKey(keychain: Keychain): Promise<string> {
   const text = randomBytes(32).toString('hex')
   await keychain.set(text)

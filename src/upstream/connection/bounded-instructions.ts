@@ -1,16 +1,16 @@
-// Cuts a server's instructions to a length that may be kept for as long as the server runs. The client package keeps what it is handed, so they
-// are cut before it sees them. Nothing else of a server's greeting is touched.
+// Truncates a server's instructions, which are kept for as long as the server runs. The client package keeps the message it receives, so they are
+// truncated before it sees them. The rest of the handshake is unchanged.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../../text/json.ts'
 import type { MessageObserver } from './message-tap.ts'
 
-/** Several times what servers write. */
+/** Several times the length that servers write. */
 const MAX_INSTRUCTIONS_CHARS = 8192
 
 export interface BoundedInstructions extends MessageObserver {
-  /** How long they were, when they were too long. */
+  /** The original length, if they were too long. */
   cutFrom(): number | undefined
-  /** To be called when the greeting is over: a tool's result may have such a field, too. */
+  /** Call when the handshake is over: a tool's result may have a field of this name, too. */
   stop(): void
 }
 
@@ -27,7 +27,7 @@ export function boundInstructions(): BoundedInstructions {
   }
 }
 
-/** @returns the length before, when something was cut */
+/** @returns the original length, when something was cut */
 function cut(message: JSONRPCMessage): number | undefined {
   const result: unknown = 'result' in message ? message.result : undefined
   if (!isRecord(result) || typeof result.instructions !== 'string') return undefined
@@ -37,7 +37,7 @@ function cut(message: JSONRPCMessage): number | undefined {
   return instructions.length
 }
 
-/** A part of a text keeps the whole of it in memory until it is copied. */
+/** A substring keeps the whole text in memory until it is copied. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -1,4 +1,4 @@
-// One live connection to an upstream: its requests and its end. It opens nothing and remembers nothing beyond itself; ManagedUpstream does.
+// One live connection to an upstream: its requests and its end. ManagedUpstream opens connections and keeps state between them.
 import type {
   CallToolRequestOptions,
   Client,
@@ -23,22 +23,22 @@ import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
 import { hidesWords } from '../../text/server-words.ts'
 
-/** How long one page of a tool list, or the answer to a ping, may take. */
+/** Timeout of one page of a tool list, and of a ping. */
 const LIST_TIMEOUT_MS = 60_000
 const PING_TIMEOUT_MS = 10_000
-/** A server that does not answer to a log level is used without. */
+/** A server that does not respond to the log level is used without one. */
 const LOG_LEVEL_TIMEOUT_MS = 2000
 
-/** What a server is asked to log: it is shown when a call fails. */
+/** The log level requested from servers: their messages are shown when a call fails. */
 const LOG_LEVEL = 'warning'
-/** Where a request of the 2026-07-28 revision names the level for itself. */
+/** Where a request of revision 2026-07-28 carries the log level. */
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
-/** JSON-RPC error codes with which a server says that a tool must be called in another way. */
-const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters are to be repeated in HTTP headers
+/** JSON-RPC error codes by which a server says that a tool must be called in another way. */
+const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters must be repeated in HTTP headers
 const METHOD_NOT_FOUND = -32_601 // revision 2025-11-25: the tool runs as a task only
 
-/** Where what a server says stood when a call began: what came before is about something else. */
+/** The state of a server's output when a call began: earlier output belongs to something else. */
 export interface CallStart {
   sequence: number
   said: OutputMark | undefined
@@ -55,13 +55,13 @@ export interface ConnectionParts {
   client: Client
   link: Link
   progress: ProgressRoutes
-  /** Who answers what a call asks of us when it goes on as a task. */
+  /** Answers requests of the server while a call continues as a task. */
   requests: UpstreamRequests
-  /** A shorter way for its tool calls, where there is one. */
+  /** A faster path for tool calls, if the transport has one. */
   direct: DirectCalls | undefined
-  /** @param since the call that it is asked for, when it is */
+  /** @param since the start of the failed call, if a call failed */
   about: (since?: CallStart) => Circumstances
-  /** For what the server lists. */
+  /** Cleans what the server lists. */
   cleanListing: ListingCleaner
   callStart: () => CallStart
 }
@@ -69,7 +69,7 @@ export interface ConnectionParts {
 export class Connection {
   readonly #parts: ConnectionParts
   readonly #client: Client
-  /** Tools with parameters that are repeated in HTTP headers. */
+  /** Tools with parameters that must be repeated in HTTP headers. */
   readonly #withHeaders = new Map<string, UpstreamTool>()
   #taskTools = new Set<string>()
   readonly #failures = new WeakMap<object, Failure>()
@@ -102,22 +102,22 @@ export class Connection {
     return this.cleaned(this.#client.getInstructions())
   }
 
-  /** Something that the server lists, as it may be kept and shown. */
+  /** Cleans an entry of a server's list, so that it can be kept and shown. */
   cleaned<T>(listed: T): T {
     return this.#parts.cleanListing(listed)
   }
 
   #cleanedTool(tool: UpstreamTool): UpstreamTool {
-    // Before it is cleaned: afterwards nothing of it can be seen any more.
+    // Check first: cleaning removes the hidden text.
     return { ...this.cleaned(tool), ...(hidesWords(wordsOf(tool)) && { hidesWords: true }) }
   }
 
-  /** What is known beside an error that one of its requests threw; undefined for one that says nothing about the server. */
+  /** Details of an error that one of its requests threw; undefined for an error that says nothing about the server. */
   failureOf(error: unknown): Failure | undefined {
     return typeof error === 'object' && error !== null ? this.#failures.get(error) : undefined
   }
 
-  /** Resolves when no request is in flight. One may wait for this at a time. */
+  /** Resolves when no request is in flight. Only one caller may wait at a time. */
   idle(): Promise<void> {
     if (this.#openCount === 0) return Promise.resolve()
     return new Promise((resolve) => (this.#onIdle = resolve))
@@ -140,7 +140,7 @@ export class Connection {
         result = await this.#sendCall(params, options.signal)
       } catch (error) {
         if (!this.#isCalledOtherwise(error)) throw error
-        // Some tools want to be called in a way that only the server's tool list tells.
+        // Some tools must be called in a way that only the server's tool list states.
         await this.listTools(options.signal && signalOf(options.signal))
         result = await this.#sendCall(params, options.signal)
       }
@@ -175,31 +175,31 @@ export class Connection {
     return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
   }
 
-  /** Any other request. @param what the request in words, for errors. @throws BridgeError */
+  /** Sends any other request. @param what the request in words, for errors. @throws BridgeError */
   ask(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
     const options = requestOptions(NO_TIMEOUT_MS, signal)
     return this.#guard(what, signal, () => this.#request(method, params, options))
   }
 
-  /** As `ask`, for one page of a list: within a time limit. @throws BridgeError */
+  /** Like `ask`, for one page of a list, with a timeout. @throws BridgeError */
   list(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
     const options = requestOptions(LIST_TIMEOUT_MS, signal)
     return this.#guard(what, signal, () => this.#request(method, params, options))
   }
 
-  /** Asks whether the other side is still there. The modern era has no such question. @throws BridgeError */
+  /** Checks whether the server still responds. The modern era has no ping. @throws BridgeError */
   async ping(): Promise<void> {
     if (this.era === 'modern') return
     await this.#guard('a ping', undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
   }
 
-  /** Servers of the legacy era are told once what to log; the others with every call. Never rejects. */
+  /** Sets the log level once for a server of the legacy era; in the modern era each call carries it. Never rejects. */
   async setLogLevel(): Promise<void> {
     if (this.era === 'modern' || !this.capabilities.logging) return
     await this.#request('logging/setLevel', { level: LOG_LEVEL }, requestOptions(LOG_LEVEL_TIMEOUT_MS)).catch(() => {})
   }
 
-  /** Servers of the modern era announce changes only to those who asked. A server that will not is left alone. */
+  /** Servers of the modern era announce changes only to subscribers. A refused subscription is ignored. */
   subscribe(onError: (message: string) => void): void {
     if (this.era !== 'modern') return
     const { tools, resources, prompts } = this.capabilities
@@ -211,7 +211,7 @@ export class Connection {
     if (Object.keys(wanted).length > 0) this.#client.listen(wanted).catch((error: Error) => onError(error.message))
   }
 
-  /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */
+  /** Never rejects. Requests in flight fail. Resolves when nothing that was started for the connection is left. */
   async close(): Promise<void> {
     const { link } = this.#parts
     if (!this.#sessionLost) await link.terminateSession?.()
@@ -258,7 +258,7 @@ export class Connection {
     return this.era === 'legacy' && this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
   }
 
-  /** The package knows how parameters become headers, but only of a tool's definition; it must not check the result against that. */
+  /** The package converts parameters to headers only with a tool's definition, but must not validate the result against it. */
   async #callWithHeaders(
     params: ToolCall,
     { name, inputSchema }: UpstreamTool,
@@ -273,7 +273,7 @@ export class Connection {
     return this.#client.request({ method, params }, looseResult, options)
   }
 
-  /** A server that forgets us has forgotten nothing of what the task has done: the call must not be made again. */
+  /** When the server loses the session, the task may still have taken effect: the call must not be repeated. */
   async #requestOfTask(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
     try {
       return await this.#request(method, params, options)
@@ -284,7 +284,7 @@ export class Connection {
     }
   }
 
-  /** Turns what a request throws into a BridgeError. */
+  /** Converts what a request throws to a BridgeError. */
   async #guard<T>(what: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const request = this.#begin(signal)
     try {
@@ -296,7 +296,7 @@ export class Connection {
     }
   }
 
-  /** A request begins. @param tool the tool that it calls, when it calls one */
+  /** Registers a request. @param tool the tool that it calls, if it calls one */
   #begin(signal: Abortable | undefined, tool?: string): OpenRequest {
     this.#openCount += 1
     const start = this.#parts.callStart()
@@ -318,7 +318,7 @@ export class Connection {
 }
 
 interface OpenRequest {
-  /** The error in our own words. @param what the request in words */
+  /** Converts an error to a BridgeError. @param what the request in words */
   failed: (error: unknown, what: string) => BridgeError
   end: () => void
 }

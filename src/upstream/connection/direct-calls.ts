@@ -1,5 +1,5 @@
-// Tool calls over the pipe of a server of the legacy era, past the client package: its care for each request takes as long as the rest of a call does
-// here, and a cell may make thousands. Everything else that is said to a server goes through the package.
+// Sends tool calls to a stdio server of the legacy era without the client package, whose work per request takes as long as the rest of a call
+// here; a cell may make thousands. All other messages go through the package.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import type { Abortable } from '../../process/cancellation.ts'
 import type { StdioTransport } from '../stdio/stdio-transport.ts'
@@ -7,7 +7,7 @@ import type { MessageObserver } from './message-tap.ts'
 import { isRecord } from '../../text/json.ts'
 import type { LooseResult, Sdk } from './sdk.ts'
 
-/** The package counts its own requests from 0. */
+/** The package numbers its own requests from 0. */
 const FIRST_ID = 1_000_000_000
 
 interface OpenCall {
@@ -22,13 +22,13 @@ export class DirectCalls implements MessageObserver {
   readonly #open = new Map<number, OpenCall>()
   #lastId = FIRST_ID
 
-  /** @param write writes to the pipe, past the other observers */
+  /** @param write writes to the pipe without passing the other observers */
   constructor(sdk: Sdk, write: StdioTransport['write']) {
     this.#sdk = sdk
     this.#write = write
   }
 
-  /** `tools/call`. @throws what the package's own requests throw */
+  /** Sends `tools/call`. @throws what the package's own requests throw */
   call(params: Record<string, unknown>, signal?: Abortable): Promise<LooseResult> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
@@ -61,11 +61,11 @@ export class DirectCalls implements MessageObserver {
     })
   }
 
-  /** Takes the answers to our calls. */
+  /** Takes the responses to direct calls. */
   receive(message: JSONRPCMessage): boolean {
     if (!('id' in message) || 'method' in message) return false
     const call = this.#open.get(message.id as number)
-    // A late answer to a cancelled call is of no use to the package either.
+    // A late response to a cancelled call is not for the package either.
     if (!call) return typeof message.id === 'number' && message.id > FIRST_ID
     if ('result' in message) {
       call.succeed(message.result)

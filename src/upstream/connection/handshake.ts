@@ -1,4 +1,4 @@
-// Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
+// Opens a connection: one transport, one era, one attempt with a timeout. The caller decides which to try, and when.
 import type { Implementation } from '@modelcontextprotocol/client'
 import { boundInstructions } from './bounded-instructions.ts'
 import { type CallStart, Connection } from './connection.ts'
@@ -14,7 +14,7 @@ import { capabilitiesFor, serveRequests, type UpstreamRequests } from './request
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './task-extension.ts'
 
-/** `legacy` opens with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` asks which. */
+/** `legacy` starts with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` finds out. */
 export type Era = 'legacy' | 'modern' | 'auto'
 
 /** A `notifications/message` of a server. */
@@ -32,7 +32,7 @@ export interface HandshakeOptions {
   requests: UpstreamRequests
   timeoutMs: number
   signal: AbortSignal
-  /** What is known about the other side at the moment of asking, for errors. */
+  /** The current circumstances of the server, for errors. */
   about: (since?: CallStart) => Circumstances
   callStart: () => CallStart
   cleanListing: ListingCleaner
@@ -40,20 +40,20 @@ export interface HandshakeOptions {
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
   onMessage: (message: ServerMessage) => void
-  /** The server's instructions were too long, and were cut. */
+  /** The server's instructions were too long and were truncated. */
   onInstructionsCut: (chars: number) => void
-  /** The user is done at a page that the server had sent them to. */
+  /** The user has finished on a page that the server sent them to. */
   onPageFinished: (id: string) => void
-  /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
+  /** The connection has ended. Called before the requests in flight fail; not called when the handshake fails. */
   onClose: () => void
-  /** We close the connection ourselves, because the handshake has failed. */
+  /** The bridge closes the connection because the handshake failed. */
   onClosing: () => void
   onError: (message: string) => void
 }
 
 /**
- * On failure the transport is closed.
- * @throws whatever the MCP client package throws; see `startFailure`.
+ * Closes the transport on failure.
+ * @throws any error of the MCP client package; see `startFailure`.
  */
 export async function handshake(options: HandshakeOptions): Promise<Connection> {
   const { sdk, link, requests } = options
@@ -85,7 +85,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   serveRequests(sdk, client, options.about().server, requests)
   try {
     await withinTime(options, client.connect(tap, { timeout: options.timeoutMs, signal: options.signal }))
-    // It may have closed since the last answer; then nothing would ever say so.
+    // The transport may have closed since the last response, and nothing else would report it.
     if (!client.transport) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
   } catch (error) {
     await tap.close().catch(() => {})
@@ -99,12 +99,12 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   const { about, callStart, cleanListing } = options
   const connection = new Connection({ client, link, progress, direct, requests, about, callStart, cleanListing })
   connection.subscribe(options.onError)
-  // Waited for: some servers lose answers when they are asked two things at once.
+  // Awaited: some servers lose responses when they get two requests at once.
   await connection.setLogLevel()
   return connection
 }
 
-/** The package limits its requests, but not how long a transport takes to open: an event stream may never begin. */
+/** The package has a timeout for requests, but not for opening a transport: an event stream may never begin. */
 function withinTime({ sdk, timeoutMs, signal }: HandshakeOptions, connecting: Promise<void>): Promise<void> {
   return withTimeout(untilAborted(connecting, signal), timeoutMs, () => {
     throw new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'Timed out')

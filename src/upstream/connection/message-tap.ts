@@ -1,28 +1,28 @@
-// The one place between a transport and the client package: what has to see a connection's messages is an observer here, and their order is the
-// order of one list (in handshake.ts).
+// Sits between a transport and the client package. Everything that must see a connection's messages is an observer here, in the order of one list
+// (in handshake.ts).
 import type { JSONRPCMessage, MessageExtraInfo, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 
-/** What an observer can do with a message besides looking at it. */
+/** What an observer can do with a message. */
 interface TapWays {
-  /** Sends a message on: to the observers after this one, and then to the transport. */
+  /** Sends a message on: to the following observers, then to the transport. */
   send: (message: JSONRPCMessage, options?: TransportSendOptions) => Promise<void>
-  /** Hands in a message as if it had come from the other side. */
+  /** Injects a message as if it had been received. */
   receive: (message: JSONRPCMessage) => void
 }
 
 export interface MessageObserver {
   readonly name: string
-  /** Sends a message that the package wants to send, by `ways.send`. */
+  /** Handles a message that the package sends, and passes it on with `ways.send`. */
   send?(message: JSONRPCMessage, options: TransportSendOptions | undefined, ways: TapWays): Promise<void>
-  /** Sees a message that came in, and may change it. @returns true when no other observer should see it */
+  /** Sees a received message and may change it. @returns true to hide it from the other observers and the package */
   receive?(message: JSONRPCMessage): boolean | void
-  /** We are about to close the connection. */
+  /** The bridge is about to close the connection. */
   closing?(): void
-  /** The connection has closed, and the package knows. */
+  /** The connection has closed, and the package has been told. */
   closed?(): void
 }
 
-/** A transport as the client package is given it. Messages that come in pass the observers first to last, and so do those that go out. */
+/** The transport that the client package gets. Both received and sent messages pass the observers first to last. */
 export class MessageTap implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void

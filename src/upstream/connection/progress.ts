@@ -1,5 +1,5 @@
-// Progress of calls, read from the transport as it arrives. The client package forgets a call's progress handler before it has handed on the progress
-// that came in the same chunk as the answer, so that the last steps, or all of them, would be lost.
+// Reads the progress of calls directly from the transport. When progress and response arrive in one chunk, the client package removes a call's
+// handler before it delivers that progress, so the last steps, or all of them, would be lost.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { onOneLine } from '../../text/server-words.ts'
 import type { CallOptions } from '../upstream.ts'
@@ -10,7 +10,7 @@ const MAX_MESSAGE_CHARS = 1000
 type ProgressHandler = NonNullable<CallOptions['onProgress']>
 
 export interface ProgressRoutes extends MessageObserver {
-  /** Gives a token to send along with a request, and the means to forget it. */
+  /** Returns a token to send with a request, and a function that removes the handler. */
   add(handler: ProgressHandler): { token: number; remove: () => void }
 }
 

@@ -1,11 +1,11 @@
-// Keeps lists and results of the 2026-07-28 revision out of the reach of the client package's strict parsing, which cannot be switched off there.
-// The package is handed a stub of a result that is certainly valid, with the true one attached to it; `looseResult` picks it up again.
+// Keeps lists and results of revision 2026-07-28 from the client package's strict parsing, which cannot be disabled.
+// The package receives a stub that is always valid, with the real result attached; `looseResult` restores it.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import type { MessageObserver } from './message-tap.ts'
 import { RAW } from './sdk.ts'
 import { isTaskHandle } from './task-extension.ts'
 
-/** Results of other methods, and other kinds of result than "complete" and "task", are left alone. */
+/** Leaves results of other methods unchanged, and result types other than "complete" and "task". */
 export function keepRawResults(): MessageObserver {
   const methods = new Map<string | number, string>()
   return {
@@ -34,9 +34,9 @@ function stubResult(message: JSONRPCMessage, methods: Map<string | number, strin
   if (method === undefined) return
   methods.delete(message.id)
   if (!('result' in message)) return
-  // Missing, it means "complete" (MCP 2026-07-28, SEP-2322).
+  // A missing type means "complete" (MCP 2026-07-28, SEP-2322).
   const { resultType = 'complete', ...result } = message.result ?? {}
-  // The package refuses a result type that it does not know, so a task's type is kept inside RAW.
+  // The package refuses unknown result types, so a task's type is kept inside RAW.
   const isTask = method === 'tools/call' && isTaskHandle(message.result)
   if (resultType !== 'complete' && !isTask) return
   message.result = { resultType: 'complete', ...STUBS[method], [RAW]: isTask ? message.result : result }

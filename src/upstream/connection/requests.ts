@@ -1,11 +1,11 @@
-// What an upstream may ask of us: folders it may work in, an answer from the user, a completion from the model. The code that opened the upstreams answers;
-// a request without an answerer is not offered as a capability, and is declined at once when a server sends it all the same.
+// Requests that an upstream may send: for folders, for an answer from the user, for a completion. The code that opened the upstreams answers them.
+// A request without an answerer is not declared as a capability, and is declined at once when a server sends it anyway.
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { webPage } from './required-pages.ts'
 import type { Sdk } from './sdk.ts'
 
-/** Each is passed the name of the server that asks; `params` and results are those of the MCP specification, unchecked. */
+/** Each receives the name of the requesting server; `params` and results are those of the MCP specification, unchecked. */
 export interface UpstreamRequests {
   /** `roots/list` */
   roots?: (server: string) => Promise<{ uri: string; name?: string }[]>
@@ -23,7 +23,7 @@ export function capabilitiesFor(requests: UpstreamRequests): ClientCapabilities 
   }
 }
 
-/** Answers one request of a server that did not come as one. @throws Error when such requests have no answerer */
+/** Answers a server's request that arrived inside a task. @throws Error when such requests have no answerer */
 export async function answerRequest(
   { roots, elicit, sample }: UpstreamRequests,
   server: string,
@@ -36,7 +36,7 @@ export async function answerRequest(
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' sent a request that no client supports`)
 }
 
-/** @throws BridgeError UPSTREAM_PROTOCOL for an address that is not a web page */
+/** @throws BridgeError UPSTREAM_PROTOCOL for a URL that is not a web page */
 async function askUser(
   elicit: NonNullable<UpstreamRequests['elicit']>,
   server: string,
@@ -50,7 +50,7 @@ async function askUser(
   throw new BridgeError('UPSTREAM_PROTOCOL', text)
 }
 
-/** Lets `requests` answer what the server behind `client` asks for. */
+/** Registers `requests` as handlers of the requests that the server behind `client` sends. */
 export function serveRequests(sdk: Sdk, client: Client, server: string, requests: UpstreamRequests): void {
   const { roots, elicit, sample } = requests
   if (roots) client.setRequestHandler('roots/list', async () => ({ roots: await roots(server) }))

@@ -62,7 +62,7 @@ describe('a finished page', () => {
     const abort = new AbortController()
     const waiting = new FinishedPages().wait('a', abort.signal)
     abort.abort()
-    // Both waits resolve without a finished page: the one that was open, and one that begins after the abort.
+    // Both waits resolve without a finished page: the one that was pending, and one that begins after the abort.
     await waiting
     await new FinishedPages().wait('a', abort.signal)
   })

@@ -1,5 +1,5 @@
-// Pages that a server wants the user to open before it does what it was asked (MCP 2025-11-25, Elicitation, URL Mode): what it names in its
-// error, and when it says that the user is done there. It does not show pages itself.
+// Pages that a server requires the user to open before it does a request (MCP 2025-11-25, Elicitation, URL Mode): reads them from its error, and
+// tracks when the server says that the user has finished. It does not show pages itself.
 import { REPLACEMENT } from '../../config/secrets/encoded-secrets.ts'
 import { type Redactor, redactStart } from '../../config/secrets/redact.ts'
 import { untilAborted, withTimeout } from '../../process/wait.ts'
@@ -13,30 +13,30 @@ const MESSAGE_CHARS = 500
 const MIN_SECRET_CHARS = 12
 const PLAIN_WEB_ADDRESS = /^https?:\/\/[^\s\\/?#][^\s\\]*$/i
 
-/** How long to wait for a server to say that the user is done; many never do. */
+/** How long to wait for a server to say that the user has finished; many never do. */
 const WAIT_MS = 30_000
 const KEPT_IDS = 100
 
 export interface RequiredPage {
   url: string
-  /** In the server's words; empty when it gave none. */
+  /** The server's text; empty when it sent none. */
   message: string
-  /** By which the server will say that the user is done. */
+  /** The id with which the server will say that the user has finished. */
   id?: string
 }
 
-/** The address that a server wants its user to open, when that is a web page: a browser opens programs, too. */
+/** The address that a server wants the user to open, if it is a web page: a browser can also open programs. */
 export function webPage(url: unknown): URL | undefined {
-  // Parsers forgive backslashes, blanks and control characters, each in its own way: an address that needs that may be two.
+  // Parsers treat backslashes, spaces and control characters differently, so such an address could mean two different pages.
   if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !PLAIN_WEB_ADDRESS.test(url)) return undefined
   if (!URL.canParse(url) || !isPlainlySeen(url)) return undefined
   const page = new URL(url)
   if (page.protocol !== 'https:' && page.protocol !== 'http:') return undefined
-  // An address with a user name in it looks like another one.
+  // An address with a user name in it can look like another address.
   return page.href.startsWith(`${page.origin}/`) ? page : undefined
 }
 
-/** Web pages only. None for every other error. */
+/** Returns web pages only; empty for every other error. */
 export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] {
   const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } }
   if (code !== URL_ELICITATION_REQUIRED || !Array.isArray(data?.elicitations)) return []
@@ -58,7 +58,7 @@ export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] 
   })
 }
 
-/** A link must stay valid: a short argument of the server's command, such as `auth`, is not removed from a path. */
+/** A link must stay valid, so a short argument of the server's command, such as `auth`, is not removed from its path. */
 function withoutSecrets(rest: string, redact: Redactor): string {
   return rest.replace(/[^/?&=#]+/g, (part) => {
     if (part.length < MIN_SECRET_CHARS) return part
@@ -67,7 +67,7 @@ function withoutSecrets(rest: string, redact: Redactor): string {
   })
 }
 
-/** What one server has said about pages. A page may be finished before anyone waits for that. */
+/** The pages that one server reported as finished, possibly before anyone waits for them. */
 export class FinishedPages {
   readonly #ids = new Set<string>()
   readonly #waiting = new Set<() => void>()

@@ -1,5 +1,5 @@
-// The MCP client package, loaded on first use, or ahead of it by a bridge that has servers: importing it takes over 100 ms.
-// Also the two ways in which we bend it: results pass unvalidated, and calls have no timeout.
+// The MCP client package, loaded on first use, or earlier by a bridge that has servers: importing it takes over 100 ms.
+// Also two changes to its behaviour: results are not validated, and calls have no timeout.
 import type { StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { isRecord } from '../../text/json.ts'
 
@@ -12,20 +12,20 @@ export function loadSdk(): Promise<Sdk> {
   return sdk
 }
 
-/** The longest delay a timer can have. The package has no way to say "no timeout": a call lives as long as the cell that made it. */
+/** The longest delay of a timer. The package has no "no timeout": a call lives as long as the cell that made it. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1
 
-/** The revision spoken to servers that no longer know `initialize`. */
+/** The revision for servers that no longer support `initialize`. */
 export const MODERN_REVISION = '2026-07-28'
 
-/** Where `keepRawResults` leaves a result as it was received. A text, because the package's schemas drop symbols. */
+/** Where `keepRawResults` puts the received result. A string key, because the package's schemas drop symbols. */
 export const RAW = 'sandbridge/raw'
 
 export type LooseResult = Record<string, unknown>
 
 /**
- * Accepts a result as it is. The package's own schemas refuse a whole tool list for one bad tool, and a whole result for one
- * odd block or a value that misses the tool's own output schema; we pass on what the server said.
+ * Accepts any result. The package's own schemas refuse a whole tool list for one bad tool, and a whole result for one
+ * invalid block or a value that does not match the tool's output schema; the bridge passes on what the server sent.
  */
 export const looseResult: StandardSchemaV1<unknown, LooseResult> = {
   '~standard': {

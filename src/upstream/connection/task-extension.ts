@@ -1,36 +1,36 @@
-// Calls that a server of the 2026-07-28 revision answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663): asks after it until it ends.
-// It is the server that chooses this, for any call, once we have said that we understand it. The client package does not know the extension.
+// Calls that a server of revision 2026-07-28 answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663): polls the task until it ends.
+// Once the client declares the extension, the server may do this for any call. The client package does not support it.
 import { BridgeError } from '../../errors.ts'
 import { pollDelay } from './tasks.ts'
 import { fieldsOf, isRecord } from '../../text/json.ts'
 import type { LooseResult } from './sdk.ts'
 import type { CallOptions } from '../upstream.ts'
 
-/** What a client declares under `extensions`. */
+/** What the client declares under `extensions`. */
 export const TASKS_EXTENSION = { 'io.modelcontextprotocol/tasks': {} }
 
-/** JSON-RPC code for a task that ended without a result, where the server gives none. */
+/** JSON-RPC code for a task without a result, when the server sends none. */
 const TASK_ENDED = -32_000
 
 export interface TaskOptions extends Pick<CallOptions, 'onProgress'> {
   signal?: AbortSignal
   server: string
-  /** Sends a request, and throws what that throws. */
+  /** Sends a request. @throws what the request throws */
   request: (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
-  /** Answers what the task asks of us. @throws Error when no client can */
+  /** Answers a request of the task. @throws Error when no client can */
   answer: (method: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>
 }
 
-/** Is this the handle of a task, in place of a tool's result? */
+/** Whether this is a task handle instead of a tool's result. */
 export function isTaskHandle(result: LooseResult): boolean {
   return result['resultType'] === 'task'
 }
 
 /**
- * @param handle what the server answered the call with
+ * @param handle the server's response to the call
  * @returns the tool's result
- * @throws Error with a JSON-RPC code when the task failed or was cancelled, BridgeError UPSTREAM_PROTOCOL, or what `request` throws. When the
- * task is not waited for to its end, it is cancelled at the server.
+ * @throws Error with a JSON-RPC code when the task failed or was cancelled, BridgeError UPSTREAM_PROTOCOL, or what `request` throws. Cancels the
+ * task at the server when it stops waiting before the task has ended.
  */
 export async function awaitTask(handle: LooseResult, options: TaskOptions): Promise<LooseResult> {
   const { taskId } = handle
@@ -51,13 +51,13 @@ export async function awaitTask(handle: LooseResult, options: TaskOptions): Prom
       task = await options.request('tasks/get', { taskId }, options.signal)
     }
   } catch (error) {
-    // Fails for a task that has ended, which needs no cancelling.
+    // Fails for a task that has already ended.
     await options.request('tasks/cancel', { taskId }).catch(() => {})
     throw error
   }
 }
 
-/** Undefined while the task goes on. */
+/** Undefined while the task is running. */
 function resultOf({ status, statusMessage, result, error }: LooseResult, server: string): LooseResult | undefined {
   if (status === 'working' || status === 'input_required') return undefined
   if (status === 'completed' && isRecord(result)) return result
@@ -71,7 +71,7 @@ function resultOf({ status, statusMessage, result, error }: LooseResult, server:
   throw invalidResponse(server, 'the task has no valid status or result')
 }
 
-/** Those that are new: a request stays in the list until the server has taken its answer in. */
+/** Answers new requests only: a request stays in the list until the server has processed its answer. */
 async function answerRequests(
   { taskId, inputRequests }: LooseResult,
   answered: Set<string>,
@@ -87,7 +87,7 @@ async function answerRequests(
   }
 }
 
-/** Tasks send no progress: what there is of it is the message that goes with their status. */
+/** Tasks send no progress; their status messages are reported instead. */
 function progressOf(onProgress: CallOptions['onProgress']): (message: unknown) => void {
   let last: unknown
   let progress = 0

@@ -1,12 +1,12 @@
 // Tools that run only as a task (protocol revision 2025-11-25, tasks): starts the task, waits for its end, fetches its result.
-// The client package no longer knows these methods; they are spoken by hand.
+// The client package no longer supports these methods, so they are sent manually.
 import { setTimeout } from 'node:timers/promises'
 import { BridgeError } from '../../errors.ts'
 import type { LooseResult } from './sdk.ts'
 
-/** How long the server should keep a finished task's result for us. */
+/** How long the server should keep a finished task's result. */
 const KEEP_MS = 60 * 60_000
-/** How long to wait before a task is asked after again. */
+/** Wait between two polls of a task. */
 const POLL_MS = 1000
 const MIN_POLL_MS = 50
 const MAX_POLL_MS = 30_000
@@ -30,7 +30,7 @@ export async function runAsTask(
       await pollDelay(task.pollInterval, signal)
       task = taskOf(server, await request('tasks/get', { taskId }, signal))
     }
-    // For a failed or cancelled task this answers with its error; one that needs input asks for it while this waits.
+    // For a failed or cancelled task this returns its error. A task that needs input sends its request while this waits.
     return await request('tasks/result', { taskId }, signal)
   } catch (error) {
     if (signal?.aborted) await request('tasks/cancel', { taskId }).catch(() => {})
@@ -50,7 +50,7 @@ function taskOf(server: string, value: unknown): Task {
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned an invalid task: the response has no task id`)
 }
 
-/** @param interval what the server suggests, in milliseconds, unchecked. @throws Error as soon as `signal` is aborted */
+/** @param interval the server's suggestion in milliseconds, unchecked. @throws Error as soon as `signal` is aborted */
 export function pollDelay(interval: unknown, signal: AbortSignal | undefined): Promise<void> {
   const ms = typeof interval === 'number' ? Math.min(Math.max(interval, MIN_POLL_MS), MAX_POLL_MS) : POLL_MS
   return setTimeout(ms, undefined, signal && { signal })

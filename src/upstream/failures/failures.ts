@@ -1,5 +1,5 @@
-// Says in words why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
-// No error made here carries its cause: Node's and the MCP package's own errors quote commands, URLs and what the server wrote.
+// Describes why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
+// No error made here has a cause: errors of Node and of the MCP package quote commands, URLs and the server's output.
 import type { SignInPlace } from '../auth/callback.ts'
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { BodyRefusedError } from '../remote/bounded-body.ts'
@@ -14,10 +14,10 @@ import { tellingLine } from './telling-line.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
-/** How much of what a server wrote last an error carries. */
+/** How much of a server's last output an error carries, in characters. */
 const SHOWN_CHARS = 4096
 
-/** What is known about the process or the connection that failed. */
+/** What is known about the process or connection that failed. */
 export interface Circumstances {
   server: string
   signInPlace?: SignInPlace | undefined
@@ -25,40 +25,40 @@ export interface Circumstances {
   remote: boolean
   /** The first word of its command. */
   program?: string
-  /** Where it is started. */
+  /** Its working directory. */
   cwd?: string | undefined
   /** The config file that defines it. */
   file?: string
-  /** How it is started or where it is reached, as its definition has it and without secrets. */
+  /** How it is started or reached, as in its definition and without secrets. */
   command?: string
   /** Its definition has client credentials. */
   usesClientCredentials?: boolean
   exit?: ProcessExit | undefined
-  /** What it sent that made us end it. */
+  /** What it sent that made the bridge end it. */
   endedFor?: string | undefined
-  /** As written by the server, not redacted. */
+  /** The server's output, not redacted. */
   stderrTail?: string | undefined
-  /** What it logged last, redacted; empty when that was nothing. */
+  /** Its last log messages, redacted; empty when it sent none. */
   logged?: string
 }
 
-/** A failure as a BridgeError, and what its handling depends on beside it. */
+/** A failure as a BridgeError, with what the caller needs to handle it. */
 export interface Failure {
   error: BridgeError
-  /** The server is alive and does not want to be spoken to in this way: another era or transport may do. */
+  /** The server works but does not accept this way of connecting: another era or transport may work. */
   refused?: boolean
-  /** The server has forgotten the session, and did not act on the request. */
+  /** The server does not know the session any more and did not act on the request. */
   sessionLost?: boolean
-  /** The server could not be reached, or reports a failure of its own. A refused request is not an outage: other requests may work. */
+  /** The server could not be reached or reports an internal failure. A refused request is not an outage: other requests may work. */
   isOutage?: boolean
-  /** The server is there, if only to refuse. */
+  /** The server responded, even if with a refusal. */
   answered?: boolean
-  /** JSON-RPC error code, when the server answered with one. */
+  /** JSON-RPC error code, when the server returned one. */
   rpcCode?: number
   retryAfterMs?: number | undefined
 }
 
-/** For what is wrong with a remote server: nothing of it is started here, and it has no command. */
+/** For a remote server, which has no process and no command here. */
 export const REMOTE_HINT = 'The next use tries again.'
 
 /** @param timeoutMs the start timeout, for the message. */
@@ -163,7 +163,7 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
     error: unreachable(text, { hint }),
     sessionLost: isSessionLost(error),
     answered: isRefusal,
-    // We have closed it ourselves, or the next handshake tells.
+    // Either the bridge closed the connection, or the next handshake shows whether the server is down.
     isOutage: !isRefusal && sdkCodeOf(error) !== 'CONNECTION_CLOSED',
     retryAfterMs: retryAfterOf(error),
   }
@@ -193,17 +193,17 @@ function at({ command }: Circumstances): string {
   return command === undefined ? '' : ` at ${command}`
 }
 
-/** A server that knows only another transport answers 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */
+/** A server that supports only another transport returns 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */
 function isHttpRefusal(error: unknown): boolean {
   return [400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)
 }
 
-/** The package reports outages during the negotiation with the same code, and a cause. */
+/** During negotiation, the package reports outages with the same code, but with a cause. */
 function isEraRefusal(error: unknown): boolean {
   return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && remoteReason(error) === undefined
 }
 
-/** 404 says so (specification 2025-11-25, transports, session management); many servers say it with 400 and words. */
+/** 404 means this (specification 2025-11-25, transports, session management); many servers return 400 with a message. */
 export function isSessionLost(error: unknown): boolean {
   const status = statusOf(error)
   return status === 404 || (status === 400 && /session/i.test(messageOf(error)))
@@ -216,7 +216,7 @@ function linkRequired(server: string, what: string, pages: RequiredPage[]): Brid
 }
 
 function rpcErrorOf(error: unknown): { code: number; message: string } | undefined {
-  // The older HTTP+SSE transport's errors have an HTTP status as their code, and an event.
+  // Errors of the older HTTP+SSE transport have an HTTP status as their code, and an event.
   if (!(error instanceof Error) || 'event' in error) return undefined
   const { code } = error as { code?: unknown }
   return typeof code === 'number' ? { code, message: error.message } : undefined
@@ -227,14 +227,14 @@ function describeExit({ code, signal, why }: ProcessExit): string {
   return signal === null ? `exited with code ${code}` : `was killed by ${signal}`
 }
 
-/** The line of a server's output that says why, and what it logged. */
+/** The line of a server's output that states the reason, and its log messages. */
 function quotedTail({ stderrTail: words, redact, logged }: Circumstances): string {
   const line = words ? tellingLine(plainText(redact(words))) : ''
   const written = line === '' ? '' : ` Last output: ${line}`
   return logged ? `${written} It logged: ${logged}` : written
 }
 
-/** All that is kept of a server's output. */
+/** All kept output of a server. */
 function fullLog({ stderrTail: words, redact }: Circumstances): { log?: string } {
   return words ? { log: plainText(redact(words)).slice(-SHOWN_CHARS).trim() } : {}
 }
@@ -244,7 +244,7 @@ function withQuotedTail(reason: string, about: Circumstances): string {
   return words === '' ? reason : `${reason}.${words}`
 }
 
-/** A reason for a failed start that holds nothing of the definition: Node's own messages quote it. */
+/** The reason of a failed start, without text from the definition, which Node's own messages quote. */
 function reasonOf(error: unknown, about: Circumstances): string {
   const rpc = rpcErrorOf(error)
   if (rpc) return `it refused to initialize: ${wordsOf(error, about)} (${rpc.code})`

@@ -1,11 +1,11 @@
-// Failures that a login or other permissions mend: what a server requires, and what the user does about it.
+// Failures that a login or more scopes can fix: what the server requires, and what the user must do.
 import type { SignInPlace } from '../auth/callback.ts'
 import { BridgeError } from '../../errors.ts'
 import { statusOf } from './remote-failure.ts'
 
 const MAX_SCOPE_WORDS = 3
 
-/** What is known of the server that requires it. */
+/** What is known about the server that requires it. */
 interface Authenticated {
   server: string
   signInPlace?: SignInPlace | undefined
@@ -35,7 +35,7 @@ export function loginNeeded(about: Authenticated, error: unknown): BridgeError {
   })
 }
 
-/** What the user does, for a sentence that asks them and for one that tells them. */
+/** What the user must do, for a sentence addressed to the model and for one addressed to the user. */
 function signInSteps(about: Authenticated): { asked: string; told: string } {
   const address = about.signInPlace?.page?.addressFor(about.server)
   if (address !== undefined) return { asked: `open ${address} in a browser`, told: `Open ${address} in a browser` }
@@ -46,7 +46,7 @@ function loginCommand({ server, signInPlace }: Authenticated, more = ''): string
   return `\`sandbridge login ${server}${signInPlace?.loginOptions ?? ''}${more}\``
 }
 
-/** Names of permissions, and not a sentence: of words without anything that joins them, there are few. */
+/** Whether the text lists scope names instead of being a sentence: few words, without connecting words. */
 function isListOfScopes(scope: string): boolean {
   const names = scope.split(' ')
   const words = names.filter((name) => !/[.:/_*+-]/.test(name))
@@ -55,7 +55,7 @@ function isListOfScopes(scope: string): boolean {
   )
 }
 
-/** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
+/** A scope is text from the server: it is shown only if it cannot be a sentence or a command. A login knows it in any case. */
 function scopeNeeded(about: Authenticated, scope: string): BridgeError {
   const { server, usesClientCredentials = false } = about
   const shown = isListOfScopes(scope) ? scope : undefined
@@ -78,7 +78,7 @@ function scopeNeeded(about: Authenticated, scope: string): BridgeError {
   })
 }
 
-/** Empty when the server refused for want of a scope, and did not say which. */
+/** Empty when the server refused for a missing scope without naming it. */
 function missingScope(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
   return typeof error.requiredScope === 'string' ? error.requiredScope : ''

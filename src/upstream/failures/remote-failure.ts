@@ -1,12 +1,12 @@
-// Why a remote server could not be used, in words for the user. Nothing here quotes a URL, a header or a body.
+// Explains to the user why a remote server could not be used. Never quotes a URL, a header or a body.
 import { BodyRefusedError } from '../remote/bounded-body.ts'
 import { ADDRESS_REFUSED } from '../remote/address-guard.ts'
 
-/** An answer of the server's, or of something before it, that no MCP client can work with. */
+/** A response, from the server or something in front of it, that no MCP client can use. */
 export class RemoteFailure extends Error {
   /** HTTP status. */
   readonly status: number
-  /** How long the server asks us to wait, when it does. */
+  /** How long the server asks clients to wait, if it does. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, message: string, retryAfterMs?: number) {
@@ -16,7 +16,7 @@ export class RemoteFailure extends Error {
   }
 }
 
-/** Undefined for an answer that the MCP client package should see. */
+/** Undefined for a response that the MCP client package should handle. */
 export function failureOf(response: Response, now = Date.now()): RemoteFailure | undefined {
   const { status, headers } = response
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now)
@@ -40,7 +40,7 @@ function parseRetryAfter(value: string | null, now: number): number | undefined 
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-/** Words for what is at the bottom of a failed request, or undefined when nothing is known of it. */
+/** Describes the root cause of a failed request; undefined when it is unknown. */
 export function remoteReason(error: unknown): string | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof RemoteFailure || cause instanceof BodyRefusedError) return cause.message
@@ -58,20 +58,20 @@ export function remoteReason(error: unknown): string | undefined {
   return undefined
 }
 
-/** True when the request certainly was not acted on: it never arrived, or was turned away. */
+/** True when the request certainly had no effect: it never arrived or was refused. */
 export function hadNoEffect(error: unknown): boolean {
   const status = statusOf(error)
   if (status !== undefined) return status >= 300 && status < 500
   return causesOf(error).some((cause) => codeOf(cause) in WORDS && !BROKEN_OFF.has(codeOf(cause)))
 }
 
-/** The HTTP status at the bottom of an error, when there is one. */
+/** The HTTP status behind an error, if there is one. */
 export function statusOf(error: unknown): number | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof RemoteFailure) return cause.status
     const { data, code } = cause as { data?: { status?: unknown }; code?: unknown }
     if (typeof data?.status === 'number') return data.status
-    // The error of the older HTTP+SSE transport keeps its status as a code.
+    // The error of the older HTTP+SSE transport has its status as its code.
     if (cause.message.startsWith('SSE error') && typeof code === 'number') return code
     const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(cause.message)
     if (posted) return Number(posted[1])
@@ -79,12 +79,12 @@ export function statusOf(error: unknown): number | undefined {
   return undefined
 }
 
-/** The time a server asked us to wait, when that is why the request failed. */
+/** The wait that the server asked for, if that is why the request failed. */
 export function retryAfterOf(error: unknown): number | undefined {
   return causesOf(error).find((cause) => cause instanceof RemoteFailure)?.retryAfterMs
 }
 
-/** An error and what caused it, outermost first; the client package keeps some causes under `data`. */
+/** An error and its causes, outermost first; the client package keeps some causes under `data`. */
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = []
   let current = error
@@ -103,13 +103,13 @@ function causesOf(error: unknown): Error[] {
 
 function codeOf(error: Error): string {
   const code = String((error as { code?: unknown }).code)
-  // OpenSSL's own name for this is in the message only.
+  // OpenSSL's name for this error is only in the message.
   return code === 'EPROTO' && /wrong version number|packet length too long/.test(error.message) ? NO_TLS : code
 }
 
 const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER'
 
-/** Codes of connections that broke when a request may have been on its way. */
+/** Codes of connections that broke when a request may already have been sent. */
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
 
 const NOT_TRUSTED =

@@ -1,4 +1,4 @@
-// Why a process could not be started, with its command, and what puts it right.
+// Explains why a process could not be started, names its command, and says how to fix it.
 import { BridgeError } from '../../errors.ts'
 import type { Circumstances } from './failures.ts'
 
@@ -17,7 +17,7 @@ const OTHER_WORDS: Record<string, string> = {
   ERR_INVALID_ARG_TYPE: 'its definition has a value that is not text',
 }
 
-/** What brings the programs that most servers are started with. */
+/** How to install the programs that start most servers. */
 const INSTALLERS: Record<string, string> = {
   uvx: 'Install uv: https://docs.astral.sh/uv',
   uv: 'Install uv: https://docs.astral.sh/uv',

@@ -1,8 +1,8 @@
-// The one line of what a program wrote before it ended that says why. Pure.
+// Finds the line of a program's output that states why it exited. Pure.
 
 const MAX_CHARS = 300
 
-/** Frames of stacks, rulers, and what runtimes and package managers add below the reason. */
+/** Stack frames, separators, and lines that runtimes and package managers add after the reason. */
 const NOISE = [
   /^\s*at .*(:\d+|\))\s*$/,
   /^[\s^~|{}[\](),;-]*$/,
@@ -17,11 +17,11 @@ const NOISE = [
   /^note: run with `RUST_BACKTRACE/,
   /^(hint|help|info): /i,
 ]
-/** At the start of a line these are the reason itself, whatever is below it. */
+/** A line that begins like this is the reason, whatever follows it. */
 const REASON =
   /^(npm (error|ERR!) (404\s+'|.*(is not in|No matching version))|(\w+\.)*\w*(Error|Exception|Exit|Interrupt)\b|(fatal|panic|error)\b|\s*(×|╰─▶))/i
 
-/** The last line that names an error, else the last one that says anything. Empty when there is none. */
+/** The last line that names an error, otherwise the last line that is not noise. Empty when there is none. */
 export function tellingLine(text: string): string {
   const lines = text.split(/\r?\n/).filter((line) => !NOISE.some((noise) => noise.test(line)))
   const isTraceback = lines.some((line) => line.startsWith('Traceback (most recent call last)'))

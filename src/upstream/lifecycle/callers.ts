@@ -1,14 +1,14 @@
-// On whose behalf a server is called. Sessions share it, and what a server asks, logs or writes to stderr does not say which call that is for:
-// it belongs to a caller only while no other one has the server at work.
+// Tracks which sessions are calling a server. Sessions share servers, and a server's requests, log messages and stderr do not say which call they
+// belong to: they can be assigned to a session only while no other one is calling the server.
 import { type Abortable, Cancellation } from '../../process/cancellation.ts'
 
-/** Stands for a session. Kept when its call was given up, so it must not hold the session itself. */
+/** Identifies a session. It outlives a cancelled call, so it must not reference the session itself. */
 export type Caller = object
 
-// Not an AsyncLocalStorage: in Node 20 and 22 each promise of the process costs twice as much from the first use of one on.
+// Not an AsyncLocalStorage: in Node 20 and 22, its first use makes every promise of the process cost twice as much.
 const bySignal = new WeakMap<Abortable, Caller>()
 
-/** Whatever servers are asked for with this signal is asked on behalf of that caller. */
+/** Assigns all requests with this signal to that caller. */
 export function setCaller(work: Abortable, caller: Caller | undefined): void {
   if (work instanceof Cancellation) work.caller = caller
   else if (caller) bySignal.set(work, caller)
@@ -19,17 +19,17 @@ export function callerOf(work: Abortable | undefined): Caller | undefined {
   return bySignal.get(work) ?? Cancellation.behind(work)?.caller
 }
 
-/** The callers of one server. Work on no one's behalf, such as reading its list of tools, holds nothing of a session and is not counted. */
+/** The callers of one server. Work without a caller, such as listing tools, has nothing of a session and is not counted. */
 export class Callers {
-  /** How many calls of each are open. */
+  /** The number of open calls of each. */
   readonly #open = new Map<Caller, number>()
-  /** Whose calls were given up: the server may still work on them. Of all that there are, two tell as much as more. */
+  /** Callers with a cancelled call: the server may still work on it. Two are enough to know that the server is shared. */
   readonly #abandoned = new Set<Caller>()
   #asksWithinCalls = false
   #sequence = 0
   #sharedAt = -1
 
-  /** Work for a caller begins. @returns what to call when it is over, with whether the server may still be at it */
+  /** Work for a caller begins. @returns a function to call at its end, with whether the server may still be working on it */
   enter(caller: Caller | undefined): (mayGoOn: boolean) => void {
     if (!caller) return () => {}
     this.#open.set(caller, (this.#open.get(caller) ?? 0) + 1)
@@ -43,13 +43,13 @@ export class Callers {
     }
   }
 
-  /** A connection to a server that has nothing left of earlier calls. @param asksWithinCalls a question comes as the answer to its call */
+  /** A new connection to a server without leftovers of earlier calls. @param asksWithinCalls a question arrives as the response to its call */
   opened({ asksWithinCalls }: { asksWithinCalls: boolean }): void {
     this.#abandoned.clear()
     this.#asksWithinCalls = asksWithinCalls
   }
 
-  /** The one that a question of the server can only be for. */
+  /** The only caller that a request of the server can belong to. */
   sole(): Caller | 'none' | 'several' {
     const [caller] = this.#open.keys()
     if (!caller) return 'none'
@@ -57,12 +57,12 @@ export class Callers {
     return isUnsure ? 'several' : caller
   }
 
-  /** For `wereAlone`, when a call begins. */
+  /** Take this when a call begins, for `wereAlone`. */
   get sequence(): number {
     return this.#sequence
   }
 
-  /** Whether only one caller has had the server at work since then. */
+  /** Whether only one caller has used the server since then. */
   wereAlone(since: number): boolean {
     return this.#sharedAt < since && !this.#isShared
   }

@@ -8,9 +8,9 @@ function circuit(random = 0.5) {
 
 const failure = new Error('it is down')
 
-/** One use that fails by itself. */
+/** One use that fails independently of others. */
 const fail = (c: Circuit, retryAfterMs?: number): void => c.failed(failure, c.generation, retryAfterMs)
-/** One use that comes to nothing. */
+/** One use without a result. */
 const use = (c: Circuit): void => c.enter()()
 
 it('the circuit allows the first failures; then the waits double up to five minutes', () => {
@@ -96,7 +96,7 @@ it('the circuit follows a server’s own Retry-After, up to an hour, also among 
   use(c)
 })
 
-/** A circuit whose wait is over. */
+/** A circuit after its wait. */
 function halfOpen() {
   const { clock, circuit: c } = circuit()
   for (let i = 0; i < 5; i += 1) fail(c)

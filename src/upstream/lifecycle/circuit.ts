@@ -1,19 +1,19 @@
-// Decides whether an upstream that failed may be tried again yet. After a few failures in a row it is left alone for longer and longer; then one
-// use of it is the half-open probe, and the others wait for what comes of that. Knows nothing of connections.
+// Decides whether an upstream that failed may be used again. After a few failures in a row the pauses get longer and longer. After each pause one
+// use is the half-open probe, and the others wait for its result. It knows nothing about connections.
 import { BridgeError } from '../../errors.ts'
 
-/** Failures that have no consequence: someone is at work on the definition, or a process had a bad moment. */
+/** Failures without a pause: the definition is being edited, or a process failed once. */
 const FREE_FAILURES = 2
 const FIRST_WAIT_MS = 1000
 const MAX_WAIT_MS = 5 * 60_000
-/** A server cannot make us wait longer than this. */
+/** Longest pause that a server can request. */
 const MAX_RETRY_AFTER_MS = 60 * 60_000
-/** A probe that takes longer may be a slow call of a healthy server: the next use is let through beside it. */
+/** A longer probe may be a slow call of a healthy server, so the next use is allowed beside it. */
 const MAX_PROBE_MS = 10_000
 
 export interface CircuitOptions {
   server: string
-  /** Milliseconds on any clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number
   /** From 0 to 1: spreads the probes of many bridges. */
   random: () => number
@@ -23,7 +23,7 @@ export class Circuit {
   readonly #options: CircuitOptions
   #failures = 0
   #generation = 0
-  /** 0 unless there was a wait since the last success. */
+  /** 0 when there was no pause since the last success. */
   #closedUntil = 0
   #reason = ''
   #halfOpenProbe: { over: Promise<void>; end: () => void } | undefined
@@ -33,8 +33,8 @@ export class Circuit {
   }
 
   /**
-   * Changes with every failure that counts. What began in an earlier generation says nothing new: forty calls that fail together are one failure,
-   * and a late answer to a call from before does not mean that the server is back.
+   * Changes with every counted failure. Results of uses that began in an earlier generation are ignored: forty calls that fail together are one
+   * failure, and a late response to an earlier call does not prove that the server is back.
    */
   get generation(): number {
     return this.#generation
@@ -46,8 +46,8 @@ export class Circuit {
   }
 
   /**
-   * @returns what to call when the use is over, whatever came of it
-   * @throws BridgeError UPSTREAM_UNREACHABLE when it is not time yet
+   * @returns a function to call when the use is over, whatever its result
+   * @throws BridgeError UPSTREAM_UNREACHABLE during a pause
    */
   enter(): () => void {
     const waitMs = this.#closedUntil - this.#options.now()
@@ -60,7 +60,7 @@ export class Circuit {
     )
   }
 
-  /** @param since the generation in which what succeeded began */
+  /** @param since the generation in which the successful use began */
   succeeded(since: number): void {
     if (since !== this.#generation) return
     this.#failures = 0
@@ -69,8 +69,8 @@ export class Circuit {
   }
 
   /**
-   * @param since the generation in which what failed began
-   * @param retryAfterMs what the server asked for, when it did
+   * @param since the generation in which the failed use began
+   * @param retryAfterMs the wait that the server requested, if any
    */
   failed(error: Error, since: number, retryAfterMs = 0): void {
     let backoffMs = 0

@@ -1,7 +1,7 @@
-// The last log messages of a server (MCP, `notifications/message`), for the failure of a call or of a start. They are redacted before they come here.
+// The last log messages of a server (MCP, `notifications/message`), for errors of calls and starts. Callers pass redacted text.
 
 const KEPT_COUNT = 3
-/** What is older has nothing to do with the failure. */
+/** Older messages are unrelated to a failure. */
 const RECENT_MS = 60_000
 
 export class LastLogged {
@@ -9,7 +9,7 @@ export class LastLogged {
   #messages: { at: number; text: string; number: number }[] = []
   #count = 0
 
-  /** @param now milliseconds on any clock that never goes back */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number) {
     this.#now = now
   }
@@ -23,12 +23,12 @@ export class LastLogged {
     this.#messages = []
   }
 
-  /** How many there were. */
+  /** The number of messages received. */
   get count(): number {
     return this.#count
   }
 
-  /** Those after the first so many, oldest first; empty when there is nothing recent. */
+  /** The messages after the first `after`, oldest first; empty when none are recent. */
   text(after = 0): string {
     const since = this.#now() - RECENT_MS
     return this.#messages

@@ -1,5 +1,5 @@
-// One configured upstream over its whole life: started on first need, shared, stopped when idle, started again on the next use after it died.
-// How it is reached is openUpstream's business, what is said to it Connection's.
+// One configured upstream over its whole life: started on first use, shared, stopped when idle, restarted on the next use after it exited.
+// openUpstream connects to it, Connection talks to it.
 import type { SignInPlace } from '../auth/callback.ts'
 import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
@@ -26,12 +26,12 @@ import type { CallOptions, ServerStart, ToolResult, UpstreamState, UpstreamTool 
 import type { NegotiatedTransports } from './negotiated-transports.ts'
 import { startErrorOf, ToldStates } from './told-states.ts'
 
-/** How long a remote connection may be silent before we ask whether it is still there. */
+/** How long a remote connection may be idle before the bridge pings it. */
 const PING_AFTER_MS = 5 * 60_000
 const LOGGED_CHARS = 1000
-/** After these the server may still work on what it was asked. */
+/** After these errors the server may still be working on the request. */
 const GIVEN_UP = new Set<string>(['CANCELLED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNREACHABLE'] satisfies ErrorCode[])
-/** Changes come in bursts: they are told of this long after the first. */
+/** Changes come in bursts: they are reported this long after the first. */
 const OFFERINGS_DELAY_MS = 200
 
 export interface ManagedUpstreamOptions {
@@ -39,28 +39,28 @@ export interface ManagedUpstreamOptions {
   startTimeoutMs: number
   signInPlace: SignInPlace | undefined
   cwd: string | undefined
-  /** How long to stay running without being used; 0 means for ever. */
+  /** How long to keep running without use; 0 means forever. */
   idleMs: number
   allowLinkLocal: boolean
   env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
-  /** Who answers what the server asks, for whom the calls that are open are. */
+  /** Answers requests of the server, depending on the callers with open calls. */
   requests: (callers: Callers) => UpstreamRequests
   /** Authorizes requests to a server. */
   authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
   negotiatedTransports: NegotiatedTransports
-  /** Where jails are made; undefined where none can be. */
+  /** Where jails are made; undefined when no server can be jailed. */
   jailPlace: () => JailPlace | undefined
   now: () => number
   random: () => number
   log: Log
   events: EventStream
   onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
-  /** The server says that its resources or prompts changed. */
+  /** The server says that its resources or prompts have changed. */
   onOfferings: () => void
-  /** The server could not be started, or ended by itself. */
+  /** The server failed to start or exited by itself. */
   onError: (error: BridgeError) => void
-  /** Called before a process is started; may wait until there is room for one. @throws BridgeError */
+  /** Called before a process is started; may wait until another one has stopped. @throws BridgeError */
   beforeStart: () => Promise<void>
 }
 
@@ -77,9 +77,9 @@ export class ManagedUpstream {
   readonly #callers = new Callers()
   #redact: Redactor
   #connection: Connection | undefined
-  /** Sessions that their server has forgotten, with requests in flight. */
+  /** Connections whose session the server no longer knows, with requests in flight. */
   readonly #retired = new Set<Connection>()
-  /** Of processes that have ended, what is being put away. */
+  /** Clean-up of processes that have exited. */
   readonly #ending = new Set<Promise<void>>()
   #starting: Promise<Connection> | undefined
   #closing: Promise<void> | undefined
@@ -165,7 +165,7 @@ export class ManagedUpstream {
     }
   }
 
-  /** Concurrent callers share one listing, so one of them giving up does not end it. */
+  /** Concurrent callers share one listing, so a cancelled caller does not end it. */
   listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
     const known = this.#connection && this.#tools.known(this.#connection)
     if (known) {
@@ -175,19 +175,19 @@ export class ManagedUpstream {
     return this.use(signal, (connection) => this.#orCancelled(this.#tools.list(connection), signal))
   }
 
-  /** End it; it starts again on its next use. Never rejects. */
+  /** Stops the server; its next use restarts it. Never rejects. */
   async stop(): Promise<void> {
     const connection = this.#connection
     if (connection) await this.#drop(connection)
   }
 
-  /** Close it when the calls that are open have ended: its definition is no longer there, or is another one now. */
+  /** Closes it when its open calls have ended: its definition was removed or changed. */
   async retire(): Promise<void> {
     await this.#connection?.idle()
     await this.close()
   }
 
-  /** End it for good. Idempotent; never rejects. */
+  /** Stops it permanently. Idempotent; never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -204,8 +204,8 @@ export class ManagedUpstream {
   }
 
   /**
-   * Runs work on a live connection, started if need be, and once more on a new one when the server has forgotten the old one. What comes of it
-   * decides whether the server may be used again at once.
+   * Runs work on a live connection, starting the server if necessary. Retries once on a new connection when the server no longer knows the session.
+   * The result decides whether the circuit lets the next use through.
    * @throws BridgeError
    */
   async use<T>(signal: Abortable | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -226,7 +226,7 @@ export class ManagedUpstream {
           const failure = connection.failureOf(error)
           if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
           else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
-          // Nothing was done with this request, so it may be sent again. Others on the connection may be under way, and are left alone.
+          // The server did not act on this request, so it may be sent again. Other requests on the connection may be under way and continue.
           if (attempt > 1 || !failure?.sessionLost || signal?.aborted) throw error
           this.#retire(connection)
         }
@@ -256,7 +256,7 @@ export class ManagedUpstream {
     return this.#orCancelled(this.#starting, signal)
   }
 
-  /** Waits for something that others wait for, too: an abort ends the waiting, not the work. */
+  /** Waits for work that others wait for, too: an abort ends the waiting, not the work. */
   #orCancelled<T>(shared: Promise<T>, signal: Abortable | undefined): Promise<T> {
     return untilAborted(shared, signal, () => cancelled(this.definition.name))
   }
@@ -271,7 +271,7 @@ export class ManagedUpstream {
       this.#failed = false
       this.#connection = connection
       this.#lastStart = { at: Date.now(), tookMs: this.#told.stateMs }
-      // A server that has forgotten its session may still be at what it took in before.
+      // A server that lost its session may still be working on earlier requests.
       if (this.#retired.size === 0) this.#callers.opened({ asksWithinCalls: connection.era === 'modern' })
       const instructions: unknown = connection.instructions
       this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
@@ -329,11 +329,11 @@ export class ManagedUpstream {
 
   #lost(connection: Connection, about: Circumstances): void {
     if (this.#connection !== connection) return
-    // A jail has more to it than the process that has ended.
+    // A jail must be cleaned up after its process has exited.
     if (this.isProcess) this.#putAway(connection)
     this.#forget()
     this.#failed = true
-    // All of it: an error has what was said during its own call, and only where no other session called the server meanwhile.
+    // All of it: an error carries only output during its own call, and only if no other session called the server meanwhile.
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
     this.#log('warning', 'A server exited; its next use restarts it', fields)
@@ -352,7 +352,7 @@ export class ManagedUpstream {
     await connection.close()
   }
 
-  /** The server knows nothing of it any more, but may still answer what it has taken in. */
+  /** The server no longer knows the session, but may still answer earlier requests. */
   #retire(connection: Connection): void {
     if (this.#connection === connection) this.#stopped()
     if (this.#retired.has(connection)) return
@@ -379,7 +379,7 @@ export class ManagedUpstream {
     this.#watchIdle()
   }
 
-  /** Stops an idle server, and pings a remote one from time to time. */
+  /** Stops an idle server, and pings an idle remote one. */
   #watchIdle(): void {
     clearTimeout(this.#timer)
     const connection = this.#connection
@@ -389,7 +389,7 @@ export class ManagedUpstream {
     const waitMs = Math.min(leftMs, this.isProcess ? Infinity : PING_AFTER_MS)
     if (waitMs === Infinity) return
     this.#timer = setTimeout(() => {
-      // A call that began meanwhile arranges for the next time when it ends.
+      // A call that began meanwhile calls #watchIdle again when it ends.
       if (this.#openCallCount > 0) return
       if (waitMs === leftMs) {
         this.#log('info', 'An idle server was stopped')

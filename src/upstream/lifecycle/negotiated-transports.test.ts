@@ -17,7 +17,7 @@ const server = (name: string): ServerDefinition => ({
   source: { client: 'test', file: 'test' },
 })
 
-/** Waits for the file to hold so many; the test's own timeout is the limit. */
+/** Waits until the file has this many entries; the test's own timeout is the limit. */
 async function written(file: string, count: number): Promise<void> {
   const size = async () => Object.keys(JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as object).length
   while ((await size()) < count) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -37,7 +37,7 @@ it('bridges that share the file of negotiated transports keep and learn what the
   await written(file, 2)
   const later = createNegotiatedTransports(file)
   expect([await later.get(server('a')), await later.get(server('b'))]).toEqual([modern, legacy])
-  // The file is there before `b` knows that it has been written.
+  // The file may exist before `b` knows that it has been written.
   await vi.waitFor(async () => expect(await b.get(server('a'))).toEqual(modern))
 })
 
@@ -52,6 +52,6 @@ it('the newest transport of a server is kept', async () => {
   a.set(server('c'), modern)
   await written(file, 3)
   expect(await createNegotiatedTransports(file).get(server('a'))).toEqual(modern)
-  // The file is there before `a` knows that it has been written.
+  // The file may exist before `a` knows that it has been written.
   await vi.waitFor(async () => expect(await a.get(server('a'))).toEqual(modern))
 })

@@ -1,5 +1,5 @@
-// Remembers how each upstream wants to be spoken to, so that the next connection asks nothing twice. Kept in memory, and in a file when one is given.
-// Keyed by a hash of the definition as configured: the file holds no command, URL or secret, and a changed definition starts anew.
+// Remembers the transport and era of each upstream, so that the next connection need not negotiate. Kept in memory, and in a file when one is given.
+// Keyed by a hash of the configured definition: the file holds no command, URL or secret, and a changed definition negotiates again.
 import { createHash } from 'node:crypto'
 import type { ServerDefinition } from '../../config/server-definition.ts'
 import type { Via } from '../dial.ts'
@@ -10,18 +10,18 @@ export interface NegotiatedTransport {
   era: 'legacy' | 'modern'
 }
 
-/** A server may have learned the modern era since: after this long it is asked again. */
+/** After this time the server is asked again: it may support the modern era by then. */
 const VALID_MS = 7 * 24 * 60 * 60_000
 
 export interface NegotiatedTransports {
   get(definition: ServerDefinition): Promise<NegotiatedTransport | undefined>
-  /** Does not wait for the file. */
+  /** Returns before the file is written. */
   set(definition: ServerDefinition, transport: NegotiatedTransport): void
 }
 
 type Stored = Record<string, NegotiatedTransport & { at: number }>
 
-/** @param file missing means memory only. A file that cannot be read or written costs a question, never a connection. */
+/** @param file missing means memory only. If the file cannot be read or written, the next connection negotiates again. */
 export function createNegotiatedTransports(file?: string): NegotiatedTransports {
   const empty = (): Stored => Object.create(null) as Stored
   const record =
@@ -39,7 +39,7 @@ export function createNegotiatedTransports(file?: string): NegotiatedTransports 
         .then(async () => {
           const stored = await load()
           stored[keyOf(definition)] = { ...transport, at: Date.now() }
-          // Other bridges write to it, too.
+          // Other bridges write to the file, too.
           if (record) loaded = Promise.resolve(await record.update((theirs) => keepNewest(theirs, stored)))
         })
         .catch(() => {})

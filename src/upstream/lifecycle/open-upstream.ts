@@ -1,4 +1,4 @@
-// Opens a connection to an upstream in the way that works for it: remembered, or found out by trying. It keeps nothing of a failed attempt.
+// Opens a connection to an upstream with the remembered transport and era, or tries them in turn. A failed attempt leaves nothing behind.
 import type { SignInPlace } from '../auth/callback.ts'
 import path from 'node:path'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
@@ -26,15 +26,15 @@ export interface OpenOptions
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
   redact: Redactor
-  /** Where a server without a `cwd` of its own is started. */
+  /** Working directory of a server without a `cwd`. */
   cwd: string | undefined
-  /** Where jails are made; undefined where none can be. */
+  /** Where jails are made; undefined when no server can be jailed. */
   jailPlace: () => JailPlace | undefined
   negotiatedTransports: NegotiatedTransports
-  /** What the server logged last, redacted: since a point in it. */
+  /** The server's last log messages, redacted, optionally after a position. */
   logged: (after?: number) => string
   loggedCount: () => number
-  /** Those whose work the server may be at. */
+  /** The callers that the server may be working for. */
   callers: Callers
   onClose: (about: Circumstances) => void
 }
@@ -46,7 +46,7 @@ interface Approach {
 
 const MAX_PROGRAM_CHARS = 200
 
-/** Nearly all servers know the legacy era, and asking them about another costs a process; a remote one is asked which it knows. */
+/** Almost all stdio servers support the legacy era, and asking about another one costs a process; a remote server is asked which it supports. */
 const APPROACHES: Record<Via, Approach[]> = {
   stdio: [
     { via: 'stdio', era: 'legacy' },
@@ -62,7 +62,7 @@ const APPROACHES: Record<Via, Approach[]> = {
   ],
 }
 
-/** Thrown for a start that failed: `failure.error` is what to show. */
+/** Thrown for a failed start: show `failure.error`. */
 export class StartFailedError extends Error {
   readonly failure: Failure
 
@@ -85,7 +85,7 @@ export async function openUpstream(options: OpenOptions): Promise<Connection> {
       return outcome.connection
     }
     if (options.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
-    // The first refusal says more than those of eras and transports that the server may never have heard of.
+    // The first refusal is more useful than those of eras and transports that the server may not support.
     first ??= outcome.failure
     if (!outcome.failure.refused)
       throw new StartFailedError(first.refused && outcome.failure !== first ? first : outcome.failure)
@@ -111,7 +111,7 @@ async function attempt(
   let link: Link | undefined
   const words = (since: CallStart | undefined): Pick<Circumstances, 'stderrTail' | 'logged'> => {
     if (!since) return { stderrTail: link?.stderrTail?.(), logged: options.logged() }
-    // What it said meanwhile may be about a call of someone else.
+    // Output since then may belong to a call of another session.
     if (!options.callers.wereAlone(since.sequence)) return {}
     return { stderrTail: link?.stderrTail?.(since.said), logged: options.logged(since.loggedCount) }
   }
@@ -133,7 +133,7 @@ async function attempt(
     said: link?.said?.(),
     loggedCount: options.loggedCount(),
   })
-  // A process that we end after a timeout exits, too, but that is not why it failed.
+  // A process that the bridge ends after a timeout exits, too, but its exit is not the reason.
   let exitBefore: Circumstances['exit']
   try {
     const sdk = await loadSdk()
@@ -180,7 +180,7 @@ async function dialLocal({ definition, jailPlace, cwd, signal }: OpenOptions, se
     ])
     const inPod = await startInPod(programInPod(name, server, place.image), place.startProgram)
     const end = () => inPod.end()
-    // A pod has its own time to start: the node may have to pull its image first.
+    // A pod has its own start timeout: the node may have to pull its image first.
     await untilAborted(inPod.started, signal).catch((error: unknown) => {
       void end()
       throw error

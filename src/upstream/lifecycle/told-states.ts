@@ -1,4 +1,4 @@
-// Tells observers in which state a server is, and how long the state before it lasted.
+// Emits events about a server's state and how long the previous state lasted.
 import type { ServerDefinition } from '../../config/server-definition.ts'
 import { messageOf } from '../../errors.ts'
 import type { ServerStateChanged } from '../../events/event.ts'
@@ -11,9 +11,9 @@ type Rest = Partial<Pick<ServerStateChanged, 'protocolVersion' | 'error' | 'dura
 export class ToldStates {
   readonly #definition: ServerDefinition
   readonly #events: EventStream
-  /** Of the latest start: its id in events. */
+  /** Event id of the latest start. */
   #id = ''
-  /** When the latest state began. */
+  /** When the current state began. */
   #since = 0
 
   constructor(definition: ServerDefinition, events: EventStream) {
@@ -21,7 +21,7 @@ export class ToldStates {
     this.#events = events
   }
 
-  /** How long the latest state has lasted, in milliseconds. */
+  /** How long the current state has lasted, in milliseconds. */
   get stateMs(): number {
     return performance.now() - this.#since
   }
@@ -44,7 +44,7 @@ export class ToldStates {
   }
 }
 
-/** Why a start failed, as an event says it. */
+/** The reason of a failed start, for an event. */
 export function startErrorOf(error: unknown): { code: string; message: string } {
   const { message, code = 'INTERNAL' } = (error instanceof StartFailedError ? error.failure.error : error) as {
     message?: string

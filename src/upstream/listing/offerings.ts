@@ -1,22 +1,22 @@
-// What a server offers beside tools: resources, resource templates and prompts. Lists are read whole, loosely, and within bounds; a server that
-// has not said that it has them (`capabilities`) is not asked, and has none. Results are passed on as the server sent them.
+// Lists a server's resources, resource templates and prompts: all pages, without strict validation, and within limits. A server that does not declare
+// them in its `capabilities` is not asked and has none. Results are passed on as received.
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
-/** A list that never ends must not hold us for ever. What is beyond is left out. */
+/** Limits for a list that never ends. Further entries are dropped. */
 const MAX_PAGES = 50
 const MAX_ENTRIES = 10_000
 
 const METHOD_NOT_FOUND = /\(-32601\)/
 
-/** Resources, among them the skills of a server that has some, and templates. @throws BridgeError */
+/** Resources, including a server's skills, and templates. @throws BridgeError */
 export async function listResources(connection: Connection, signal?: AbortSignal): Promise<UpstreamResource[]> {
   if (!connection.capabilities.resources) return []
   const resources = await listAll(connection, 'resources/list', 'resources', signal)
-  // Many a server has resources and does not know this method.
+  // Many servers have resources but do not support this method.
   const templates = await listAll(connection, 'resources/templates/list', 'resourceTemplates', signal).catch(
     (error: unknown) => {
       if (isUnknownMethod(error)) return []
@@ -32,7 +32,7 @@ export async function listResources(connection: Connection, signal?: AbortSignal
   ] as UpstreamResource[]
 }
 
-/** As resources: their SKILL.md is read as one. Their list is not worth failing for. */
+/** Skills as resources: a skill's SKILL.md can be read as one. A failure to list them is ignored. */
 async function listSkills(connection: Connection, signal: AbortSignal | undefined): Promise<UpstreamResource[]> {
   const { extensions } = connection.capabilities
   if (!isRecord(extensions?.['io.modelcontextprotocol/skills'])) return []

@@ -1,14 +1,14 @@
-// A server's tool list in memory: read once, shared by concurrent callers, read again when the server says that it changed.
+// A server's tool list in memory: read once, shared by concurrent callers, read again when the server announces a change.
 import type { Connection } from '../connection/connection.ts'
 import type { ToolList } from './tool-list.ts'
 import type { UpstreamTool } from '../upstream.ts'
 
-/** Changes come in bursts, and some servers announce one with every listing: the list is read again this long after the first. */
+/** Changes come in bursts, and some servers announce one with every listing: the list is read again this long after the first announcement. */
 const RELIST_DELAY_MS = 200
 
 export interface ToolCacheOptions {
   onList: (list: ToolList) => void
-  /** The list changed and could not be read again; the next listing tries once more. */
+  /** The changed list could not be read; the next listing retries. */
   onError: (error: unknown) => void
 }
 
@@ -24,7 +24,7 @@ export class ToolCache {
     this.#options = options
   }
 
-  /** Forget everything: what is remembered belongs to one connection. */
+  /** Clears the cache: its content belongs to one connection. */
   reset(): void {
     this.#version += 1
     this.#connection = undefined
@@ -34,7 +34,7 @@ export class ToolCache {
     this.#timer = undefined
   }
 
-  /** The list of a connection when it need not be read. */
+  /** The cached list of a connection, if it is current. */
   known(connection: Connection): UpstreamTool[] | undefined {
     return this.#connection === connection ? this.#tools : undefined
   }
@@ -50,13 +50,13 @@ export class ToolCache {
     return this.#listing
   }
 
-  /** The server says that its tools changed. */
+  /** The server announced that its tools changed. */
   changed(): void {
     this.#version += 1
     this.#tools = undefined
     this.#listing = undefined
     const connection = this.#connection
-    // Not put off by another change: a server that announces one all the time would never be listened to.
+    // Not postponed by another change: a server that announces one all the time would never be read.
     if (!connection || this.#timer) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -68,7 +68,7 @@ export class ToolCache {
     const version = this.#version
     try {
       const list = await connection.listTools()
-      // A change announced meanwhile makes this list an old one: good enough to answer with, not to keep.
+      // After a change meanwhile, this list is outdated: it may be returned but not cached.
       if (version === this.#version) this.#tools = list.tools
       this.#options.onList(list)
       return list.tools

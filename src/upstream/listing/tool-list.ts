@@ -1,27 +1,27 @@
-// Reads a server's tool list: every page of it, loosely, so that one broken tool does not cost the others. Pure but for the request it is given.
+// Reads a server's tool list: every page, without strict validation, so that one invalid tool does not lose the others. Pure apart from the request.
 import { BridgeError } from '../../errors.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import type { UpstreamTool } from '../upstream.ts'
 
-/** A server whose pages never end must not hold us for ever. */
+/** Limits for a server whose pages never end. */
 const MAX_PAGES = 200
 const MAX_TOOLS = 10_000
-/** What is kept of a list for as long as its server runs, as JSON; a server with a hundred tools has a tenth of a megabyte. */
+/** Limit of a kept list, in characters of JSON. A server with a hundred tools has a tenth of a megabyte. */
 const MAX_LIST_CHARS = 16 * 1024 * 1024
 
 export interface ToolList {
   tools: UpstreamTool[]
-  /** Names of the tools that run only as a task (protocol revision 2025-11-25). */
+  /** Names of tools that run only as a task (protocol revision 2025-11-25). */
   taskTools: Set<string>
-  /** How many entries were left out because they cannot be called: without a name, say, or with one that was there before. */
+  /** Number of skipped entries that cannot be called, for example without a name or with a duplicate one. */
   skippedCount: number
-  /** The list is longer than may be kept: these are its first tools. */
+  /** The list exceeds the limits: these are its first tools. */
   isCut: boolean
 }
 
 /**
- * `request` asks for one page and answers with the server's result as it is.
- * @throws BridgeError UPSTREAM_PROTOCOL when the answer is not a list, or is endless.
+ * Reads the list with `request`, which fetches one page and returns the server's result unchanged.
+ * @throws BridgeError UPSTREAM_PROTOCOL when the response is not a list, or the pages repeat or do not end.
  */
 export async function readToolList(
   server: string,
@@ -62,7 +62,7 @@ function protocolError(server: string, what: string): BridgeError {
   return new BridgeError('UPSTREAM_PROTOCOL', `The tools of server '${server}' cannot be listed: ${what}`)
 }
 
-/** Copies the fields we use and nothing else. Schemas are not looked into here: the catalog makes of them what it can. */
+/** Copies only the fields that are used. Schemas are not checked here; the catalog handles invalid ones. */
 function toTool(entry: unknown): UpstreamTool | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined
   const raw = entry as Record<string, unknown>
@@ -77,7 +77,7 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   return tool
 }
 
-/** Undefined for one that is nested too deeply to be written down again. */
+/** Undefined for a tool that is nested too deeply for JSON.stringify. */
 function sizeOf(tool: UpstreamTool): number | undefined {
   try {
     return JSON.stringify(tool).length

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ADDRESS_REFUSED, assertHostAllowed, guardedLookup } from './address-guard.ts'
 
-/** The forms of 169.254.169.254 (a9fe:a9fe), and beside each the same form of 93.184.216.34 (5db8:d822), which is the control. */
+/** Spellings of 169.254.169.254 (a9fe:a9fe), and as control the same spelling of 93.184.216.34 (5db8:d822). */
 const FORMS: [string, string, string][] = [
   ['itself', '169.254.169.254', '93.184.216.34'],
   ['IPv4-compatible', '::a9fe:a9fe', '::5db8:d822'],
@@ -38,7 +38,7 @@ it('an address with a zone is refused', async () => {
   expect(await lookUp('fe80::1%1')).toMatchObject({ code: ADDRESS_REFUSED })
 })
 
-/** Names that are addresses resolve to themselves, so that no name server is needed. */
+/** Names that are addresses resolve to themselves, so no name server is needed. */
 function lookUp(host: string): Promise<unknown> {
   return new Promise((done) => guardedLookup(host, {}, (failure, address) => done(failure ?? address)))
 }

@@ -1,5 +1,5 @@
-// Refuses to dial link-local and metadata addresses: on a cloud machine they hand out credentials to any process of the machine.
-// The check is made on the address that is dialled, after the name was resolved, so that a name cannot be pointed elsewhere in between.
+// Refuses to connect to link-local and metadata addresses: on a cloud machine they hand out credentials to any process.
+// Checks the address that is dialled, after name resolution, so that DNS cannot be changed in between.
 import { lookup, type LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { embeddedIpv4 } from '../../text/embedded-ipv4.ts'
@@ -13,16 +13,16 @@ refused.addAddress('100.100.100.200', 'ipv4') // metadata on Alibaba Cloud
 refused.addAddress('192.0.0.192', 'ipv4') // metadata on Oracle Cloud
 refused.addAddress('168.63.129.16', 'ipv4') // the platform's own endpoint on Azure
 
-/** Thrown, as an error with this code, in place of a connection. */
+/** Code of the error that is thrown instead of connecting. */
 export const ADDRESS_REFUSED = 'ERR_UPSTREAM_ADDRESS_REFUSED'
 
-/** Checks a host that may be an address itself: no name is looked up for those. @throws an error with code ADDRESS_REFUSED */
+/** Checks a host that may itself be an address, for which no name is resolved. @throws an error with code ADDRESS_REFUSED */
 export function assertHostAllowed(host: string): void {
   const address = host.replace(/^\[|\]$/g, '')
   if (isIP(address) && isRefused(address)) throw refusal()
 }
 
-/** Resolves a name as Node does, and fails when any of its addresses is refused. */
+/** Resolves a name like Node, and fails when any of its addresses is refused. */
 export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const first = addresses?.[0]
@@ -33,7 +33,7 @@ export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   })
 }
 
-/** An address that carries another one is judged by both. */
+/** For an address that embeds another one, both are checked. */
 function isRefused(address: string): boolean {
   const plain = address.replace(/%.*$/, '')
   if (refused.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')) return true

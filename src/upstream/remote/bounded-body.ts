@@ -1,12 +1,12 @@
-// Bounds on what a remote server may send: on a whole answer, and on each event of a stream, of which the event parser behind it keeps every line.
-// A stream is handed on line by line: the parser looks at an unfinished line again with every chunk, which makes a long one take quadratic time.
-// What would hold up the whole process while it is parsed is refused before that.
+// Limits what a remote server may send: a whole response, and each event of a stream, of which the event parser keeps every line.
+// A stream is passed on line by line: the parser scans an unfinished line again with every chunk, which takes quadratic time for a long line.
+// Content that would block the process while it is parsed is refused beforehand.
 import { JsonCost } from '../../text/line-cost.ts'
 
-/** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
+/** The size of the longest frame to a kernel: a longer message could not be passed on. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
-/** The message says what was sent. */
+/** The message states what exceeded the limit. */
 export class BodyRefusedError extends Error {
   constructor(tooMuch: string) {
     super(`a message ${tooMuch}`)
@@ -25,7 +25,7 @@ export async function* atMost(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY
   }
 }
 
-/** The same bytes, cut behind line ends only. @throws BodyRefusedError for an event that is too long, or too costly to parse */
+/** Yields the same bytes, cut only after line ends. @throws BodyRefusedError for an event that is too long or too expensive to parse */
 export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY_BYTES): AsyncGenerator<Buffer> {
   const events = new EventBounds(maxBytes)
   let pieces: Buffer[] = []
@@ -45,14 +45,14 @@ export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_
 const LF = 0x0a
 const CR = 0x0d
 
-/** A blank line ends an event (WHATWG HTML, server-sent events). Lines that end with CR alone count as one with those after them. */
+/** A blank line ends an event (WHATWG HTML, server-sent events). Lines that end with CR alone count as one with the following lines. */
 class EventBounds {
   readonly #maxBytes: number
   readonly #cost = new JsonCost()
   #eventBytes = 0
   #lineBytes = 0
   #lastByte = 0
-  /** The next CR of the chunk. */
+  /** Position of the next CR in the chunk. */
   #cr = -1
 
   constructor(maxBytes: number) {
@@ -89,7 +89,7 @@ class EventBounds {
     if (this.#eventBytes > this.#maxBytes) throw tooLong()
   }
 
-  /** Within a line: a CR ends one as well, and with it a string that was opened in a field that is no JSON. */
+  /** Adds the cost of a line's part. A CR also ends a line, and with it a string that was opened in a field that is not JSON. */
   #weigh(chunk: Buffer, start: number, end: number): void {
     let from = start
     while (this.#cr >= 0 && this.#cr < end) {

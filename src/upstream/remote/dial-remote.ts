@@ -1,4 +1,4 @@
-// Makes the transport to a remote upstream. Loaded when the first one is needed: Node's own HTTPS client takes long to load.
+// Creates the transport to a remote upstream. Loaded for the first one: Node's HTTPS client takes long to load.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
@@ -9,13 +9,13 @@ import { failureOf } from '../failures/remote-failure.ts'
 import { withTimeout } from '../../process/wait.ts'
 import type { Sdk } from '../connection/sdk.ts'
 
-/** How long a server may take to hear that its session is over. */
+/** Timeout of the request that ends the session at the server. */
 const TERMINATE_MS = 1000
 
 export interface RemoteOptions {
   sdk: Sdk
   allowLinkLocal: boolean
-  /** Where proxy settings are read from. */
+  /** Source of proxy settings. */
   env: Record<string, string | undefined>
   authProvider?: ServerAuth
 }
@@ -28,7 +28,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     allowLinkLocal: options.allowLinkLocal,
     env: options.env,
     onTrouble: (error) => (trouble = error),
-    // An event source would reconnect by itself, and reach a server that has forgotten us.
+    // The event source would reconnect by itself, to a server that no longer knows the session.
     ...(via === 'sse' && { onEventsEnd: () => void transport?.close() }),
   })
   const init = {
@@ -38,10 +38,10 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
       const refusal = response.status === 403 ? options.sdk.extractWWWAuthenticateParams(response) : undefined
       if (refusal?.error === 'insufficient_scope') {
         await options.authProvider?.onMissingScope?.(refusal.scope ?? '')
-        // The package knows what this means on the newer transport only.
+        // The package handles this error on the newer transport only.
         if (via === 'sse') throw new options.sdk.InsufficientScopeError({ requiredScope: refusal.scope ?? '' })
       }
-      // Only the server's own answers: those of an authorization server mean other things.
+      // Only responses of the MCP server: those of an authorization server have other meanings.
       const failure = new URL(input).pathname === url.pathname ? failureOf(response) : undefined
       if (!failure) return response
       await response.body?.cancel()

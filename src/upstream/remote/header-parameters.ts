@@ -1,5 +1,5 @@
-// Parameters that are repeated in an HTTP header so that what is between client and server can read them: revision 2026-07-28, Streamable HTTP,
-// "Custom Headers from Tool Parameters". Only whether a tool asks for that, and whether it may. Pure.
+// Parameters that must be repeated in an HTTP header, so that intermediaries can read them: revision 2026-07-28, Streamable HTTP,
+// "Custom Headers from Tool Parameters". Decides only whether a tool requires this and whether its schema is valid. Pure.
 import { isRecord } from '../../text/json.ts'
 
 const KEY = 'x-mcp-header'
@@ -7,14 +7,14 @@ const KEY = 'x-mcp-header'
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = new Set<unknown>(['string', 'integer', 'boolean'])
 
-/** Keywords that hold schemas, in which the key has no place. Values such as those of `default` and `enum` are not schemas. */
+/** Keywords that hold schemas in which the key is not allowed. Values such as those of `default` and `enum` are not schemas. */
 const ELSEWHERE = (
   'items prefixItems contains additionalProperties unevaluatedProperties unevaluatedItems propertyNames patternProperties ' +
   'dependentSchemas oneOf anyOf allOf not if then else $defs definitions'
 ).split(' ')
 const NAMED = new Set(['patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 
-/** A tool with `invalid` header parameters must not be called, nor shown. */
+/** A tool with `invalid` header parameters must be neither called nor shown. */
 export function headerParameters(inputSchema: unknown): 'none' | 'valid' | 'invalid' {
   const names = new Set<string>()
   return isSound(inputSchema, 'root', names) ? (names.size > 0 ? 'valid' : 'none') : 'invalid'
@@ -25,7 +25,7 @@ function isSound(schema: unknown, place: 'root' | 'property' | 'elsewhere', name
   if (KEY in schema) {
     const name = schema[KEY]
     if (place !== 'property' || typeof name !== 'string' || !TOKEN.test(name) || !TYPES.has(schema.type)) return false
-    // Header names are compared without regard to case.
+    // Header names are case-insensitive.
     if (names.has(name.toLowerCase())) return false
     names.add(name.toLowerCase())
   }

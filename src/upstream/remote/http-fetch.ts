@@ -1,5 +1,5 @@
-// `fetch` over node:http, for remote upstreams. Node's own fetch gives up on an answer after five minutes, cannot check the address it dials
-// and knows no proxy. This one never follows redirects: the MCP client package does, within an origin.
+// `fetch` over node:http, for remote upstreams. Node's own fetch aborts a response after five minutes, cannot check the address it connects to,
+// and supports no proxy. This one never follows redirects: the MCP client package does, within an origin.
 import http from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
@@ -9,25 +9,25 @@ import { assertHostAllowed, guardedLookup } from './address-guard.ts'
 import { atMost, wholeLines } from './bounded-body.ts'
 import { proxyFor } from './proxy-settings.ts'
 
-/** How soon the system starts to ask whether a silent peer is still there. */
+/** When the operating system starts to probe an idle connection. */
 const KEEP_ALIVE_MS = 15_000
 
 export interface HttpFetchOptions {
-  /** Dial link-local and metadata addresses, too. */
+  /** Allow link-local and metadata addresses. */
   allowLinkLocal: boolean
-  /** Where proxy settings are read from. */
+  /** Source of proxy settings. */
   env: Record<string, string | undefined>
-  /** Responses are files, not messages: the reader limits their size. */
+  /** Responses are files instead of messages: the reader limits their size. */
   files?: boolean
-  /** Told why a request or the body of a response failed, before the caller is. */
+  /** Called with the reason of a failed request or response body, before the caller gets the error. */
   onTrouble?: (error: unknown) => void
-  /** Called when an event stream ended or broke, and not when it was given up. */
+  /** Called when an event stream ended or broke, but not when it was aborted. */
   onEventsEnd?: () => void
 }
 
 export interface HttpFetch {
   fetch: FetchLike
-  /** Ends connections that wait for another request. */
+  /** Closes idle connections. */
   close(): void
 }
 
@@ -65,7 +65,7 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
   }
 }
 
-/** A request's target. `servername` must not be an address; the agents see to that. */
+/** The options of a request's target. `servername` must not be an address; the agents ensure that. */
 function addressOf(url: URL): https.RequestOptions {
   const { protocol, hostname, port, pathname, search, username, password } = url
   const auth = username || password ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}` : undefined
@@ -81,13 +81,13 @@ function send(url: URL, target: https.RequestOptions, init: RequestInit): Promis
   headers['accept-encoding'] = 'identity'
   if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
   return new Promise((resolve, reject) => {
-    // The protocol dialled is the target's: with a proxy, an http: URL may be sent to an https: one.
+    // The protocol of the connection is the target's: with a proxy, an http: URL may be sent to an https: proxy.
     const request = (target.protocol === 'https:' ? https : http).request({
       ...target,
       method: init.method ?? 'GET',
       headers,
     })
-    // Not the `signal` option of the request: it makes a socket throw its error when it has no listener any more.
+    // Not the request's `signal` option: with it, a socket without a listener throws its error.
     const onAbort = (): void => {
       reject(new DOMException('The request was aborted', 'AbortError'))
       request.destroy()
@@ -159,7 +159,7 @@ function proxyHeaders(proxy: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(auth!).toString('base64')}` }
 }
 
-/** Connects through a proxy's CONNECT, RFC 9110 section 9.3.6. The proxy resolves the name, so its address cannot be checked here. */
+/** Connects through a proxy's CONNECT, RFC 9110 section 9.3.6. The proxy resolves the name, so the address cannot be checked here. */
 class TunnelAgent extends https.Agent {
   readonly #proxy: URL
 
@@ -172,7 +172,7 @@ class TunnelAgent extends https.Agent {
     options: http.RequestOptions,
     done?: (error: Error | null, stream: Duplex) => void,
   ): undefined {
-    // Node's types want a stream even beside an error.
+    // Node's types require a stream even with an error.
     const callback = done as (error: Error | null, stream?: Duplex) => void
     const host = options.host ?? ''
     const authority = `${host.includes(':') ? `[${host}]` : host}:${options.port || 443}`
@@ -186,7 +186,7 @@ class TunnelAgent extends https.Agent {
     connect.on('error', callback)
     connect.on('connect', (response, socket) => {
       if (response.statusCode === 200) {
-        // `port` and `host` must not reach tls.connect beside a socket that is already connected.
+        // `port` and `host` must not be passed to tls.connect with a connected socket.
         const tlsOptions = options as tls.ConnectionOptions
         const secure = tls.connect({ ...tlsOptions, socket, servername: tlsOptions.servername ?? '' })
         secure.once('secureConnect', () => callback(null, secure))

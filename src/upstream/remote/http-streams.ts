@@ -1,14 +1,14 @@
-// Sees to it that every request over Streamable HTTP comes to an end. The client package lets a request wait for ever when the stream that should
-// bring its answer ends without it, and leaves the stream of a cancelled request open.
+// Ensures that every request over Streamable HTTP ends. The client package waits forever when the stream that should carry the response ends without
+// it, and leaves the stream of a cancelled request open.
 import type { MessageObserver } from '../connection/message-tap.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 import { remoteReason } from '../failures/remote-failure.ts'
 
-/** JSON-RPC error code that stands for an answer that was cut off; from the range that is free for implementations. */
+/** JSON-RPC error code for a response that was cut off; from the range for implementations. */
 export const ANSWER_LOST = -32_065
 
-/** `takeTrouble` gives the latest trouble that was not asked for yet. */
+/** @param takeTrouble returns the latest network failure once */
 export function settleLostRequests(takeTrouble: () => unknown): MessageObserver {
   const open = new Map<number, AbortController>()
   return {
@@ -20,7 +20,7 @@ export function settleLostRequests(takeTrouble: () => unknown): MessageObserver 
         if (message.method === 'notifications/cancelled') open.get(Number(message.params?.requestId))?.abort()
         return
       }
-      // Requests with other ids are the package's own subscriptions, which it looks after itself.
+      // Requests with other ids are the package's own subscriptions, which it manages itself.
       if (typeof message.id !== 'number') return ways.send(message, options)
       const id = message.id
       const abort = new AbortController()

@@ -1,9 +1,9 @@
-// Which proxy, if any, the environment wants a request to go through: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in either case, as curl reads them.
+// The proxy that the environment selects for a request: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or lower case, as curl reads them.
 // Not supported: SOCKS proxies, and address ranges in NO_PROXY.
 
 type Environment = Record<string, string | undefined>
 
-/** Undefined means a direct connection. Loopback is never reached through a proxy. @throws Error for a proxy of another kind than http or https. */
+/** Undefined means a direct connection. Loopback never uses a proxy. @throws Error for a proxy that is neither http nor https. */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
   if (isLoopback(url.hostname) || isExempt(url, setting(env, 'no_proxy') ?? '')) return undefined
   const value = setting(env, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy') ?? setting(env, 'all_proxy')
@@ -24,7 +24,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || host.startsWith('127.')
 }
 
-/** Entries are names with their subdomains, addresses, either with a port, or `*`. */
+/** Entries are names, which include their subdomains, or addresses, each with an optional port, or `*`. */
 function isExempt(url: URL, list: string): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')

@@ -1,9 +1,9 @@
-// A server that runs in a pod, as its transport sees it: the same streams, and how the pod ended in words.
+// A server in a pod with the interface that its transport expects: the same streams, and how the pod ended.
 import { Readable } from 'node:stream'
 import type { Program, SandboxExit, StartedProgram } from '../../sandbox/provider.ts'
 import type { ProcessExit, ServerProcess } from './server-process.ts'
 
-/** What completes a sentence about the server, where the exit of its process says less. */
+/** Completes a sentence about the server, when its exit code alone says less. */
 const WHY: Partial<Record<SandboxExit['reason'], string>> = {
   'out-of-memory': 'ran out of memory in its pod',
   killed: 'was ended with its pod',
@@ -14,7 +14,7 @@ const WHY: Partial<Record<SandboxExit['reason'], string>> = {
 
 const NEVER = new Promise<never>(() => {})
 
-/** @throws BridgeError when the cluster does not take the pod */
+/** @throws BridgeError when the cluster refuses the pod */
 export async function startInPod(
   program: Omit<Program, 'onStderr'>,
   start: (program: Program) => Promise<StartedProgram>,
@@ -27,14 +27,14 @@ export async function startInPod(
     stdout,
     stderr,
     started: untilAttached(started),
-    // One that never ran has no exit to tell of: `started` says why.
+    // A pod that never ran has no exit: `started` reports the reason.
     exited: attached.then((ran) => (ran ? exited.then(exitOf) : NEVER)),
     closed: exited.then(() => void stderr.push(null)),
     end: () => started.dispose(),
   }
 }
 
-/** @throws Error that says why the pod does not run */
+/** @throws Error with the reason why the pod does not run */
 async function untilAttached({ attached, exited }: StartedProgram): Promise<void> {
   if (await attached) return
   const { detail, reason } = await exited
@@ -43,6 +43,6 @@ async function untilAttached({ attached, exited }: StartedProgram): Promise<void
 
 function exitOf({ reason, code, signal }: SandboxExit): ProcessExit {
   const why = WHY[reason]
-  // A container that a signal has ended has no other sign of it than its exit code.
+  // A container that was killed by a signal shows this only in its exit code.
   return { code, signal: signal ?? (code === null ? 'SIGKILL' : null), ...(why !== undefined && { why }) }
 }

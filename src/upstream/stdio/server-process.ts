@@ -1,4 +1,4 @@
-// A server's process as its transport needs it, wherever it runs, and the kind that is a child of ours.
+// A server's process as its transport needs it, wherever it runs, and the kind that is a child process.
 import type { ChildProcess } from 'node:child_process'
 // Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
 import spawn from 'cross-spawn'
@@ -12,29 +12,29 @@ import type { Launch } from './jail/open-jail.ts'
 export interface ProcessExit {
   code: number | null
   signal: NodeJS.Signals | null
-  /** What completes a sentence about the server, where that says more than code and signal. */
+  /** Completes a sentence about the server, when that says more than code and signal. */
   why?: string
 }
 
-/** There are no streams where it could not be started for want of file descriptors. */
+/** The streams are null when the process could not be started for lack of file descriptors. */
 export interface ServerProcess {
   readonly stdin: Writable | null
   readonly stdout: Readable | null
   readonly stderr: Readable | null
-  /** Resolves when it runs. @throws NodeJS.ErrnoException, Error that says why it does not */
+  /** Resolves when it runs. @throws NodeJS.ErrnoException, Error with the reason why it does not */
   readonly started: Promise<void>
-  /** Resolves once, when it has ended. Never rejects; pending for ever where it was not started. */
+  /** Resolves when it has exited. Never rejects; stays pending when it was not started. */
   readonly exited: Promise<ProcessExit>
-  /** Resolves when it has ended and its output was read. */
+  /** Resolves when it has exited and its output was read. */
   readonly closed: Promise<void>
-  /** End it with all that it has started. Never rejects. */
+  /** Ends the process and all its descendants. Never rejects. */
   end(): Promise<void>
 }
 
 /**
- * @param cwd where a server without a `cwd` of its own is started
- * @param launch what is started in its place, with the server inside
- * @throws NodeJS.ErrnoException when its folder is not there, or its command line cannot be one
+ * @param cwd working directory of a server without a `cwd`
+ * @param launch what to start instead, with the server inside
+ * @throws NodeJS.ErrnoException when its working directory does not exist or its command line is invalid
  */
 export function spawnServer(server: StdioServer, cwd?: string, launch?: Launch): ServerProcess {
   const { command, args, env, extraInput } = launch ?? {
@@ -44,7 +44,7 @@ export function spawnServer(server: StdioServer, cwd?: string, launch?: Launch):
   }
   const folder = server.cwd ?? cwd
   if (folder !== undefined && !existsSync(folder)) {
-    // Without this check Node reports the program as missing.
+    // Without this check, Node would report the program as missing.
     throw Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' })
   }
   const child: ChildProcess = spawn(command, args, {

@@ -1,5 +1,5 @@
-// An MCP transport over the stdio of a process: its start, one JSON message a line, and its end.
-// It knows nothing of MCP's methods. What a server writes beside the protocol is kept for a diagnosis and never leaves here unredacted.
+// An MCP transport over the stdio of a process: its start, one JSON message per line, and its end.
+// It knows no MCP methods. Output outside the protocol is kept for errors and must be redacted before it is shown.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { writeBatched } from '../../process/write-batched.ts'
 import { keepResultSource } from '../../text/source-json.ts'
@@ -11,21 +11,21 @@ import { withTimeout } from '../../process/wait.ts'
 import { parseJson } from '../../text/json.ts'
 import type { ProcessExit, ServerProcess } from './server-process.ts'
 
-/** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
+/** The size of the longest frame to a kernel: a longer message could not be passed on. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-/** More is kept than shown: a secret cut in half at the start of what is kept must not be shown. */
+/** More is kept than shown: a secret that is cut at the beginning could not be recognised and must not be shown. */
 const KEPT_STDERR_BYTES = 16 * 1024
 const KEPT_STRAY_BYTES = 2 * 1024
-/** How long output may still arrive after the process has exited, when something it started holds the pipe open. */
+/** How long to wait for the end of the output after the exit, when a descendant keeps the pipe open. */
 const DRAIN_MS = 250
 
-/** How long after a broken pipe the exit of the process is awaited; one that lives on can no longer be spoken with, and is ended. */
+/** How long to wait for the exit after a broken pipe. A process that is still running then is unusable and is ended. */
 const AFTER_BROKEN_PIPE_MS = 2000
 
-/** JSON-RPC error code that stands for a message too large to be read; from the range that is free for implementations. */
+/** JSON-RPC error code for a message that is too large to be read; from the range for implementations. */
 export const MESSAGE_TOO_LONG = -32_064
 
-/** How many bytes there were before. */
+/** The number of bytes written before. */
 export interface OutputMark {
   stderr: number
   stray: number
@@ -37,7 +37,7 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   /** Set once the process has exited. */
   exit: ProcessExit | undefined
-  /** What the process sent that made us end it: who waited for it cannot be told. */
+  /** What the process sent that made the bridge end it. Callers that wait for it cannot be identified. */
   endedFor: string | undefined
 
   readonly #open: () => ServerProcess
@@ -48,22 +48,22 @@ export class StdioTransport implements Transport {
   #closeReported = false
   readonly #closeWaiters: (() => void)[] = []
 
-  /** @param open starts the process, or throws what its start would */
+  /** @param open starts the process, or throws the error of its start */
   constructor(open: () => ServerProcess) {
     this.#open = open
   }
 
-  /** A point in what the process writes, for `stderrTail`. */
+  /** The current position in the process's output, for `stderrTail`. */
   get said(): OutputMark {
     return { stderr: this.#stderr.length, stray: this.#stray.length }
   }
 
-  /** What the process wrote last, since then, that was not a message: its stderr or, when that is empty, stray lines of its stdout. Not redacted. */
+  /** The last output since then that was not a message: stderr or, when that is empty, stray lines of stdout. Not redacted. */
   stderrTail({ stderr, stray }: OutputMark = { stderr: 0, stray: 0 }): string {
     return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }
 
-  /** @throws NodeJS.ErrnoException when there is no such program or directory, or it may not be run; Error where it does not run */
+  /** @throws NodeJS.ErrnoException when the program or directory does not exist or cannot be executed; Error when it does not run */
   async start(): Promise<void> {
     if (this.#process) throw new Error('this transport has already started')
     const opened = this.#open()
@@ -76,7 +76,7 @@ export class StdioTransport implements Transport {
     try {
       await opened.started
     } catch (error) {
-      // Who waits for the start hears why before it hears that all is over.
+      // Callers that wait for the start get the error before the close is reported.
       queueMicrotask(() => this.#reportClose())
       throw error
     }
@@ -86,12 +86,12 @@ export class StdioTransport implements Transport {
     return new Promise((resolve, reject) => this.write(message, reject, resolve))
   }
 
-  /** Exactly one of the two is called, later. */
+  /** Later calls exactly one of the two callbacks. */
   write(message: JSONRPCMessage, onError: (error: Error) => void, onWritten?: () => void): void {
     const stdin = this.#process?.stdin
     if (!stdin || this.#closeReported) return queueMicrotask(() => onError(new Error('the server has exited')))
     writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
-      // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
+      // The broken pipe comes before the exit and the last stderr output, which explain it. Wait, to report those.
       if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => onError(error))
       else onWritten?.()
     })
@@ -106,7 +106,7 @@ export class StdioTransport implements Transport {
     })
   }
 
-  /** Requests in flight fail at once; resolves when the process has ended with all that it started. Never rejects. */
+  /** Requests in flight fail at once. Resolves when the process and everything it started has ended. Never rejects. */
   close(): Promise<void> {
     this.#reportClose()
     return this.#end()
@@ -122,7 +122,7 @@ export class StdioTransport implements Transport {
     stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
     stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     for (const stream of [stdin, stdout, stderr]) {
-      // EPIPE and its kin mostly announce an exit, which is reported by itself; a failed write is reported by `send`.
+      // EPIPE and similar errors mostly precede an exit, which is reported separately; a failed write is reported by `send`.
       stream?.on('error', () => {})
     }
     for (const stream of [stdin, stdout]) {
@@ -131,7 +131,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(bytes: Buffer): void {
-    // JSON.parse holds up every other server and session, for seconds where a line is nothing but brackets.
+    // JSON.parse blocks all other servers and sessions, for seconds when a line consists of brackets.
     const { tooCostly } = lineCost(bytes)
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)
     const line = bytes.toString()
@@ -144,7 +144,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** The request that a dropped message answered gets an error in its place, so that nothing waits for ever. */
+  /** Answers the request of a dropped message with an error, so that it does not wait forever. */
   #answerTooLarge({ head, tail }: LineEnds, text: string): void {
     const id = answeredId(head, tail)
     if (id !== undefined) {
@@ -158,7 +158,7 @@ export class StdioTransport implements Transport {
 
   async #afterExit({ closed }: ServerProcess): Promise<void> {
     const ended = this.#end()
-    // Its last response and last stderr output may still be in the pipes.
+    // The last response and the last stderr output may still be in the pipes.
     await Promise.race([closed, ended.then(() => withTimeout(closed, DRAIN_MS, () => {}))])
     this.#reportClose()
   }
@@ -168,7 +168,7 @@ export class StdioTransport implements Transport {
     return this.#ending
   }
 
-  /** Something outside of the process may hold the other ends; our event loop must not stay alive for it. */
+  /** Another process may hold the other ends; they must not keep our event loop alive. */
   #releasePipes(): void {
     const { stdin, stdout, stderr } = this.#process!
     const release = (): void => {

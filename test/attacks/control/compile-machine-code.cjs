@@ -1,6 +1,6 @@
-// JavaScript that has V8 turn WebAssembly into machine code: more than 150 MB of it.
+// JavaScript that makes V8 compile WebAssembly to more than 150 MB of machine code.
 const FUNCTIONS = 30
-// Of the same module Node 20 makes 26 MB, later versions make 10.
+// For the same module, Node 20 produces 26 MB and later versions 10.
 const MODULES = process.versions.node.startsWith('20.') ? 6 : 18
 const number = (n) => (n < 128 ? [n] : [(n & 127) | 128, ...number(n >>> 7)])
 const each = (make) =>
@@ -11,7 +11,7 @@ const section = (id, ...parts) => {
 }
 const kept = []
 for (let factor = 1; factor <= MODULES; factor += 1) {
-  // x = x * factor, a hundred thousand times. Each module is another one: V8 shares the code of equal ones.
+  // x = x * factor, a hundred thousand times. Every module is different, because V8 shares the code of equal ones.
   const steps = Buffer.alloc(700_000, Buffer.from([0x20, 0, 0x41, factor, 0x6c, 0x21, 0]))
   const body = Buffer.concat([Buffer.from([0]), steps, Buffer.from([0x0b])])
   const bodies = Array.from({ length: FUNCTIONS }, () => [Buffer.from(number(body.length)), body]).flat()
@@ -32,7 +32,7 @@ for (let factor = 1; factor <= MODULES; factor += 1) {
   )
   const { exports } = new WebAssembly.Instance(module)
   kept.push(exports)
-  // Code is made of a function when it is called.
+  // A function is compiled when it is first called.
   for (const run of Object.values(exports)) run(1)
 }
 process.stdout.write('ESCAPED\n')

@@ -1,4 +1,4 @@
-// The positive control: Pyodide as its own documentation starts it in Node. Reads one JSON object {code} a line, answers with {output} a line.
+// The positive control: Pyodide started in Node as in its own documentation. Reads one JSON object {code} per line and writes {output} per line.
 import { createInterface } from 'node:readline'
 import { loadPyodide } from 'pyodide'
 

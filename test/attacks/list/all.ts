@@ -1,4 +1,4 @@
-// Every attack there is, in one list.
+// All attacks in one list.
 import type { Attack } from '../attack.ts'
 import { exhaustionAttacks } from './exhaustion.ts'
 import { hostAttacks } from './host.ts'
@@ -28,7 +28,7 @@ const ALL_ATTACKS: Attack[] = [
   ...linuxFirstProcessAttacks,
 ]
 
-/** The attacks that make sense for a provider. */
+/** The attacks that apply to a provider. */
 export function attacksFor(provider: string): Attack[] {
   return ALL_ATTACKS.filter((attack) => attack.providers === undefined || attack.providers.includes(provider))
 }

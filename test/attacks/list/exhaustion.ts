@@ -1,4 +1,4 @@
-// More than a sandbox's share. The sandbox under attack has 384 MiB.
+// Attacks that take more than a sandbox's share. The attacked sandbox has 384 MiB.
 import { PYODIDE_ONLY, type Attack } from '../attack.ts'
 
 const kind = 'exhaustion'

@@ -1,4 +1,4 @@
-// The host itself: its files, environment and processes.
+// Attacks on the host: its files, environment and processes.
 import { PYODIDE_ONLY, type Attack } from '../attack.ts'
 
 const kind = 'host'

@@ -1,4 +1,4 @@
-// From Python to JavaScript, by every way that Pyodide offers or forgets.
+// Attacks that go from Python to JavaScript, by every way that Pyodide offers or overlooks.
 import { PYODIDE_ONLY, type Attack } from '../attack.ts'
 
 const kind = 'javascript'

@@ -1,10 +1,10 @@
-// Where a sandbox's frames go: a socket that is let into a container. In all of these the control is one of the host's, which nothing closes.
+// Attacks on the socket that carries a sandbox's frames into a container. The control is always a socket of the host, which nothing closes.
 import type { Attack } from '../attack.ts'
 import { NATIVE } from './linux.ts'
 
 const kind = 'frames'
 
-/** Python that does something with every socket that has a name, through `visit(place)`. */
+/** Python that applies `visit(place)` to every socket with a name. */
 const forEachSocket = (visit: string): string => `
 import os, socket, stat
 def visit(place):

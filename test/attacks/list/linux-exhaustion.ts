@@ -1,10 +1,10 @@
-// More than a sandbox's share of what a Linux process can take, beyond Python's own memory. Controls take it and give it back.
+// Attacks that take more than a sandbox's share of a Linux process's resources, beyond Python's own memory. Controls release what they take.
 import type { Attack } from '../attack.ts'
 import { indented, NATIVE } from './linux.ts'
 
 const kind = 'exhaustion'
 
-/** Python that runs a body in ten processes at once. It escapes when together they have `taken` 600 MiB, and still do a second later. */
+/** Python that runs a body in ten processes at once. It escapes when together they have `taken` 600 MiB and still do a second later. */
 function inManyProcesses(body: string): string {
   return `
 import os, select, socket, struct, time
@@ -151,7 +151,7 @@ try:
 finally:
     os.remove(path)`,
   })),
-  // The bytes that they took are those that the kernel lacks while they have them. The limit of the sandbox is 384 MiB.
+  // Measured as memory that the machine lacks meanwhile. The sandbox's limit is 384 MiB.
   {
     name: 'buffers of sockets, in many processes',
     kind,

@@ -1,4 +1,4 @@
-// The host seen from a Linux process: what is mounted, what /proc and /sys give away or let change, and what can be run.
+// Attacks on the host from a Linux process: mounts, what /proc and /sys reveal or let it change, and programs it can run.
 import type { Attack } from '../attack.ts'
 import { AS_ROOT, NATIVE, opensForWriting } from './linux.ts'
 

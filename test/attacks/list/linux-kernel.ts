@@ -1,4 +1,4 @@
-// At the kernel: system calls that a Python program never needs, and privileges it never has.
+// Attacks on the kernel: system calls that a Python program never needs, and privileges it never has.
 import type { Attack } from '../attack.ts'
 import { AS_ROOT, inChild, NATIVE, systemCall } from './linux.ts'
 
@@ -7,7 +7,7 @@ const kind = 'kernel'
 const CLONE_NEWUSER = 0x10_00_00_00
 const SIGCHLD = 17
 
-/** A call that needs no privilege to be looked at, so that the control works for any user. */
+/** A call whose arguments the kernel checks without any privilege, so that the control works for every user. */
 const call = (name: string, x64: number, arm64: number, ...args: (number | string)[]): Attack => ({
   name,
   kind,
@@ -15,7 +15,7 @@ const call = (name: string, x64: number, arm64: number, ...args: (number | strin
   code: systemCall({ x64, arm64 }, ...args),
 })
 
-/** A call that is refused to ordinary users before its arguments are looked at. */
+/** A call that the kernel refuses to ordinary users before it checks the arguments. */
 const rootCall = (name: string, x64: number, arm64: number, ...args: (number | string)[]): Attack => ({
   ...call(name, x64, arm64, ...args),
   ...AS_ROOT,
@@ -143,7 +143,7 @@ print('ESCAPED')`,
     name: 'kill the first process of the sandbox',
     kind,
     ...AS_ROOT,
-    // In the sandbox this must leave PID 1 alive; on the host it is only tried on a process of the same rank: the control's own child.
+    // In the sandbox this must leave PID 1 alive; on the host it is only tried on the control's own child.
     code: `
 import os, signal, time
 init = 1 if os.getppid() == 1 else os.fork()

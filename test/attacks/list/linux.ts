@@ -1,4 +1,4 @@
-// What attacks on a real Linux process have in common: they make sense for every native provider and work in the bare python3 of this machine.
+// Common parts of attacks on a real Linux process: they apply to every native provider and work in this machine's bare python3.
 
 /** Attacks that need a real operating system under Python. */
 export const NATIVE = {
@@ -6,12 +6,12 @@ export const NATIVE = {
   providers: ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'],
 } as const
 
-/** Native attacks whose control works for root only. */
+/** Native attacks whose control works only as root. */
 export const AS_ROOT = { ...NATIVE, root: true } as const
 
 /**
- * Python that makes a system call with these arguments. It got through when the kernel did it, or looked at the arguments and disliked them:
- * anything but "not permitted" and "no such call".
+ * Python that makes a system call with these arguments. It got through when the kernel executed it or checked its arguments:
+ * any result except "not permitted" and "no such call".
  */
 export function systemCall(numbers: { x64: number; arm64: number }, ...args: (number | string)[]): string {
   return `
@@ -22,7 +22,7 @@ result = libc.syscall(${['number', ...args].join(', ')})
 if result >= 0 or ctypes.get_errno() not in (1, 38): print('ESCAPED', result, ctypes.get_errno())`
 }
 
-/** Python to stand inside of a block. */
+/** Python for use inside a block. */
 export function indented(body: string, spaces: number): string {
   return body
     .trim()
@@ -31,7 +31,7 @@ export function indented(body: string, spaces: number): string {
     .join('\n')
 }
 
-/** Python that runs a body in a child of its own, because it changes the process; the body calls escaped(). */
+/** Python that runs a body in a child process, because it changes the process; the body calls escaped(). */
 export function inChild(body: string): string {
   return `
 import ctypes, os, sys

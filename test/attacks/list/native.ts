@@ -1,4 +1,4 @@
-// Past Python: the C library, other programs, code made by hand.
+// Attacks past Python: the C library, other programs, hand-made machine code.
 import { PYODIDE_ONLY, type Attack } from '../attack.ts'
 
 const kind = 'native'

@@ -1,4 +1,4 @@
-// Out over the network, by every family and library. The listeners on the host are the witnesses.
+// Attacks over the network, with every family and library. The listeners on the host detect them.
 import { PYODIDE_ONLY, type Attack } from '../attack.ts'
 
 const kind = 'network'

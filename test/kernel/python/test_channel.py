@@ -28,7 +28,7 @@ class FakePort:
         pass
 
     def write(self, data):
-        # A few bytes at a time, as a full pipe does.
+        # Accepts a few bytes at a time, like a full pipe.
         self.bytes += bytes(data[:7])
         while b"\n" in self.bytes:
             line, self.bytes = self.bytes.split(b"\n", 1)
@@ -146,7 +146,7 @@ class Reading(unittest.TestCase):
             self.assertEqual(len(self.runs()), count)
             return time.process_time() - start
 
-        # Quadratic reading would take 64 times as long for 8 times the bytes. The bound is wide: only the shape matters.
+        # Quadratic reading would take 64 times as long for 8 times the bytes. The limit is generous: only the growth matters.
         seconds(1, 1 << 20)
         self.assertLess(seconds(1, 32 << 20), 40 * seconds(1, 4 << 20))
         self.assertLess(seconds(40_000, 50), 40 * seconds(5_000, 50))
@@ -179,7 +179,7 @@ class Reading(unittest.TestCase):
                 after.append("still inside")
             after.append("never")
         self.assertEqual(after, ["still inside"])
-        self.interrupts.check()  # and it is gone
+        self.interrupts.check()  # it is cleared now
 
 
 class Calling(unittest.TestCase):

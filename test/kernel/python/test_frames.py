@@ -77,7 +77,7 @@ class Frames(unittest.TestCase):
                 frames.encode({"t": nested(frames.MAX_NESTING)})
         finally:
             sys.setrecursionlimit(limit)
-        # In strings they cost nothing.
+        # Inside strings they do not count.
         for text in ("[" * 2_000_000, '\\"[{' * 600_000, '\\' * 999 + '"{,' * 600_000):
             self.assertEqual(json.loads(frames.encode({"t": text}))["t"], text)
 

@@ -21,7 +21,7 @@ def jpeg(*segments):
 
 
 FRAME = segment(0xC2, b"\x08" + pack(">HH", 480, 640) + b"\x03" + b"\x01\x22\0" * 3)
-# What looks like a frame inside of a thumbnail, a table whose marker is one of the frames', and padding.
+# What looks like a frame inside a thumbnail, a table whose marker is one of the frames', and padding.
 THUMBNAIL = segment(0xE1, b"Exif\0\0" + jpeg(segment(0xC0, b"\x08" + pack(">HH", 9, 9) + b"\x01")))
 JPEG = jpeg(segment(0xE0, b"JFIF\0" + bytes(9)), THUMBNAIL, segment(0xC4, bytes(20)), b"\xff\xff", FRAME, segment(0xDA, b""))
 

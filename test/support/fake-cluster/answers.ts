@@ -1,4 +1,4 @@
-// What the fake API server reads and answers: JSON, `Status` objects, and network policies.
+// What the fake API server reads and returns: JSON, `Status` objects, and network policies.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -30,7 +30,7 @@ export function verbOf(method: string, url: URL): string {
   return /\/(pods|networkpolicies|sandboxclaims)$/.test(url.pathname) ? 'list' : 'get'
 }
 
-/** A JSON patch of texts; undefined when one of its tests fails. */
+/** Applies a JSON patch of texts; undefined when one of its tests fails. */
 export function applyPatch<T extends object>(target: T, steps: unknown): T | undefined {
   const result = structuredClone(target)
   for (const { op, path, value } of steps as { op: string; path: string; value: string }[]) {
@@ -68,7 +68,7 @@ export async function readJson(request: IncomingMessage): Promise<object> {
   return text === '' ? {} : (JSON.parse(text) as object)
 }
 
-/** The answer to a request for a WebSocket that is not granted. */
+/** Refuses a request for a WebSocket. */
 export function refuseUpgrade(socket: Duplex, refusal: { status: number; body: object } | undefined): void {
   const body = JSON.stringify(refusal?.body)
   const headers = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`

@@ -1,4 +1,4 @@
-// The SandboxClaims of the fake cluster: kept as they are. What becomes of them is up to whoever plays the controller.
+// Stores the SandboxClaims of the fake cluster unchanged. The controller's stand-in processes them.
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { applyPatch, send, status } from './answers.ts'

@@ -1,5 +1,5 @@
 // A Kubernetes API server for tests, over TLS on loopback: pods that are processes of this machine, attaching over WebSocket, watches, network
-// policies, and faults that a test switches on. What it does is what was seen of a real cluster; what it cannot show is the network of pods.
+// policies, and faults that a test switches on. It does what was observed in a real cluster; it cannot show the network of pods.
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -24,10 +24,10 @@ const SECRETS = /^\/api\/v1\/namespaces\/[^/]+\/secrets$/
 const CLAIMS =
   /^\/apis\/extensions\.agents\.x-k8s\.io\/v1beta1\/namespaces\/[^/]+\/sandboxclaims(?:\/([^/]+))?(?:\/status)?$/
 const POLICIES = /^\/apis\/networking\.k8s\.io\/v1\/namespaces\/([^/]+)\/networkpolicies(?:\/([^/]+))?$/
-/** A real kubelet reports the end of a container a moment after its output has ended. */
+/** A real kubelet reports the end of a container shortly after its output has ended. */
 const STATUS_AFTER_MS = 150
 
-/** Answers that are given instead of the real ones. */
+/** A response that is sent instead of the real one. */
 export interface Fault {
   method?: string
   path?: RegExp
@@ -41,7 +41,7 @@ export interface Fault {
 export interface FakeClusterOptions {
   namespace?: string
   protocols?: string[]
-  /** False: pods are plain processes, with the network of this machine. */
+  /** False: pods are plain processes with this machine's network. */
   walls?: boolean
 }
 
@@ -51,23 +51,23 @@ export class FakeCluster {
   readonly policies = new Map<string, { spec?: unknown }>()
   /** Missing: agent-sandbox is not installed. */
   claims: ClaimStore | undefined
-  /** Every request, as `GET /path`. */
+  /** All requests, as `GET /path`. */
   readonly requests: string[] = []
-  /** What RBAC was asked for, as `verb group/resource`. */
+  /** Verbs that RBAC was asked for, as `verb group/resource`. */
   readonly verbs = new Set<string>()
   readonly namespace: string
   readonly kubeconfig: string
   token = TOKEN
-  /** Pods that may exist at once. */
+  /** Maximum number of pods. */
   quota = Infinity
   delayMs = 0
-  /** How long a node keeps a deleted pod whose container has ended. Ten seconds and more were seen. */
+  /** How long a node keeps a deleted pod whose container has ended. Ten seconds and more were observed. */
   keptMs = 1_000
-  /** `verb resource` that RBAC does not allow. */
+  /** `verb resource` pairs that RBAC does not allow. */
   readonly denied = new Set<string>()
-  /** Called for each new pod: what it waits for instead of running; `unschedulable` for want of a node. */
+  /** Called for each new pod: returns what it waits for instead of running, or `unschedulable` when no node is available. */
   hold: ((pod: Manifest) => { reason: string; message: string } | 'unschedulable' | undefined) | undefined
-  /** Watches that are open send nothing. */
+  /** Open watches send nothing. */
   silentWatches = false
   protocols: string[]
   readonly #walls: boolean
@@ -110,7 +110,7 @@ export class FakeCluster {
     return this.#pair.cert
   }
 
-  /** What `kubectl config view --raw` would show. */
+  /** The output of `kubectl config view --raw`. */
   config() {
     return {
       'current-context': 'fake',
@@ -143,7 +143,7 @@ export class FakeCluster {
     this.#server = server
   }
 
-  /** The API server dies: connections break, channels too. The nodes go on. */
+  /** The API server dies: connections and channels break. The nodes keep running. */
   async goAway(): Promise<void> {
     const closed = new Promise((resolve) => this.#server?.close(resolve))
     for (const socket of this.#sockets) socket.destroy()
@@ -157,17 +157,17 @@ export class FakeCluster {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  /** Creates the next pod, and breaks the connection instead of answering. */
+  /** Creates the next pod, and breaks the connection instead of responding. */
   loseNextCreation(): void {
     this.#losesCreation = true
   }
 
-  /** The node stands still, and the cluster does not know yet. */
+  /** The node freezes, and the cluster does not know yet. */
   freeze(name: string): void {
     this.#containers.get(name)?.freeze()
   }
 
-  /** It goes on, with all that was sent to it meanwhile. */
+  /** The node continues, with everything that was sent to it meanwhile. */
   thaw(name: string): void {
     this.#containers.get(name)?.thaw()
   }
@@ -186,7 +186,7 @@ export class FakeCluster {
     this.silentWatches = false
   }
 
-  /** Whether the processes of a pod still run. */
+  /** Whether the processes of a pod are running. */
   isRunning(name: string): boolean {
     return this.#containers.has(name)
   }
@@ -195,7 +195,7 @@ export class FakeCluster {
     return this.#containers.get(name)?.pid
   }
 
-  /** Ends all watches, and forgets the versions that they could go on from. */
+  /** Ends all watches, and forgets the versions from which they could continue. */
   expireWatches(): void {
     this.pods.compact()
     this.pods.version += 1
@@ -206,13 +206,13 @@ export class FakeCluster {
     this.#containers.get(name)?.dropAttachments()
   }
 
-  /** Its memory limit was reached. */
+  /** The pod has reached its memory limit. */
   oomKill(name: string): void {
     this.#endings.set(name, { reason: 'OOMKilled' })
     this.#containers.get(name)?.kill()
   }
 
-  /** Its node is low on something. */
+  /** Its node is low on a resource. */
   evict(name: string): void {
     this.#endings.set(name, { podReason: 'Evicted', message: 'The node was low on resource: memory.' })
     this.#containers.get(name)?.kill()
@@ -222,7 +222,7 @@ export class FakeCluster {
     this.#containers.get(name)?.kill()
   }
 
-  /** Its node is not heard from any more. The control plane asks for its end, which nobody confirms. */
+  /** Its node is unreachable. The control plane asks the pod to end, and the node never confirms it. */
   loseNode(name: string): void {
     this.#lost.add(name)
     this.#containers.get(name)?.freeze()
@@ -318,7 +318,7 @@ export class FakeCluster {
     if (verbs.some((one) => this.denied.has(`${one} ${what}`))) {
       const why = `User "tester" cannot ${verb} resource "${what}" in API group "" in the namespace "${namespace}"`
       const name = url.pathname.split('/').at(-2)
-      // Real ones give no reason for the second right that attaching needs.
+      // Real clusters give no reason for the second right that attaching needs.
       const message = this.denied.has(`${verb} ${what}`)
         ? `${resource} is forbidden: ${why}`
         : `pods "${name}" is forbidden: `
@@ -380,7 +380,7 @@ export class FakeCluster {
     if (!variables) return
     const running = await runContainer(container, this.#walls, variables)
     this.#containers.set(name, running)
-    // It was deleted before it began.
+    // It was deleted before it started.
     if (!this.pods.get(name) || this.pods.get(name)!.metadata.deletionTimestamp !== undefined) running.kill()
     const startedAt = new Date().toISOString()
     this.#setStatus(name, {
@@ -395,7 +395,7 @@ export class FakeCluster {
     const reason = ending?.reason ?? (exitCode === 0 ? 'Completed' : 'Error')
     const terminated = { exitCode, reason, finishedAt: new Date().toISOString() }
     const containerStatuses = [{ name: container.name, state: { terminated } }]
-    // Since Kubernetes 1.27, a node may say so a moment before the pod has ended.
+    // Since Kubernetes 1.27, a node may report this shortly before the pod has ended.
     this.#setStatus(name, { phase: 'Running', conditions, containerStatuses })
     this.#setStatus(name, {
       phase: exitCode === 0 ? 'Succeeded' : 'Failed',

@@ -1,4 +1,4 @@
-// The parts of a pod's manifest that the fake cluster reads, and what a real one checks or does with them.
+// The parts of a pod's manifest that the fake cluster reads, and how a real one checks or uses them.
 
 export interface Manifest {
   metadata: {
@@ -57,7 +57,7 @@ export interface PodStatus {
   }[]
 }
 
-/** What Pod Security admission says at the level `restricted`; empty when a pod is admitted. */
+/** Violations of the Pod Security level `restricted`; empty when a pod is admitted. */
 export function restrictedViolations({ spec }: Manifest): string[] {
   const [container] = spec.containers
   const { securityContext = {} } = container!
@@ -77,7 +77,7 @@ export function restrictedViolations({ spec }: Manifest): string[] {
   ]
 }
 
-/** As the kubelet expands `$(NAME)` in arguments: `$$` is a `$`, an unknown name stays. */
+/** Expands `$(NAME)` in arguments like the kubelet: `$$` is a `$`, an unknown name stays. */
 export function expand(text: string, variables: ReadonlyMap<string, string>): string {
   return text.replaceAll(/\$(\$|\(([^)]*)\))/g, (whole, what: string, name?: string) =>
     what === '$' ? '$' : (variables.get(name ?? '') ?? whole),

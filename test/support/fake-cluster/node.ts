@@ -1,4 +1,4 @@
-// The node of the fake cluster: runs the container of a pod as a process of this machine, in bubblewrap, or as a plain child that has a network.
+// The node of the fake cluster: runs the container of a pod as a process of this machine, in bubblewrap or as a plain child with network access.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'
@@ -11,19 +11,19 @@ const CHUNK_BYTES = 32 << 10
 export interface RunningContainer {
   readonly pid: number | undefined
   readonly isFrozen: boolean
-  /** The process has ended and its output was read. */
+  /** Resolves when the process has ended and its output was read. */
   readonly ended: Promise<number>
   attach(socket: WebSocket): void
   kill(): void
-  /** The node is gone: nothing is read or written any more, and the process stands still. */
+  /** The node is unreachable: nothing is read or written, and the process is stopped. */
   freeze(): void
   thaw(): void
   dropAttachments(): void
 }
 
 /**
- * @param walls bubblewrap, or a plain child process
- * @param fromSecrets variables that are taken as they are
+ * @param walls bubblewrap instead of a plain child process
+ * @param fromSecrets variables that are not expanded
  */
 export async function runContainer(
   container: Container,
@@ -39,7 +39,7 @@ export async function runContainer(
   let isFrozen = false
 
   const forward = (stream: NodeJS.ReadableStream, channel: number) => {
-    // What comes while nobody is attached is lost, as it is in a real cluster.
+    // Output while nothing is attached is lost, as in a real cluster.
     stream.on('data', (chunk: Buffer) => {
       if (attached.size === 0) return
       stream.pause()
@@ -48,7 +48,7 @@ export async function runContainer(
     return new Promise<void>((resolve) => stream.once('close', () => resolve()))
   }
   const read = [forward(child.stdout, 1), forward(child.stderr, 2)]
-  // As containerd does, which does not wait for the end of the process: the end of its output is the end of the attachment.
+  // Like containerd, which does not wait for the process: the attachment ends with its output.
   if (container.stdinOnce) child.stdout.once('end', () => child.stdin.destroy())
   const exited = new Promise<number>((resolve) => {
     child.once('error', () => resolve(128))

@@ -1,4 +1,4 @@
-// The kubernetes provider on a fake cluster of the file's own, whose pods are processes in bubblewrap.
+// The kubernetes provider on a fake cluster for one test file, whose pods are processes in bubblewrap.
 import { afterAll } from 'vitest'
 import { findHostSystem } from '../../../src/sandbox/bubblewrap/find-system.ts'
 import { KubernetesProvider } from '../../../src/sandbox/kubernetes/provider.ts'
@@ -6,7 +6,7 @@ import type { Provider } from '../../../src/sandbox/provider.ts'
 import { KUBERNETES, SLIM_IMAGE } from '../engines.ts'
 import { FakeCluster } from './fake-cluster.ts'
 
-/** The cluster ends with the tests of the file. The provider cannot be prepared where there is no bubblewrap. */
+/** The cluster ends with the tests of the file. Without bubblewrap the provider cannot be prepared. */
 export async function openPods(
   more: { keepSeconds?: number } = {},
 ): Promise<{ cluster: FakeCluster; provider: Provider }> {

@@ -1,4 +1,4 @@
-// The Secrets of the fake cluster: made once, never read through the API, in the variables of containers that name them, and gone with their pods.
+// The Secrets of the fake cluster: created once, never read through the API, in the variables of containers that name them, deleted with their pods.
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { send, status } from './answers.ts'
@@ -36,8 +36,8 @@ export class SecretStore {
   }
 
   /**
-   * What the Secrets that a container names put into its environment, once they are there; undefined when its pod is gone before.
-   * @param onMissing as the kubelet says it of a container that waits for one
+   * The variables of the Secrets that a container names, once these exist; undefined when its pod is deleted before.
+   * @param onMissing receives the kubelet's message for a container that waits for one
    */
   async environmentOf(
     { envFrom = [] }: Container,
@@ -56,7 +56,7 @@ export class SecretStore {
     return environment
   }
 
-  /** As the garbage collector does it, whatever the pod ended of. */
+  /** Like the garbage collector, however the pod ended. */
   #collect(uid: string | undefined): void {
     for (const [name, { metadata }] of this.#secrets) {
       if (metadata.ownerReferences?.some((owner) => owner.uid === uid)) this.#secrets.delete(name)

@@ -1,4 +1,4 @@
-// The objects of the fake cluster with their versions, and the history that a watch is served from.
+// The objects of the fake cluster with their versions, and the history for watches.
 import { randomUUID } from 'node:crypto'
 import type { Manifest } from './manifest.ts'
 
@@ -12,7 +12,7 @@ export class PodStore {
   readonly #pods = new Map<string, Manifest>()
   readonly #history: PodEvent[] = []
   readonly #listeners = new Set<(event: PodEvent) => void>()
-  /** Versions before it are forgotten. */
+  /** Older versions are forgotten. */
   #oldest = 0
   version = 100
 
@@ -46,12 +46,12 @@ export class PodStore {
     this.#record('DELETED', pod)
   }
 
-  /** What etcd does to old versions: a watch from one of them is answered with 410. */
+  /** Like etcd, drops old versions: a watch from one of them gets 410. */
   compact(): void {
     this.#oldest = this.version
   }
 
-  /** Calls `onEvent` for what has happened since a version and from now on; undefined when that is too long ago. */
+  /** Calls `onEvent` for past events since a version and for new ones; undefined when that version was dropped. */
   watch(since: number, selector: string, onEvent: (event: PodEvent) => void): (() => void) | undefined {
     if (since < this.#oldest) return undefined
     const listener = (event: PodEvent) => {

@@ -1,4 +1,4 @@
-// One cell: its code, calls, output and end, and what can be done with it.
+// Shows one cell: its code, calls, output and outcome, and actions on it.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
@@ -13,9 +13,9 @@ import { Waterfall } from './waterfall.tsx'
 
 interface CellCardProps {
   cell: CellView & { source?: string }
-  /** Of the code above its output. */
+  /** Show the code above the output. */
   withCode?: boolean
-  /** Of the record: it can be used again. */
+  /** It is from the record and can be used again. */
   isOpened?: boolean
   children?: JSX.Element | null | false
 }

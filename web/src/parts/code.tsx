@@ -1,11 +1,11 @@
-// Python with highlighting, as text: nothing of it becomes part of the page.
+// Shows highlighted Python as text: none of it is interpreted as HTML.
 import { pythonLanguage } from '@codemirror/lang-python'
 import { classHighlighter, highlightCode } from '@lezer/highlight'
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { visible } from '../../../src/text/visible.ts'
 
-/** A longer one is shown without colours. */
+/** Longer code is not highlighted. */
 const MAX_COLOURED = 20_000
 
 export function Code({ code, label = 'Code' }: { code: string; label?: string }): JSX.Element {

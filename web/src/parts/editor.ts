@@ -1,5 +1,5 @@
-// The editor of the notebook. It is in a shadow root: there its styles are style sheets made by script, which need no exception from the
-// page's policy.
+// The editor of the notebook. It is in a shadow root, where its styles are constructed style sheets, which the page's policy allows without an
+// exception.
 import {
   autocompletion,
   type CompletionContext,
@@ -21,7 +21,7 @@ export interface Editor {
 
 interface EditorOptions {
   onRun: () => void
-  /** @param code up to the cursor */
+  /** @param code the code up to the cursor */
   complete: (code: string) => Promise<{ words: string[]; replaced: string }>
 }
 

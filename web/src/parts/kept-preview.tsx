@@ -1,4 +1,4 @@
-// One kept thing in one of its versions: a file as text or picture, a function with its source, a workflow with what it takes and calls.
+// Previews one version of a stored item: a file as text or image, a function with its source, a workflow with its parameters and calls.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SavedTool, WorkflowDetails } from '../../../src/state/saved-tool.ts'
@@ -18,7 +18,7 @@ interface KeptPreviewProps {
   /** `artifact` or `tool` */
   kind: string
   name: string
-  /** The oldest first. */
+  /** Oldest first. */
   versions: readonly number[]
 }
 

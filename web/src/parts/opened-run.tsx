@@ -1,4 +1,4 @@
-// One run of the record: all of it where a bridge remembers it, else what is written down.
+// Shows one run of the record: everything if a bridge has it in memory, otherwise what is recorded.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
@@ -15,7 +15,7 @@ import { Waterfall } from './waterfall.tsx'
 interface OpenedRunProps {
   id: string
   at: number
-  /** The bridge that remembers it. */
+  /** The bridge that has it in memory. */
   source: string | undefined
   onSession: (session: string) => void
 }

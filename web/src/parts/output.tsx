@@ -1,4 +1,4 @@
-// What a cell has shown: text as text, pictures as pictures.
+// Shows a cell's output: text and images.
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { plainText } from '../../../src/text/terminal-text.ts'
@@ -6,7 +6,7 @@ import { visible } from '../../../src/text/visible.ts'
 import type { CellView, Shown } from '../../../src/ui/page-state.ts'
 import { short } from '../words.ts'
 
-/** Drawn at once; the rest on request. */
+/** Characters drawn at first; the rest on request. */
 const FIRST_CHARS = 20_000
 
 export function Output({ cell }: { cell: CellView }): JSX.Element | null {

@@ -1,4 +1,4 @@
-// What went wrong, also for a screen reader.
+// Shows an error, also to a screen reader.
 import type { JSX } from 'preact'
 
 export function Problem({ text }: { text: string | undefined }): JSX.Element | null {

@@ -1,4 +1,4 @@
-// What the record is searched by.
+// The filters of the record.
 import type { JSX } from 'preact'
 import { visibleInline } from '../../../src/text/visible.ts'
 import type { ServerListView } from '../../../src/ui/server-views.ts'

@@ -1,4 +1,4 @@
-// Saves a cell as a tool: shows the function that it becomes, and has a cell of the page's own session save it, as a model's would.
+// Saves a cell as a tool: shows the resulting function, and saves it with a cell in the page's own session, as a model would.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/ui/notebook.ts'

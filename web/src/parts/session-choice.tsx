@@ -1,4 +1,4 @@
-// Where the notebook's cells run: in the page's own session, or in that of a conversation.
+// Selects where the notebook's cells run: in the page's own session or in a conversation's.
 import type { JSX } from 'preact'
 import { visibleInline } from '../../../src/text/visible.ts'
 import { PAGE } from '../../../src/ui/page-state.ts'
@@ -6,7 +6,7 @@ import { store } from '../store.ts'
 import { plural } from '../words.ts'
 
 export interface ChosenSession {
-  /** The bridge that has it. */
+  /** The bridge of the session. */
   source: string
   id: string
 }
@@ -36,7 +36,7 @@ export function SessionChoice({ chosen, onChange }: SessionChoiceProps): JSX.Ele
   )
 }
 
-/** Those of conversations, the newest first. */
+/** Sessions of conversations, newest first. */
 export function sharedSessions(): (ChosenSession & { title: string })[] {
   const several = store.bridges.size > 1
   return [...store.bridges.values()]

@@ -1,4 +1,4 @@
-// A state as a dot and a word: no colour stands alone.
+// Shows a state as a dot and a word, so that it never depends on colour alone.
 import type { JSX } from 'preact'
 
 const TONES: Record<string, string> = {

@@ -1,10 +1,10 @@
-// A tool's JSON Schema as fields of a form, and what was typed as arguments. Pure. What no field fits is typed as JSON.
+// Converts a tool's JSON Schema to form fields, and the input to arguments. Parameters without a suitable field are typed as JSON. Pure.
 
 export interface Field {
   name: string
   kind: 'text' | 'number' | 'choice' | 'JSON'
   choices: string[] | undefined
-  /** What each choice stands for. */
+  /** The value of each choice. */
   values: readonly unknown[]
   isRequired: boolean
   description: string
@@ -27,7 +27,7 @@ export function fieldsOf(schema: unknown): Field[] {
     .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
 }
 
-/** @returns the arguments that are filled in, and what is wrong with the first that is wrong */
+/** @returns the arguments that are filled in, and the first problem */
 export function argumentsOf(
   fields: readonly Field[],
   texts: Readonly<Record<string, string>>,

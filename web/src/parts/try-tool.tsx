@@ -1,4 +1,4 @@
-// A form made from a tool's schema. It runs a cell, so that the call is bound by the same rules as a model's.
+// A form for a tool's schema. It runs a cell, so the call is bound by the same rules as a model's.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ToolDoc } from '../../../src/catalog/calls/tool-doc.ts'

@@ -1,4 +1,4 @@
-// A list of which only what is seen is in the page: ten thousand rows cost as much as thirty.
+// A list that draws only its visible rows: ten thousand rows cost as much as thirty.
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
@@ -7,12 +7,12 @@ interface VirtualListProps<T> {
   rowHeight: number
   label: string
   keyOf: (item: T) => string
-  /** The last row is near: more may be wanted. */
+  /** Called near the last row, to load more. */
   onEnd: () => void
   children: (item: T) => ComponentChildren
 }
 
-/** Rows beyond the edges, so that scrolling shows no gaps. */
+/** Rows drawn beyond the edges, so that scrolling shows no gaps. */
 const MARGIN = 8
 
 export function VirtualList<T>({ items, rowHeight, label, keyOf, onEnd, children }: VirtualListProps<T>): JSX.Element {

@@ -1,4 +1,4 @@
-// The calls of a cell over its time: when each began, how long it took, how it ended.
+// Shows the calls of a cell over time: when each began, how long it took, how it ended.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
@@ -44,7 +44,7 @@ export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): 
 
 interface CallProps {
   call: CallView
-  /** Of the cell, in milliseconds. */
+  /** Duration of the cell in milliseconds. */
   total: number
   isOpen: boolean
   onToggle: () => void

@@ -1,5 +1,5 @@
-// Ask: questions about calls whose client cannot ask, and their answers. A card stays where it is until the user leaves: what comes or goes
-// meanwhile must not bring another question under the pointer.
+// Ask: questions about calls whose client cannot ask, and their answers. A card keeps its position until the user leaves: a new or expired question
+// must not move another one under the pointer.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
@@ -102,7 +102,7 @@ function useBridgeTitle(pid: number): string {
   return [...bridges.values()].find(({ id }) => id.startsWith(`${pid}-`))?.title ?? `Bridge ${pid}`
 }
 
-/** The bridge indents what is asked about, and nothing else before it. */
+/** The bridge indents the calls in a question, and nothing before them. */
 function partsOf(text: string): { title: string; calls: string; reason: string } {
   const [title = '', ...lines] = text.split('\n')
   const end = lines.findIndex((line) => !line.startsWith('  '))

@@ -1,4 +1,4 @@
-// Cells: a notebook. Its cells run in a session of their own, or in that of a conversation, which they share.
+// Cells: a notebook, whose cells run in the page's own session or in a conversation's.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/ui/notebook.ts'
@@ -11,7 +11,7 @@ import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { Problem } from '../parts/problem.tsx'
 
-/** By session and number; they stay when another view is shown. */
+/** By session and number; kept when another view is shown. */
 const outcomes = new Map<string, Outcome>()
 let lastChosen: ChosenSession | undefined
 
@@ -48,7 +48,7 @@ export function Cells(): JSX.Element {
       )
       .finally(() => setRunning(false))
   }
-  // The editor is made once.
+  // The editor is created once, so it reads the latest values from here.
   const latest = useRef({ run, place })
   latest.current = { run, place }
   useEffect(() => {

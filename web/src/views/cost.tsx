@@ -1,4 +1,4 @@
-// Cost: by day, the tokens that clients were given, and what the tools of all servers would have cost in their context.
+// Cost: by day, the tokens that clients received, and those that the tools of all servers would have cost in their context.
 import type { JSX } from 'preact'
 import type { CostsView } from '../../../src/ui/costs.ts'
 import type { ServerListView, ServerRow } from '../../../src/ui/server-views.ts'
@@ -9,7 +9,7 @@ import { useAnswer } from '../use-answer.ts'
 import { short } from '../words.ts'
 import { Problem } from '../parts/problem.tsx'
 
-/** Of the days that are shown together. */
+/** Days that are summed up. */
 const MONTH = 30
 
 export function Cost(): JSX.Element {

@@ -1,4 +1,4 @@
-// Find: the search as a model's code sees it, why each hit ranks where it does, and a form to try a tool.
+// Find: the search as a model's code sees it, the reason for each rank, and a form to try a tool.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ToolDoc } from '../../../src/catalog/calls/tool-doc.ts'

@@ -1,4 +1,4 @@
-// Kept: the files, functions and workflows that cells have saved.
+// Kept: files, functions and workflows that cells have saved.
 import type { JSX } from 'preact'
 import { visibleInline } from '../../../src/text/visible.ts'
 import type { KeptView } from '../../../src/ui/kept.ts'

@@ -1,4 +1,4 @@
-// Now: every open session with its cells as they run.
+// Now: all open sessions with their cells as they run.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visibleInline } from '../../../src/text/visible.ts'
@@ -10,7 +10,7 @@ import { useStore } from '../store.ts'
 import { useUsage } from '../use-usage.ts'
 import { bytes, clock, duration, plural } from '../words.ts'
 
-/** Of a session, beside those that are open. */
+/** Finished cells shown per session, beside those that are open. */
 const OLDER_SHOWN = 8
 
 type Cell = CellView & { source: string }
@@ -60,7 +60,7 @@ export function Now(): JSX.Element {
 
 interface SessionProps {
   session: SessionView
-  /** Of its bridge, where there are several. */
+  /** Title of its bridge, if there are several. */
   title: string
   cells: Cell[]
   usage: UsageView | undefined

@@ -1,4 +1,4 @@
-// Record: what all bridges of the user have run, of all days, with filters; a run that is opened shows all of it.
+// Record: all runs of all bridges of the user, with filters. An opened run shows all its details.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visibleInline } from '../../../src/text/visible.ts'
@@ -13,7 +13,7 @@ import { Problem } from '../parts/problem.tsx'
 
 const ROW_HEIGHT = 36
 
-/** @param id of the run that is open @param at when it began, for one that no bridge remembers */
+/** @param id of the open run @param at its start time, for a run that no bridge has in memory */
 export function Record({ id, at }: { id: string | undefined; at: number }): JSX.Element {
   const [filter, setFilter] = useState<Filter>(NO_FILTER)
   const runs = useRecord(filter)
@@ -67,7 +67,7 @@ function countText({ rows, isLoading, hasMore }: Runs): string {
   return `${plural(rows.length, 'run')}${hasMore ? ', and older ones' : ''}`
 }
 
-/** Its code where that is remembered, else what it did. */
+/** The first line of its code if a bridge has it in memory, otherwise what it did. */
 function Title({ row }: { row: RunRow }): JSX.Element {
   const { title, kind, callCount, deniedCount, servers, client } = row
   if (title !== undefined) return <code>{visibleInline(title)}</code>

@@ -1,4 +1,4 @@
-// Servers: which there are, how they are, and what they offer.
+// Servers: the list, their state, and their tools.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
@@ -14,7 +14,7 @@ import { Problem } from '../parts/problem.tsx'
 
 type OfBridge = AnswerOfBridge<ServerListView>
 
-/** @param source the bridge that has the server @param name of the server that is open */
+/** @param source the bridge of the server @param name of the open server */
 export function Servers({ name, source }: { name: string | undefined; source: string | undefined }): JSX.Element {
   const { serverChanges, bridges, ownId } = useStore()
   const { value, error } = useAnswer<OfBridge[]>('all-servers', {}, `${serverChanges} ${bridges.size}`)
@@ -96,7 +96,7 @@ function ServerList({
 
 interface ServerLinkProps {
   server: ServerRow
-  /** The bridge that has it, where that is not the page's own. */
+  /** Its bridge, if that is not the page's own. */
   source: string | undefined
   isCurrent: boolean
 }

@@ -1,4 +1,4 @@
-// This file verifies which access tokens are accepted. Each attack differs in one thing from a token that is: the control stands beside it.
+// This file verifies which access tokens are accepted. Each attack differs in one thing from a valid token, which is checked beside it.
 import { createHmac } from 'node:crypto'
 import { exportSPKI, importJWK } from 'jose'
 import { describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ it('an access token is accepted in every form that the standards allow', async (
   for (const token of [
     await issuer.sign({ aud: ['https://other.example', AUDIENCE] }),
     await issuer.sign({}, { typ: 'application/at+jwt' }),
-    // Clocks may differ by a little.
+    // Clocks may differ slightly.
     await issuer.sign({ exp: ago(20) }),
     await issuer.sign({ nbf: ago(-20) }),
   ]) {
@@ -131,7 +131,7 @@ describe('refuses a token', () => {
     for (const header of [{ jku: address }, { x5u: address }, { jwk: evil.public }, { x5c: ['x'] }, {}]) {
       const forged = await issuer.sign({}, header, evil)
       await expect(tokens.userOf(forged)).rejects.toMatchObject({ message: expect.stringMatching(/bad signature/) })
-      // The control: such a header does no harm beside a good signature.
+      // Control: with a valid signature, such a header does no harm.
       if (!('jwk' in header)) expect(await tokens.userOf(await issuer.sign({}, header))).toMatch(/#ann$/)
     }
     expect(issuer.asked).not.toContain('/evil')

@@ -1,20 +1,20 @@
-// Checks access tokens that are JWTs (RFC 9068): made out by a configured authorization server, for this bridge, and in force.
+// Checks access tokens that are JWTs (RFC 9068): issued by a configured authorization server, for this bridge, and not expired.
 import type { errors as JoseErrors, JWTPayload } from 'jose'
 import type { Log } from '../../../log.ts'
 import { BearerRefusal } from './bearer-refusal.ts'
 import { IssuerKeys, type KEY_TIMES } from './issuer-keys.ts'
 
-/** Signatures that only the holder of a private key can make: with HMAC, a public key that is published would be the secret. */
+/** Only asymmetric signatures. With HMAC, the published public key would be the secret. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
-/** How far the clocks of both may be apart. */
+/** Allowed clock difference between the bridge and the authorization server. */
 const SKEW_S = 30
 const MAX_SUBJECT_LENGTH = 255
 
 interface AccessTokenOptions {
   issuers: readonly string[]
-  /** One of what `aud` names. */
+  /** `aud` must contain it. */
   audience: () => string
-  /** A token must have been granted all of them. */
+  /** A token must have all of them. */
   scopes: readonly string[]
   log: Log
   times?: typeof KEY_TIMES
@@ -30,14 +30,14 @@ export class AccessTokens {
     this.#keys = new Map(issuers.map((issuer) => [issuer, new IssuerKeys(issuer, log, times)]))
   }
 
-  /** Look the keys up ahead of the first token; the log says which cannot be read. */
+  /** Fetches the keys before the first token arrives. The log names issuers whose keys cannot be read. */
   lookUpKeys(): void {
     for (const keys of this.#keys.values()) void keys.lookUp()
   }
 
   /**
-   * Whose the token is: the issuer and its name for them, which no other issuer can give.
-   * @throws BearerRefusal for a token that is not accepted, or cannot be checked now
+   * Returns the issuer and its subject for the user. No other issuer can produce the same value.
+   * @throws BearerRefusal for a token that is not accepted or cannot be checked now
    */
   async userOf(token: string): Promise<string> {
     const jose = await import('jose')
@@ -67,7 +67,7 @@ export class AccessTokens {
   }
 }
 
-/** What it says of itself: which keys to check it with, and no more. */
+/** The unverified `iss`: used only to choose the keys. */
 function issuerOf(decode: (token: string) => JWTPayload, token: string): string {
   try {
     return String(decode(token).iss)
@@ -77,7 +77,7 @@ function issuerOf(decode: (token: string) => JWTPayload, token: string): string 
 }
 
 function subjectOf({ sub, cnf }: JWTPayload): string {
-  // Its proof of possession is not checked here, so a thief could use it (RFC 9449, section 7.1).
+  // Proof of possession is not checked here, so a stolen token could be used (RFC 9449, section 7.1).
   if (cnf !== undefined) throw invalid('is bound to a key of its client, which this server cannot check')
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_LENGTH || /\p{C}/u.test(sub)) {
     throw invalid(`has a sub that is empty, longer than ${MAX_SUBJECT_LENGTH} or not printable`)

@@ -1,8 +1,8 @@
-// Why a bearer token is refused, in the words that its client gets (RFC 6750, section 3.1). Pure.
+// Why a bearer token is refused, as reported to its client (RFC 6750, section 3.1). Pure.
 
 interface RefusalKind {
   status: 401 | 403 | 503
-  /** `error` of the WWW-Authenticate header; missing where the token is not at fault. */
+  /** `error` of the WWW-Authenticate header; missing when the token is not at fault. */
   error?: 'invalid_token' | 'insufficient_scope'
 }
 
@@ -12,7 +12,7 @@ const KINDS = {
   unavailable: { status: 503 },
 } as const satisfies Record<string, RefusalKind>
 
-/** The message goes to a client that has not been let in: it repeats nothing of the token. */
+/** The message goes to an unauthenticated client, so it must not quote the token. */
 export class BearerRefusal extends Error {
   override readonly name = 'BearerRefusal'
   readonly kind: RefusalKind

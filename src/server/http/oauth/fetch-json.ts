@@ -1,11 +1,11 @@
-// Reads a JSON document of an authorization server: whole, bounded, and from exactly the address that was asked.
+// Reads a JSON document of an authorization server: complete, limited in size, without following redirects.
 
-/** A key set with its certificates is far smaller. */
+/** Far above the size of a key set with certificates. */
 const MAX_BYTES = 512 * 1024
 
 /**
  * @param address https, or http on this machine
- * @throws Error that says what came instead of the document
+ * @throws Error that describes the response it got instead
  */
 export async function fetchJson(address: string, signal: AbortSignal): Promise<unknown> {
   if (!isAuthorizationAddress(address)) throw new Error('it names an address that is neither https nor on this machine')
@@ -28,7 +28,7 @@ export async function fetchJson(address: string, signal: AbortSignal): Promise<u
   }
 }
 
-/** Whether keys and metadata may come from there: no other host can answer in its place. */
+/** Whether keys and metadata may be read from this address: https or this machine, so that no other host can answer in its place. */
 function isAuthorizationAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)

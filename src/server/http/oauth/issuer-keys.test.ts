@@ -1,4 +1,4 @@
-// This file verifies what becomes of tokens while an authorization server changes its keys, is slow, is gone, or talks nonsense.
+// This file verifies which tokens are accepted while an authorization server rotates keys, is slow, is down, or returns an invalid response.
 import { expect, it } from 'vitest'
 import { AUDIENCE, newKey, startIssuer } from '../../../../test/support/token-issuer.ts'
 import { createLog } from '../../../log.ts'

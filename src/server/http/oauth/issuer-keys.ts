@@ -1,5 +1,5 @@
-// The public keys of one authorization server. They are kept while it cannot be reached, and looked up again when they are old or a token
-// names one that is not known. Tokens of strangers name unknown keys as often as they like, so that happens only so often.
+// The public keys of one authorization server. They stay in use while it cannot be reached. They are fetched again when they are old or a token
+// names an unknown key. Anyone can send tokens with unknown keys, so fetches are rate-limited.
 import type { createLocalJWKSet, JWTVerifyGetKey } from 'jose'
 import * as z from 'zod'
 import { messageOf } from '../../../errors.ts'
@@ -9,11 +9,11 @@ import { fetchJson } from './fetch-json.ts'
 import { findKeySet } from './issuer-metadata.ts'
 
 export const KEY_TIMES = {
-  /** After that, keys are looked up again while the known ones go on. */
+  /** After this time, keys are fetched again while the known ones stay in use. */
   freshMs: 10 * 60_000,
-  /** Between two look-ups. */
+  /** Minimum time between two fetches. */
   coolDownMs: 10_000,
-  /** For one look-up. */
+  /** Timeout of one fetch. */
   lookUpMs: 5_000,
 }
 
@@ -30,7 +30,7 @@ export class IssuerKeys {
   #lookedUpAt = -Infinity
   #triedAt = -Infinity
   #lookingUp: Promise<void> | undefined
-  /** What was wrong with the last look-up. */
+  /** Why the last fetch failed. */
   #trouble: string | undefined
 
   constructor(issuer: string, log: Log, times: typeof KEY_TIMES = KEY_TIMES) {
@@ -40,8 +40,8 @@ export class IssuerKeys {
   }
 
   /**
-   * The key that a token names.
-   * @throws BearerRefusal 503 when it is not known and the authorization server cannot be asked, JWKSNoMatchingKey when it has no such key
+   * Finds the key that a token names.
+   * @throws BearerRefusal 503 when the key is unknown and the authorization server cannot be reached, JWKSNoMatchingKey when it has no such key
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const { errors } = await import('jose')
@@ -61,7 +61,7 @@ export class IssuerKeys {
     )
   }
 
-  /** Ends when the keys are known, or the log says why not. */
+  /** Resolves when the keys are known or the failure is logged. */
   lookUp(): Promise<void> {
     this.#triedAt = performance.now()
     this.#lookingUp ??= this.#lookUp().finally(() => (this.#lookingUp = undefined))
@@ -79,7 +79,7 @@ export class IssuerKeys {
       const set = keySet.safeParse(await fetchJson(await findKeySet(this.#issuer, signal), signal)).data
       if (!set) throw new Error('its key set is not valid')
       const { createLocalJWKSet } = await import('jose')
-      // Whether each of them is one is seen when it is used.
+      // Each key is validated when it is used.
       this.#keys = createLocalJWKSet(set)
       this.#lookedUpAt = performance.now()
       if (this.#trouble !== undefined) this.#log.info('The keys of an authorization server are known again')
@@ -98,7 +98,7 @@ function since(moment: number): number {
   return performance.now() - moment
 }
 
-/** `fetch` says what went wrong in the cause of its error. */
+/** `fetch` reports the reason in the cause of its error. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error)
 }

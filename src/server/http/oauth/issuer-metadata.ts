@@ -5,7 +5,7 @@ import { fetchJson } from './fetch-json.ts'
 
 const metadataDocument = z.object({ issuer: z.string(), jwks_uri: z.string() })
 
-/** Where its metadata may be, in the order in which it is looked for. */
+/** Possible addresses of its metadata, in the order to try. */
 export function metadataAddresses(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')
@@ -16,14 +16,14 @@ export function metadataAddresses(issuer: string): string[] {
   ].filter((address, index, all) => all.indexOf(address) === index)
 }
 
-/** The address of its key set. @throws Error that says what is wrong with the authorization server */
+/** Returns the address of its key set. @throws Error that says what is wrong with the authorization server */
 export async function findKeySet(issuer: string, signal: AbortSignal): Promise<string> {
   const problems = new Set<string>()
   for (const address of metadataAddresses(issuer)) {
     try {
       const metadata = metadataDocument.safeParse(await fetchJson(address, signal)).data
       if (!metadata) problems.add('its metadata has no issuer or no jwks_uri')
-      // One that speaks for another must not be believed (RFC 8414, section 3.3).
+      // Metadata must not name another issuer (RFC 8414, section 3.3).
       else if (metadata.issuer !== issuer) problems.add('its metadata names another issuer')
       else return metadata.jwks_uri
     } catch (error) {

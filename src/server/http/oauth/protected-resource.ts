@@ -43,7 +43,7 @@ export class ProtectedResource {
     response.end(JSON.stringify(metadata))
   }
 
-  /** The value of WWW-Authenticate. @param refusal missing for a request without a token */
+  /** The value of WWW-Authenticate. @param refusal missing when the request had no token */
   challenge(refusal?: BearerRefusal): string {
     const { resource, scopes } = this.#options
     const { origin, pathname } = new URL(resource())

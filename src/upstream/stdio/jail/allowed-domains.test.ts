@@ -45,6 +45,18 @@ describe('allowed domains', () => {
     expect(allowedDomains({ allowedDomains: ['localhost:80'] }).allowsPrivate('localhost', 80)).toBe(true)
     expect(allowedDomains({ allowedDomains: ['localhost:80'] }).allowsPrivate('localhost', 81)).toBe(false)
   })
+
+  it.each<[string, boolean]>([
+    ['localhost:80', true],
+    ['api.localhost', true],
+    ['127.0.0.1', true],
+    ['[::1]:8080', true],
+    ['8.8.8.8', false],
+    ['192.168.1.5', false],
+    ['*', false],
+  ])('with the allowed domain %s, hasLocal is %s', (entry, expected) => {
+    expect(allowedDomains({ allowedDomains: [entry] }).hasLocal).toBe(expected)
+  })
 })
 
 it.each(['93.184.216.34', '2606:2800:220:1::1', '64:ff9b::5db8:d822'])('the address %s is public', (address) => {

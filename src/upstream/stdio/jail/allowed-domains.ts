@@ -1,20 +1,21 @@
-// Which hosts a jailed server may reach, by the names in its definition. Pure.
+// Decides which hosts a jailed server may reach, by the names in its definition. Pure.
 import { isIP } from 'node:net'
 import { BridgeError } from '../../../errors.ts'
+import { isLoopback } from '../../../text/loopback.ts'
 import { shortName } from '../../../text/short-name.ts'
 
-/** What a definition says of the network, as long as it is neither all nor nothing. */
+/** The network setting of a definition, unless it is true or false. */
 export interface DomainLists {
   allowedDomains: readonly string[]
   deniedDomains?: readonly string[] | undefined
 }
 
 export interface AllowedDomains {
-  /** Whether a name or an address may be connected to at all. */
+  /** Whether connections to a name or address are allowed at all. */
   allows(host: string, port: number): boolean
-  /** Whether it is named as a place inside: only then an address that is not public may be dialled. */
+  /** Whether it is named explicitly as a private host: only then may a non-public address be dialled. */
   allowsPrivate(host: string, port: number): boolean
-  /** Whether this machine itself is among them. */
+  /** Whether an entry names this machine's loopback. */
   readonly hasLocal: boolean
 }
 
@@ -26,7 +27,7 @@ interface Pattern {
 }
 
 /**
- * `*`, `example.com`, `*.example.com` (the names below it) and addresses, each with `:PORT` or for every port.
+ * Parses `*`, `example.com`, `*.example.com` (its subdomains) and addresses, each with `:PORT` or for every port.
  * @throws BridgeError CONFIG_INVALID that names the entry
  */
 export function allowedDomains(lists: DomainLists): AllowedDomains {
@@ -38,11 +39,11 @@ export function allowedDomains(lists: DomainLists): AllowedDomains {
   return {
     allows: (host, port) => some(allowed, host, port) && !some(denied, host, port),
     allowsPrivate: (host, port) => some(inside, host, port),
-    hasLocal: inside.length > 0,
+    hasLocal: inside.some(({ host }) => isLocal(host) || isLoopback(host)),
   }
 }
 
-/** As it is compared: DNS ignores the case and the last dot. */
+/** Normalised for comparison: DNS ignores case and a trailing dot. */
 export function bareHost(host: string): string {
   return host
     .replace(/^\[|\]$/g, '')
@@ -68,7 +69,7 @@ function parse(entry: string): Pattern {
   }
 }
 
-/** A name in another script, as DNS has it. */
+/** An internationalised name in the form that DNS uses. */
 function asciiHost(host: string): string {
   return /^[\x20-\x7e]*$/.test(host) || !URL.canParse(`http://${host}`) ? host : new URL(`http://${host}`).hostname
 }

@@ -1,5 +1,5 @@
-// A jail out of bubblewrap: namespaces of its own, the root read-only, and of the rest what the view shows.
-// Started by root, it becomes an unprivileged user inside: root needs no user namespace to put mounts in place.
+// A jail made with bubblewrap: its own namespaces, a read-only root, and otherwise only what the view shows.
+// Started by root, the server becomes an unprivileged user inside: root needs no user namespace for mounts.
 import { arch } from 'node:os'
 import path from 'node:path'
 import { findPrograms } from '../../../process/find-program.ts'
@@ -9,12 +9,12 @@ import { rootFolders } from './host-root.ts'
 import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from './server-syscalls.ts'
 import { HIDDEN_ROOTS, type Mount } from './view.ts'
 
-/** Whom a server of root's becomes. */
+/** The user id of servers started by root. */
 export const UNPRIVILEGED_UID = 65_534
 
 export interface BubblewrapJail {
   bwrap: string
-  /** Becomes an unprivileged user inside; empty when this process is one. */
+  /** Command prefix that becomes an unprivileged user inside; empty when this process is unprivileged. */
   become: string[]
 }
 
@@ -22,18 +22,18 @@ export interface JailMounts {
   home: { source: string; target: string }
   /** The Unix socket of the filtering proxy. */
   proxySocket: string | undefined
-  /** What of the machine is shown beside its root, and hidden again. */
+  /** Mounts beside the root, in order. */
   mounts: readonly Mount[]
 }
 
-/** Where the socket of the proxy is inside. */
+/** The path of the proxy's socket inside the jail. */
 export const INNER_SOCKET = '/run/sandbridge/proxy.sock'
-/** Of hidden places: what DNS and package managers of some systems keep there, and no secret. */
+/** Exceptions in hidden folders: files that DNS and package managers of some systems need, without secrets. */
 export const SHOWN_AGAIN = ['/var/lib/ca-certificates', '/run/current-system', '/run/systemd/resolve/stub-resolv.conf']
 
 let found: Promise<BubblewrapJail | string> | undefined
 
-/** The jail-maker of this machine, or why there is none; looked for once. Starts a process that ends at once. */
+/** The jail-maker of this machine, or why there is none; probed once. Starts a short-lived process. */
 export function findBubblewrapJail(): Promise<BubblewrapJail | string> {
   return (found ??= probe())
 }
@@ -61,7 +61,7 @@ async function probe(): Promise<BubblewrapJail | string> {
   return stdout === 'through' ? jail : `bubblewrap does not work here: ${stderr || 'it said nothing'}`
 }
 
-/** Arguments of bwrap up to the command. The filter comes on descriptor 3 when `filtered` is set. */
+/** Arguments of bwrap up to the command. With `filtered`, the system call filter is passed on descriptor 3. */
 export async function bubblewrapArguments(
   { become }: BubblewrapJail,
   { home, proxySocket, mounts }: JailMounts,
@@ -69,7 +69,7 @@ export async function bubblewrapArguments(
 ): Promise<string[]> {
   const isRoot = become.length > 0
   const made = new Set<string>()
-  // bwrap closes the folders that it makes on the way to a mount to all others, and root's server is another user.
+  // bwrap creates parent folders of a mount that other users cannot enter, and a server of root is another user.
   const wayTo = (target: string): string[] => (isRoot ? ancestorsOf(target, made) : [])
   const hides = mounts.filter(({ kind }) => kind === 'hide-folder').map(({ target }) => target)
   return [
@@ -94,13 +94,13 @@ export async function bubblewrapArguments(
   ]
 }
 
-/** The program for `--seccomp`. */
+/** The filter program for `--seccomp`. */
 export function serverFilter(): Buffer {
   const rules = { refused: REFUSED_SYSCALLS, ruled: RULED_SERVER_SYSCALLS }
   return refusingFilter(arch() === 'arm64' ? 'arm64' : 'x64', rules)
 }
 
-/** Every folder of the root but the hidden ones: links as they are, the others read-only. */
+/** All root folders except the hidden ones: links as they are, the others read-only. */
 async function rootArguments(): Promise<string[]> {
   const { folders, links } = await rootFolders()
   return [
@@ -109,7 +109,7 @@ async function rootArguments(): Promise<string[]> {
   ]
 }
 
-/** Folders above a target that bwrap has to make, each once. */
+/** The parent folders of a target that bwrap must create, each once. */
 function ancestorsOf(target: string, made: Set<string>): string[] {
   const [, first = '', ...rest] = target.split('/')
   if (!HIDDEN_ROOTS.has(first)) return []

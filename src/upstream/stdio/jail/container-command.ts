@@ -1,4 +1,4 @@
-// Reads a definition that runs a container image with docker or podman, as those of OCI packages do: in a pod, the image itself is what runs. Pure.
+// Parses a definition that runs a container image with docker or podman, as those of OCI packages do: in a pod, the image itself runs. Pure.
 import type { StdioServer } from '../../../config/server-definition.ts'
 
 interface ContainerProgram {
@@ -8,10 +8,10 @@ interface ContainerProgram {
   environment: Record<string, string>
 }
 
-/** Without a meaning for a pod, which has a stdin and is removed. */
+/** Options without a meaning for a pod, which has a stdin and is removed anyway. */
 const NO_MEANING = new Set(['-i', '--interactive', '-i=true', '--interactive=true', '--rm', '--rm=true', '--init'])
 
-/** Undefined for another command. A text says what a pod cannot do. */
+/** Undefined for another command. A text states what a pod cannot do. */
 export function containerCommand({ command, args, env }: StdioServer): ContainerProgram | string | undefined {
   const program = command.replaceAll('\\', '/').split('/').at(-1)
   if ((program !== 'docker' && program !== 'podman') || args[0] !== 'run') return undefined

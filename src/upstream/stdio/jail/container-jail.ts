@@ -1,4 +1,4 @@
-// A jail out of a container: no capabilities, our filter of system calls, the root read-only, and of the machine what the view shows.
+// A jail made with a container: no capabilities, the bridge's system call filter, a read-only root, and of this machine only what the view shows.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../../../errors.ts'
@@ -13,7 +13,7 @@ import { type Mount, HIDDEN_ROOTS } from './view.ts'
 export interface ContainerJail {
   engine: Engine
   image: string
-  /** The machine's own folders, for an image that is empty; missing when the image has programs of its own. */
+  /** The machine's own folders, for an empty image; missing when the image has its own programs. */
   root?: RootFolders | undefined
 }
 
@@ -22,29 +22,29 @@ export interface ContainerOptions {
   labels: Record<string, string>
   home: { source: string; target: string }
   mounts: readonly Mount[]
-  /** Where something is mounted on this machine: a read-only folder that holds one does not make it read-only. */
+  /** Mount points of this machine: mounting a folder read-only does not make mounts inside it read-only. */
   submounts: readonly string[]
   /** The Unix socket of the filtering proxy. */
   proxySocket: string | undefined
-  /** An empty folder and a file without rights, for what is hidden. */
+  /** An empty folder and a file without permissions, to mount over hidden ones. */
   nothing: { folder: string; file: string }
   network: boolean
   cwd: string
-  /** With its values, which only the environment of the engine's command holds. */
+  /** Includes the values, which are passed only in the environment of the engine's command. */
   environment: Readonly<Record<string, string>>
 }
 
-/** As bubblewrap makes them: memory, without a limit of their own. */
+/** Like bubblewrap's: in memory, without a size limit of its own. */
 const TMPFS = 'rw,exec,nosuid,nodev,mode=1777'
-/** The engine's command reads these by itself: a server's values for them are given to the server alone. None of them is a secret. */
+/** Variables that the engine's command itself reads: a server's values for them must not reach it. They are not secrets. */
 const ENGINE_VARIABLES =
   /^(?:PATH|HOME|TMPDIR|LD_\w+|XDG_\w+|DBUS_\w+|GODEBUG|_?CONTAINERS?_\w+|DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS\w*|API_VERSION))$/
-/** An engine passes all variables that begin like a name with a star behind it. */
+/** Names that an engine accepts; with a trailing star, an engine would pass all variables with that prefix. */
 const VARIABLE = /^[A-Za-z_][\w.-]*$/
-/** What the docker command copies from the user's configuration into every container, passwords included, unless it is given. */
+/** Variables that the docker command copies, including passwords, from the user's configuration into every container unless they are set. */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
-/** Arguments of the engine's command, beginning with `run`. @throws BridgeError CONFIG_INVALID for a path that no engine can mount */
+/** Arguments of the engine's command, starting with `run`. @throws BridgeError CONFIG_INVALID for a path that no engine can mount */
 export function containerArguments(
   jail: ContainerJail,
   options: ContainerOptions,
@@ -65,7 +65,7 @@ export function containerArguments(
     '--cap-drop=ALL',
     '--log-driver=none',
     '--security-opt=no-new-privileges',
-    // SELinux would refuse what is mounted, and relabelling it would change the machine's own files.
+    // SELinux would refuse the mounted files, and relabelling would change the machine's own files.
     '--security-opt=label=disable',
     `--security-opt=seccomp=${enginePath(serverProfile(), engine)}`,
     ...userArguments(engine),
@@ -88,7 +88,7 @@ export function containerArguments(
   ]
 }
 
-/** The environment of the engine's own command: what it needs, and what it hands on. */
+/** The environment of the engine's command: its own variables, and those that it passes on. */
 export function engineEnvironment(environment: Readonly<Record<string, string>>): Record<string, string> {
   const handed = Object.entries(environment).filter(([name]) => !ENGINE_VARIABLES.test(name))
   const own = Object.entries(process.env).filter((one): one is [string, string] => one[1] !== undefined)
@@ -104,7 +104,7 @@ function variableArguments({ dialect }: Engine, environment: Readonly<Record<str
   ].flatMap((variable) => ['--env', variable])
 }
 
-/** Files that the server makes belong to the user of the bridge. Root's servers become another user. */
+/** Files of the server belong to the bridge's user. A server of root becomes another user. */
 function userArguments({ dialect, rootless }: Engine): string[] {
   if (rootless) return dialect === 'podman' ? ['--userns=keep-id'] : ['--user=0:0']
   const uid = process.getuid?.() ?? 1000
@@ -116,13 +116,13 @@ function serverProfile(): string {
   return profileFile('seccomp-servers.json', () => refusingProfile(REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS))
 }
 
-/** Everything that is put in place, each target once: engines order them by themselves. */
+/** All mounts, each target once: engines order them themselves. */
 function allMounts(root: RootFolders | undefined, options: ContainerOptions): Mount[] {
   const { home, mounts, submounts, proxySocket } = options
   const read = (place: string): Mount => ({ kind: 'read', source: place, target: place })
   const shown = root ? [...root.folders, ...SHOWN_AGAIN.filter((place) => existsSync(place))].map(read) : []
   const others = mounts.filter(({ kind }) => kind !== 'read')
-  // What the root shows already is not shown once more.
+  // Leave out what the root already shows.
   const needed = mounts.filter(
     (mount) => !(root && mount.kind === 'read' && isShown(mount) && !others.some((one) => isBelow(one, mount.target))),
   )

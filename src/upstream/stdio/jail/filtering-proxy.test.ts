@@ -1,4 +1,4 @@
-// This file verifies that the proxy dials the addresses that it has checked, whatever a name leads to a moment later.
+// This file verifies that the proxy dials the addresses it has checked, even if DNS changes immediately afterwards.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { allowedDomains } from './allowed-domains.ts'
 import { type LookupAll, startFilteringProxy } from './filtering-proxy.ts'
 
-/** A proxy whose names lead where `answers` say, one lookup after the other. */
+/** A proxy whose lookups return `answers`, one after the other. */
 async function proxyWith(allowed: string[], answers: string[][]) {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
   const socketPath = path.join(folder, 's')

@@ -1,5 +1,5 @@
-// The only way out of a jail whose network is filtered: an HTTP proxy on a Unix socket that connects to allowed hosts and to nothing else.
-// It resolves names itself and dials the addresses that it has checked, so that a name cannot be pointed elsewhere in between.
+// The only way out of a jail with a filtered network: an HTTP proxy on a Unix socket that connects only to allowed hosts.
+// It resolves names itself and dials the addresses that it has checked, so that DNS cannot be changed in between.
 import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
@@ -23,16 +23,16 @@ export type LookupAll = (
 ) => void
 
 export interface FilteringProxyOptions {
-  /** Where to listen: the path of a Unix socket. */
+  /** Path of the Unix socket to listen on. */
   socketPath: string
   domains: AllowedDomains
-  /** Told of a host that was refused, in a form that can be shown, and why. */
+  /** Receives a refused host, safe to display, and the reason. */
   onRefused: (host: string, reason: string) => void
   lookup?: LookupAll
 }
 
 export interface FilteringProxy {
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): void
 }
 
@@ -41,7 +41,7 @@ interface Target {
   port: number
 }
 
-/** @throws NodeJS.ErrnoException when the socket cannot be made */
+/** @throws NodeJS.ErrnoException when the socket cannot be created */
 export async function startFilteringProxy(options: FilteringProxyOptions): Promise<FilteringProxy> {
   const { socketPath, domains, onRefused, lookup = systemLookup } = options
   const open = new Set<Duplex>()
@@ -49,7 +49,7 @@ export async function startFilteringProxy(options: FilteringProxyOptions): Promi
     open.add(stream)
     stream.once('close', () => open.delete(stream))
   }
-  /** Undefined when it may be dialled, else why not. */
+  /** Undefined when the target may be dialled, otherwise the reason. */
   const refusal = ({ host, port }: Target): string | undefined => {
     const reason = domains.allows(host, port)
       ? isIP(host) && !isPublicAddress(host) && !domains.allowsPrivate(host, port)
@@ -116,7 +116,7 @@ export async function startFilteringProxy(options: FilteringProxyOptions): Promi
   }
 }
 
-/** A request for an `http:` address, as a client sends it to a proxy. */
+/** Forwards a request for an `http:` address in the form that clients send to a proxy. */
 function forward(
   request: IncomingMessage,
   response: ServerResponse,
@@ -138,7 +138,7 @@ function forward(
     createConnection: () => dial(target),
     method: request.method ?? 'GET',
     path: `${url.pathname}${url.search}`,
-    // What was checked is what is asked for.
+    // Request exactly the host that was checked.
     headers: { ...headers, host: url.host, connection: 'close' },
   })
   outgoing.on('response', (incoming) => {
@@ -161,7 +161,7 @@ class RefusedAddressError extends Error {
   }
 }
 
-/** `host:port` of a CONNECT, which may be `[::1]:443`. */
+/** Parses `host:port` of a CONNECT, including `[::1]:443`. */
 function authority(text: string): Target | undefined {
   const match = /^(\[[0-9a-f:.]+\]|[^:/?#@\s]{1,255}):(\d{1,5})$/i.exec(text)
   const port = Number(match?.[2])
@@ -183,7 +183,7 @@ function listen(server: Server, socketPath: string): Promise<void> {
     server.once('error', reject)
     server.listen(socketPath, () => {
       server.off('error', reject)
-      // A broken connection is the business of that connection.
+      // A broken connection affects only that connection.
       server.on('error', () => {})
       server.on('clientError', (_, socket) => socket.destroy())
       resolve()

@@ -1,10 +1,10 @@
-// Finds the program that a server is started with, and the folders that it and its interpreter lie in.
+// Finds the program that starts a server, and the folders of the program and its interpreter.
 import { constants } from 'node:fs'
 import { access, open, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 
 /**
- * The full path of a command, as the system would find it.
+ * The full path of a command, found like the operating system does.
  * @throws NodeJS.ErrnoException ENOENT, EACCES
  */
 export async function findCommand(command: string, cwd: string, searchPath: string): Promise<string> {
@@ -21,7 +21,7 @@ export async function findCommand(command: string, cwd: string, searchPath: stri
   throw Object.assign(new Error('the command was not found'), { code: 'ENOENT' })
 }
 
-/** Folders that a program needs to be read: its own, that of the file it leads to, and those of the interpreter its first line names. */
+/** Folders that must be readable for a program: its own, that of its link target, and those of the interpreter in its first line. */
 export async function foldersOfProgram(file: string, searchPath: string): Promise<string[]> {
   const real = await realpath(file)
   const interpreter = await interpreterOf(real, searchPath)
@@ -29,7 +29,7 @@ export async function foldersOfProgram(file: string, searchPath: string): Promis
   return [file, real, ...next].flatMap((one) => [one, installationOf(one)])
 }
 
-/** `/home/me/.nvm/versions/node/v24` of `…/v24/bin/node`, and of a script below `…/v24/lib/node_modules`. */
+/** `/home/me/.nvm/versions/node/v24` for `…/v24/bin/node`, and for a script below `…/v24/lib/node_modules`. */
 function installationOf(file: string): string {
   const [before] = file.split('/lib/node_modules/')
   if (before !== undefined && before !== file) return before

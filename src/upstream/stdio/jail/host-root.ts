@@ -1,5 +1,5 @@
-// The machine's own root folders for containers: an image of empty folders, which the folders of the machine are mounted on. So a jailed server
-// runs with the programs that are installed here, and no image has to come from elsewhere.
+// The machine's own root folders for containers: an image of empty folders, over which the machine's folders are mounted. A jailed server thus
+// runs with the programs installed here, without pulling an image.
 import { createHash } from 'node:crypto'
 import { readdir, readlink } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,11 +10,11 @@ import { HIDDEN_ROOTS } from './view.ts'
 export interface RootFolders {
   /** Full paths. */
   folders: string[]
-  /** Full paths, and what they hold. */
+  /** Full paths and their targets. */
   links: [file: string, target: string][]
 }
 
-/** What of the machine's root a jail shows. */
+/** The root folders of the machine that a jail shows. */
 export async function rootFolders(): Promise<RootFolders> {
   const shown = (await readdir('/', { withFileTypes: true })).filter(({ name }) => !HIDDEN_ROOTS.has(name))
   const links = shown.filter((entry) => entry.isSymbolicLink()).map(({ name }) => path.join('/', name))
@@ -25,8 +25,8 @@ export async function rootFolders(): Promise<RootFolders> {
 }
 
 /**
- * The image of empty folders, made when it is not there: a few kilobytes, and no registry is asked.
- * @returns its name, or why there is none
+ * Ensures that the image of empty folders exists: a few kilobytes, made without a registry.
+ * @returns its name, or why it could not be made
  */
 export async function ensureRootImage(
   { command }: Engine,
@@ -43,7 +43,7 @@ export async function ensureRootImage(
 
 const BLOCK = 512
 
-/** As a tar archive. The modes of /tmp and /var are those of what is mounted there: some engines take them from the image. */
+/** The image as a tar archive. /tmp and /var have the modes of their later mounts: some engines take the modes from the image. */
 function rootArchive({ folders, links }: RootFolders): Buffer {
   const entries = [
     ...folders.map((folder) => header(folder, { mode: 0o755 })),

@@ -1,4 +1,4 @@
-// What makes jails on this machine: bubblewrap, or a container of podman or docker. Looked for at the first need, and once.
+// Finds what makes jails on this machine: bubblewrap, or a container of podman or docker. Probed on first use, once.
 import { randomBytes } from 'node:crypto'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -24,9 +24,9 @@ const PROBE_TIMEOUT_MS = 60_000
 const found = new Map<string, Promise<JailMaker | string>>()
 
 /**
- * What makes a jail, or why nothing does. bubblewrap comes first, then podman and docker. Starts processes and containers that end at once.
- * @param image what the server runs in; then it is a container. Nothing is pulled.
- * @param names replaced in tests of machines that a test cannot have
+ * Returns what makes a jail, or why nothing does. Tries bubblewrap, then podman and docker. Starts short-lived processes and containers.
+ * @param image of the server; it then runs in a container. Images are not pulled.
+ * @param names replaced in tests, for machines that a test cannot have
  */
 export async function findJailMaker(
   image?: string,
@@ -40,7 +40,7 @@ export async function findJailMaker(
     if (!maker) found.set(key, (maker = probe(name, image)))
     const made = await maker
     if (typeof made !== 'string') return made
-    // An engine can be started, and an image be pulled, while the bridge runs.
+    // An engine may be started, and an image pulled, while the bridge runs.
     if (name !== 'bubblewrap') found.delete(key)
     reasons.push(made)
   }
@@ -52,7 +52,7 @@ async function probe(name: JailMakerName, image: string | undefined): Promise<Ja
     const bubblewrap = await findBubblewrapJail()
     return typeof bubblewrap === 'string' ? bubblewrap : { name, bubblewrap }
   }
-  // What watches over its containers is a shell, and paths of Windows mean nothing in them.
+  // The watchdog of its containers is a shell, and Windows paths mean nothing inside a container.
   if (process.platform === 'win32') return `${name} makes no jails on Windows, only inside WSL`
   const { engine, verdict } = await probeEngine(name)
   if (!engine) return verdict
@@ -68,7 +68,7 @@ async function withImage(engine: Engine, image: string): Promise<ContainerJail |
   return `${engine.command} has no image ${image}${state === 'pullable' ? `; run \`${command}\`` : ''}`
 }
 
-/** Whether a container can run programs of this machine: it says the word that lies in a folder of ours. */
+/** Checks whether a container can run programs of this machine: it must print the word in a file that the bridge mounts. */
 async function withOwnPrograms(engine: Engine): Promise<ContainerJail | string> {
   if (process.platform !== 'linux')
     return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or MCP_BRIDGE_JAIL_IMAGE`

@@ -1,8 +1,8 @@
-// What is put in the place of hidden files and folders in a container: an engine hides with what there is on the disk.
+// What is mounted over hidden files and folders in a container: an engine can only mount existing files.
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Makes an empty folder, and a file without permissions, inside a folder of ours. */
+/** Creates an empty folder and a file without permissions in a folder of the jail. */
 export async function makeNothing(inside: string): Promise<{ folder: string; file: string }> {
   const nothing = { folder: path.join(inside, 'no-folder'), file: path.join(inside, 'no-file') }
   await mkdir(nothing.folder)

@@ -1,4 +1,4 @@
-// Turns the start of a server into a start inside a jail, or fails: a server that was told to be jailed never runs without one.
+// Converts the start of a server to a start inside a jail, or fails: a server that must be jailed never runs without a jail.
 import { chmod, chown, rm } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import path from 'node:path'
@@ -16,25 +16,25 @@ import { behindRelay, proxyVariables } from './launcher.ts'
 import { startContainer } from './start-container.ts'
 import { type Mount, viewFor } from './view.ts'
 
-/** Where jails are made. */
+/** Where and how jails are made. */
 export interface JailPlace {
-  /** The user's home folder, which no jail shows. */
+  /** The user's home folder, which jails hide. */
   home: string
-  /** Where the bridge keeps what is the user's, with a home folder for each jailed server. */
+  /** The bridge's state folder, which contains a home folder for each jailed server. */
   stateDir: string
   /** The image of servers whose definition names none. Missing means the programs of this machine. */
   image?: string | undefined
-  /** Starts a server in a pod of a cluster instead, and so every server. */
+  /** Starts servers in pods of a cluster instead. When set, every jailed server is started this way. */
   startProgram?: ((program: Program) => Promise<StartedProgram>) | undefined
-  /** What may make jails; missing means whatever there is. */
+  /** The allowed jail-makers; missing means all. */
   makers?: readonly JailMakerName[]
-  /** Folders and files of the bridge and of other servers. Read when a server is started. */
+  /** Folders and files of the bridge and of other servers. Read whenever a server is started. */
   hidden: () => readonly string[]
-  /** A server tried to reach a host that it may not reach. */
+  /** A server tried to reach a host that is not allowed. */
   onRefused: (server: string, host: string, reason: string) => void
 }
 
-/** How a process is started instead. */
+/** How to start a process instead. */
 export interface Launch {
   command: string
   args: string[]
@@ -45,17 +45,17 @@ export interface Launch {
 
 export interface Jail {
   launch: Launch
-  /** Frees what the process does not free itself, after its end. Resolves when nothing of it is left. Never rejects. */
+  /** Frees what remains after the process has exited. Resolves when nothing is left. Never rejects. */
   release: () => Promise<void>
 }
 
-/** Variables that name folders of the real home. */
+/** Variables that name folders in the real home. */
 const HOME_FOLDERS = /^(?:XDG_\w+|TMPDIR)$/
 const MAX_REFUSALS_TOLD = 20
 
 /**
  * @param server with its placeholders filled in
- * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException when the command is not there
+ * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException when the command does not exist
  */
 export async function openJail(
   name: string,
@@ -71,7 +71,7 @@ export async function openJail(
   const { sandbox } = server
   const { network = false } = sandbox
   const domains = typeof network === 'boolean' ? undefined : allowedDomains(network)
-  // Sockets of this machine do not reach into a virtual machine.
+  // Unix sockets of this machine do not work inside a virtual machine.
   if (domains && process.platform !== 'linux')
     throw unavailable(name, `${maker.name} filters no network here; only \`"network": true\` and \`false\` work`)
   const inImage = image !== undefined
@@ -126,12 +126,12 @@ export async function openJail(
   }
 }
 
-/** What a jail is started with, whatever it is made of. */
+/** The parameters of a jail, for every jail-maker. */
 export interface JailStart {
   home: { source: string; target: string }
   mounts: readonly Mount[]
   proxySocket: string | undefined
-  /** The network of this machine. */
+  /** Whether it uses the network of this machine. */
   network: boolean
   cwd: string
   command: readonly string[]
@@ -155,20 +155,20 @@ async function startBubblewrap(
   }
 }
 
-/** Whom the files of root's servers belong to; the servers of others are their own. */
+/** The owner of files of root's servers; for other users, files keep their owner. */
 function ownerFor(maker: JailMaker): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   return maker.name === 'bubblewrap' ? UNPRIVILEGED_UID : (maker.container.engine.hostUid ?? UNPRIVILEGED_UID)
 }
 
-/** Of our own environment, what does not name programs and folders of this machine. */
+/** The bridge's environment without variables that name programs and folders of this machine. */
 function imageEnvironment(): Record<string, string> {
   const { proxies, certificates, registries } = NETWORK_VARIABLES
   const kept = new Set([...proxies, ...certificates, ...registries, 'LANG', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'])
   return Object.fromEntries(Object.entries(passedEnvironment()).filter(([variable]) => kept.has(variable)))
 }
 
-/** @param proxies what takes the place of the machine's own proxy settings; undefined leaves them */
+/** @param proxies replaces the machine's own proxy settings; undefined keeps them */
 function environment(
   passed: Record<string, string>,
   server: StdioServer,
@@ -184,7 +184,7 @@ function environment(
   return { ...Object.fromEntries(kept), HOME: home, TMPDIR: '/tmp', ...proxies }
 }
 
-/** What npx, uvx and the server itself keep; it lasts, so that the next start downloads nothing. */
+/** The home folder for files of npx, uvx and the server. It is kept, so that the next start downloads nothing. */
 async function privateHome(name: string, stateDir: string, owner: number | undefined): Promise<string> {
   const folder = jailHome(name, stateDir)
   await makePrivateFolder(path.dirname(folder))
@@ -193,7 +193,7 @@ async function privateHome(name: string, stateDir: string, owner: number | undef
   return folder
 }
 
-/** Where the home folder of a jailed server is, if it has one. */
+/** The home folder of a jailed server, whether or not it exists. */
 export function jailHome(name: string, stateDir: string): string {
   const readable = name.replaceAll(/[^\w.-]/g, '_').slice(0, 40)
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
@@ -214,7 +214,7 @@ async function openProxy(
     tell(host, reason)
   }
   const proxy = await startFilteringProxy({ socketPath, domains, onRefused })
-  // Its folder is closed to all others; inside, root's servers are another user.
+  // Its folder is closed to other users; inside the jail, root's servers are another user.
   await chmod(socketPath, 0o666)
   return { ...proxy, socketPath }
 }

@@ -1,4 +1,4 @@
-// Which addresses are on the public internet. A jailed server reaches no other: not this machine, its network, or a cloud's metadata. Pure.
+// Decides whether an address is on the public internet. A jailed server reaches no others: not this machine, its network or cloud metadata. Pure.
 import { BlockList, isIP } from 'node:net'
 import { embeddedIpv4 } from '../../../text/embedded-ipv4.ts'
 
@@ -24,12 +24,12 @@ for (const [network, prefix] of [
   special.addSubnet(network, prefix, 'ipv4')
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
-// NAT64, RFC 6052: on networks without IPv4, every public name leads here.
+// NAT64, RFC 6052: on networks without IPv4, every public name resolves to this range.
 globalUnicast.addSubnet('64:ff9b::', 96, 'ipv6')
 special.addSubnet('2001:db8::', 32, 'ipv6')
 special.addSubnet('3fff::', 20, 'ipv6')
 
-/** Whether an address is one of the public internet. One that carries another address is judged by both. */
+/** Whether an address is public. For an address that embeds another one, both must be. */
 export function isPublicAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '')
   const family = isIP(plain)

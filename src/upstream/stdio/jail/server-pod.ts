@@ -1,11 +1,11 @@
-// What a server's definition means for a pod: its image and program, and its network. What a pod cannot have is refused: a server that was told to be
-// jailed in some way never runs in another.
+// Converts a server's definition for a pod: its image, program and network. Refuses what a pod cannot provide: a server never runs in a weaker
+// jail than its definition asks for.
 import { IMAGE_NAME, type ServerSandbox, type StdioServer } from '../../../config/server-definition.ts'
 import { BridgeError } from '../../../errors.ts'
 import type { Program } from '../../../sandbox/provider.ts'
 import { containerCommand } from './container-command.ts'
 
-/** As a key of a Secret and a variable of a container. */
+/** Valid as a key of a Secret and as a variable of a container. */
 const VARIABLE = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/
 
 /**
@@ -38,7 +38,7 @@ export function programInPod(name: string, server: StdioServer, fallback?: strin
   return { ...program, image: program.image, name, folder, hasNetwork: hasNetwork(name, sandbox) }
 }
 
-/** A policy of the cluster knows addresses, and no names of hosts. */
+/** A network policy of the cluster supports addresses, not host names. */
 function hasNetwork(name: string, { network = false }: ServerSandbox): boolean {
   if (typeof network === 'boolean') return network
   const { allowedDomains, deniedDomains = [] } = network

@@ -1,4 +1,4 @@
-// Starts a server in a container, and sees to it that nothing of the container is left when the server or the bridge has ended.
+// Starts a server in a container, and ensures that the container is removed when the server or the bridge has ended.
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { runCommand } from '../../../process/run-command.ts'
@@ -9,14 +9,14 @@ import { makeNothing } from './nothing.ts'
 import type { Jail, JailStart } from './open-jail.ts'
 
 const REMOVE_TIMEOUT_MS = 15_000
-/** Arguments: a folder that goes, too, and the command. Again later: a container can only be removed when it is made. */
+/** Arguments: a folder to delete, and the command that removes the container. Retried later: a container can only be removed once it exists. */
 const SCRIPT = `
 folder=$1; shift
 read -r _ && exit 0
 "$@"; rm -rf -- "$folder"; sleep 3; "$@"; sleep 10; "$@"
 `
 
-/** @param folder a folder of the jail's own, which goes with it */
+/** @param folder the jail's own folder, which is deleted with it */
 export async function startContainer(
   { container }: JailMaker & { name: 'podman' | 'docker' },
   start: JailStart,
@@ -47,8 +47,8 @@ export async function startContainer(
 }
 
 /**
- * Mount points of this machine, without those that are read-only; empty where there is no /proc. An engine that mounts a folder
- * read-only leaves those inside it as they are.
+ * The writable mount points of this machine; empty without /proc. An engine that mounts a folder read-only does not change mounts
+ * inside it.
  */
 async function writableMountPoints(): Promise<string[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')
@@ -62,16 +62,16 @@ async function writableMountPoints(): Promise<string[]> {
 }
 
 /**
- * Removes a container when the bridge is gone, however it ended: a shell waits for the other end of its stdin to close. The engine keeps a
- * container alive whose server does not end with its stdin. `dismiss` ends the shell once the bridge has removed the container itself.
+ * Removes a container when the bridge is gone, however it ended: a shell waits for its stdin to close. The engine would keep a container alive
+ * whose server does not exit when stdin closes. `dismiss` ends the shell after the bridge itself has removed the container.
  */
 function watchContainer(removal: readonly string[], folder: string): { dismiss(): void } {
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', folder, ...removal], {
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',
-    // The script needs rm and sleep, whatever the PATH of the bridge is.
+    // The script needs rm and sleep, even if they are not in the bridge's PATH.
     env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
-    // Ctrl-C in the bridge's terminal is not for it.
+    // Ctrl-C in the bridge's terminal must not reach it.
     detached: true,
   })
   child.on('error', () => {})

@@ -1,4 +1,4 @@
-// What a jailed server sees of this machine: which folders, read-only or not, and what of them is hidden. It looks at the disk and changes nothing.
+// What a jailed server sees of this machine: which folders, whether writable, and what is hidden in them. Reads the disk and changes nothing.
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { ServerSandbox, StdioServer } from '../../../config/server-definition.ts'
@@ -10,40 +10,40 @@ export interface ViewRequest {
   /** With its placeholders filled in. */
   server: StdioServer
   sandbox: ServerSandbox
-  /** Where it runs. */
+  /** Its working directory. */
   cwd: string
   home: string
   /** PATH. */
   searchPath: string
-  /** Where the bridge keeps what is the user's. */
+  /** The bridge's state folder. */
   stateDir: string
   /** Other folders and files of the bridge, and config files with other servers' secrets. */
   hidden: readonly string[]
-  /** Files that it must be able to read whatever else is hidden, such as certificates. */
+  /** Files that stay readable whatever else is hidden, such as certificates. */
   files: readonly string[]
-  /** It runs in an image, whose programs and folders are there in place of this machine's. */
+  /** It runs in an image with its own programs and folders. */
   inImage?: boolean
 }
 
-/** Something that is put in place, in this order. `source` is free of links. */
+/** One mount; the order matters. `source` contains no symbolic links. */
 export interface Mount {
   kind: 'read' | 'write' | 'hide-folder' | 'hide-file'
   source: string
   target: string
 }
 
-/** Of the root, what no jail shows: other users' files, temporary files, and where sockets lie. */
+/** Root folders that no jail shows: other users' files, temporary files, and folders with sockets. */
 export const HIDDEN_ROOTS: ReadonlySet<string> = new Set(
   'proc dev sys run tmp var home root mnt media boot lost+found Users Volumes'.split(' '),
 )
 
-/** Of those, where users keep their own files. In an image, the other folders are the image's. */
+/** The hidden root folders that contain users' files. In an image, the other folders are the image's. */
 const USER_ROOTS = /^\/(?:home|root|Users|Volumes|mnt|media|tmp|private)\//
 
 const isOfUser = (file: string): boolean => USER_ROOTS.test(file)
 
 export interface View {
-  /** The full path of the program; of one in an image, its name. */
+  /** The full path of the program; for an image, its name. */
   command: string
   mounts: Mount[]
 }
@@ -53,7 +53,7 @@ interface ResolvedPath {
   isFolder: boolean
 }
 
-/** @throws BridgeError CONFIG_INVALID for a sandbox that opens too much; NodeJS.ErrnoException when the command is not there */
+/** @throws BridgeError CONFIG_INVALID for a sandbox that exposes too much; NodeJS.ErrnoException when the command does not exist */
 export async function viewFor(request: ViewRequest): Promise<View> {
   const { server, sandbox, cwd, home, searchPath, inImage = false } = request
   const { allowRead = [], allowWrite = [], denyRead = [], denyWrite = [] } = sandbox.filesystem ?? {}
@@ -76,7 +76,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const asked = await placesOf([...allowRead, ...allowWrite])
   const unwritable = await placesOf(denyWrite)
 
-  // A path that a definition only happens to contain does not open a private place. Servers may lie in the state folder.
+  // A path that merely occurs in a definition does not expose a private place. Servers may be installed in the state folder.
   const implied = (await mountsOf('read', named)).filter(
     ({ source }) => !isIn(secrets, source) && !own.some(({ real }) => real === source),
   )
@@ -95,7 +95,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   }
 }
 
-/** Whether a folder is another one, or holds it. */
+/** Whether a folder equals or contains another one. */
 function holds(outer: string, inner: string): boolean {
   const relative = path.relative(outer, inner)
   return relative === '' || (relative !== '..' && !relative.startsWith('../') && !path.isAbsolute(relative))
@@ -116,7 +116,7 @@ async function refuseTooMuch(folders: readonly string[], { home, stateDir, hidde
   }
 }
 
-/** What arguments name: the folder, or for a script the project that it belongs to. */
+/** Folders that arguments name; for a script, the project that it belongs to. */
 function namedFolders(args: readonly string[], cwd: string): string[] {
   return args.flatMap((argument) => {
     const text = argument.startsWith('-') ? (/=(.+)$/s.exec(argument)?.[1] ?? '') : argument
@@ -127,7 +127,7 @@ function namedFolders(args: readonly string[], cwd: string): string[] {
   })
 }
 
-/** A script is started from its project, whose other files it imports: `…/build/index.js`, `…/src/server.py`. */
+/** A script imports other files of its project: `…/build/index.js`, `…/src/server.py`. */
 function projectOf(file: string): string[] {
   if (!/\.(?:[cm]?[jt]s|py)$/.test(file)) return []
   const folder = path.dirname(file)
@@ -155,8 +155,8 @@ async function placesOf(named: readonly string[]): Promise<ResolvedPath[]> {
 }
 
 /**
- * A place is hidden wherever a folder that holds it is shown. Of the home folder nothing is that was not opened.
- * @param home undefined where nothing of the root is shown
+ * Hides each place in every shown folder that contains it. In the home folder, only opened folders are shown.
+ * @param home undefined when the machine's root is not shown
  */
 function hidesOf(places: readonly ResolvedPath[], opened: readonly Mount[], home: string | undefined): Mount[] {
   return places.flatMap(({ real, isFolder }) => {
@@ -179,7 +179,7 @@ const isIn = (places: readonly ResolvedPath[], file: string): boolean => places.
 
 const STRENGTH: Record<Mount['kind'], number> = { read: 0, write: 1, 'hide-folder': 3, 'hide-file': 3 }
 
-/** Outer folders first, so that what is said of a folder inside another holds there. Nothing is put in place twice. */
+/** Outer folders first, so that mounts inside them apply on top. Each target is mounted once. */
 function inOrder(mounts: readonly Mount[]): Mount[] {
   const depth = (target: string): number => target.split('/').length
   const byTarget = new Map<string, Mount>()
