@@ -1,4 +1,4 @@
-"""Compiles the kernel's sources: a JSON object, path -> text, on stdin. Prints what sandbox_init.py takes in their place, in base64."""
+"""Compiles the kernel's sources (a JSON object, path -> text, on stdin). Prints the bytecode for sandbox_init.py, in base64."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ import sys
 from importlib._bootstrap_external import MAGIC_NUMBER
 
 files = json.load(sys.stdin)
-# Each by itself, so that a kernel loads no more of it than it imports.
+# Each file separately, so that a kernel loads only the modules it imports.
 code = {
     path: marshal.dumps(compile(text, "/sandbridge/" + path, "exec", dont_inherit=True)) for path, text in files.items()
 }

@@ -1,25 +1,25 @@
-"""Forks sandboxes for bubblewrap: a process that has imported the kernel, once, in place of a Python started for each of them.
+"""Forks sandboxes for bubblewrap, from a process that has imported the kernel once, instead of starting a Python for each.
 
-Sent behind sandbox_memory.py and sandbox_init.py, and started by bubblewrap: it is the first process of a PID namespace and sees
-the read-only system that sandboxes see, no network and no file of the host. Each sandbox is forked into namespaces of its own,
+Sent after sandbox_memory.py and sandbox_init.py, and started by bubblewrap: it is the first process of a PID namespace and sees
+the read-only system that sandboxes see, without network or host files. Each sandbox is forked into its own namespaces,
 gets its own /proc and its own writable folders, and loses every capability before its kernel reads a byte. This process has one
 thread, holds no secret, and reads nothing from a sandbox.
 
 Argument: words such as slots=16, namely
   id            for people who look at a list of processes
-  slots         how many sandboxes it can make: so many groups of descriptors are open, from FIRST_FD on
+  slots         number of sandboxes it can make: as many groups of descriptors are open, from FIRST_FD on
 
-It reads from its input three lengths of ten digits each, then the kernel, its bytecode (as sandbox_init.py has them) and the
-system call filter, which are of these lengths, and then lines:
-  start SLOT WORDS   make a sandbox on that slot's descriptors; the words of sandbox_init.py, and
-                       folders=/tmp:64,/workspace:128  its writable folders, and the size of each in MiB
-                       hold=1  let it wait for one byte on its input before it starts its kernel
-  kill SLOT          end it
+It reads from stdin three lengths of ten digits each, then the kernel, its bytecode (both as for sandbox_init.py) and the
+system call filter, with these lengths, and then lines:
+  start SLOT WORDS   make a sandbox on that slot's descriptors; words of sandbox_init.py, and
+                       folders=/tmp:64,/workspace:128  its writable folders with their sizes in MiB
+                       hold=1  wait for one byte on its stdin before it starts its kernel
+  kill SLOT          kill it
 and writes lines:
-  up                 from now on it forks
-  made SLOT PID      the walls of the sandbox are up; its first process as this process sees it
+  up                 ready to fork
+  made SLOT PID      the sandbox is isolated; its first process id in this process's namespace
   failed SLOT TEXT   it could not be made: a system call was refused
-  ended SLOT CODE    exit code of its first process, or the number of a signal with a minus
+  ended SLOT CODE    exit code of its first process, or minus the number of a signal
 """
 
 import _signal as signal
@@ -30,7 +30,7 @@ from collections.abc import Callable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # Sent in front of this file.
+    # Sent before this file.
     from sandbox_init import (
         close_inherited,
         libc,
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
         run_sandbox,
     )
 
-# stdin, stdout, stderr and bell of each slot. Partner of fork-server.ts.
+# Descriptors of a slot: stdin, stdout, stderr and bell. Must match fork-server.ts.
 FIRST_FD = 3
 FDS_EACH = 4
-SIZE_DIGITS = 10  # partner of native-kernel.ts
+SIZE_DIGITS = 10  # must match native-kernel.ts
 BELL = 3
 REPORT = 4
 
-# What a kernel has loaded by the end of its first cell.
+# Modules that a kernel has loaded by the end of its first cell.
 WARM = (
     "sandbridge_kernel.serve",
     "sandbridge_kernel.port_pipe",
@@ -71,7 +71,7 @@ def serve() -> None:
     import gc
 
     config = parse_words(sys.argv[1])
-    # A collection would write to each object, and each sandbox would get its own copy of their pages.
+    # A collection writes to every object, and each sandbox would get its own copy of their pages.
     gc.disable()
     load_library()
     kernel_bytes, code_bytes, filter_bytes = [int(read_exactly(0, SIZE_DIGITS)) for _ in range(3)]
@@ -84,19 +84,19 @@ def serve() -> None:
 
 
 def load_ahead() -> None:
-    """Import what every kernel needs, and nothing that few do."""
+    """Import what every kernel needs, and nothing that only few need."""
     from importlib import import_module
 
     for name in WARM:
         import_module(name)
-    # A cell that wants it loads it, as in every other sandbox. `libc` keeps what it has.
+    # Cells import ctypes themselves, as in every other sandbox. `libc` keeps its reference.
     libc()
     for name in [name for name in sys.modules if name.partition(".")[0] == "ctypes"]:
         del sys.modules[name]
 
 
 class Walls:
-    """What bubblewrap does for a sandbox, for a process that it has given a system to see."""
+    """Isolates a sandbox as bubblewrap does, inside the system that bubblewrap set up for this process."""
 
     def __init__(self, seccomp: bytes) -> None:
         class Program(ctypes.Structure):
@@ -105,25 +105,25 @@ class Walls:
         self.instructions = ctypes.create_string_buffer(seccomp, len(seccomp))
         self.program = Program(len(seccomp) // 8, ctypes.addressof(self.instructions))
         self.program_at = ctypes.addressof(self.program)
-        # linux/capability.h: version 3, this process; no effective, permitted or inheritable ones.
+        # linux/capability.h: version 3, this process; no effective, permitted or inheritable capabilities.
         self.header = (ctypes.c_uint32 * 2)(0x20080522, 0)
         self.no_capabilities = (ctypes.c_uint32 * 6)()
         libc().prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
         libc().mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
 
     def unshare(self) -> None:
-        """Leave all namespaces but the PID namespace, which the next child leaves."""
+        """Leave all namespaces; the PID namespace changes for the next child."""
         uid, gid = os.getuid(), os.getgid()
         check(libc().unshare(NEW_NAMESPACES), "unshare")
         write_text("/proc/self/uid_map", f"{uid} {uid} 1\n")
         write_text("/proc/self/gid_map", f"{gid} {gid} 1\n")
 
     def build(self, folders: str) -> None:
-        """In the first process of a new PID namespace."""
-        # A cell could signal the process group that it shares, whatever its namespace is.
+        """Run in the first process of a new PID namespace."""
+        # Otherwise a cell could signal its process group, which crosses namespaces.
         os.setsid()
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-        # No namespace below this one: what --disable-userns of bubblewrap does.
+        # Forbid further namespaces, as bubblewrap's --disable-userns does.
         write_text("/proc/sys/user/max_user_namespaces", "0\n")
         mount("/proc/sys", "/proc/sys", None, MS_BIND)
         mount(None, "/proc/sys", None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
@@ -153,7 +153,7 @@ class Server:
         self.made: dict[int, int] = {}  # first process -> slot
 
     def serve(self) -> None:
-        """Serve until the bridge closes the input. Every sandbox ends with this process."""
+        """Serve until the bridge closes stdin. Every sandbox ends with this process."""
         import select
 
         woken, wake = os.pipe()
@@ -187,7 +187,7 @@ class Server:
         if order == "start":
             try:
                 self.start(int(slot), words)
-            except OSError as error:  # such as no process left: others live on
+            except OSError as error:  # for example no process is left: the other sandboxes live on
                 tell(f"failed {slot} {error.strerror}")
         elif order == "kill":
             for pid in [pid for pid, other in self.made.items() if other == int(slot)]:
@@ -210,11 +210,11 @@ class Server:
 
                 os.write(2, format_exc()[-4000:].encode("utf-8", "replace"))
             finally:
-                os._exit(1)  # never to go on as this process does
+                os._exit(1)  # never continue as the server
         os.close(reporting)
         for fd in fds:
             os.close(fd)
-        # Until the walls are up, some milliseconds: who is asked to start another one meanwhile would not do it faster.
+        # Wait some milliseconds until the sandbox is isolated: another start could not proceed faster meanwhile.
         answers = dict(line.split(" ", 1) for line in read_to_end(report).decode("utf-8", "replace").splitlines())
         os.waitpid(child, 0)
         pid = int(answers.get("pid", 0))
@@ -237,10 +237,10 @@ class Server:
                 tell(f"ended {slot} {os.waitstatus_to_exitcode(status)}")
 
     def become_sandbox(self, config: dict[str, str], fds: list[int]) -> None:
-        """In a child. `fds` become its first descriptors, and all others are closed."""
+        """Run in a child. `fds` become its first descriptors; closes all others."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        # The slots' descriptors are in order, and the lowest one is not below its place.
+        # The slots' descriptors are in ascending order, and none is below its target.
         for place, fd in enumerate(fds):
             if fd != place:
                 os.dup2(fd, place)
@@ -299,7 +299,7 @@ def tell(line: str) -> None:
 
 
 def rename(title: str) -> None:
-    """What a list of processes shows of this one. It has the place that the arguments had."""
+    """Set the title in process lists. It replaces the arguments in memory."""
     fields = read_text("/proc/self/stat").rpartition(")")[2].split()
     # Fields 48 and 49 of proc_pid_stat(5).
     start, end = int(fields[45]), int(fields[46])

@@ -1,25 +1,25 @@
 """The first process of a native sandbox (container or bubblewrap): limits, kernel, reaping, watching (with sandbox_memory.py).
 
-It is passed to `python3 -c` as text, so that no host path is needed in the sandbox, and reads the kernel's sources from its
-input; or it is forked from a process that has them (sandbox_fork_server.py). It runs as PID 1 of a PID namespace: nothing
-inside can kill it, and everything inside dies with it. It never reads a frame. Python 3.6 can parse it, so that an image whose
-Python is too old is told so. It imports little: what it holds, every waiting sandbox holds besides its kernel.
+It is passed to `python3 -c` as text, so that the sandbox needs no host path, and reads the kernel's sources from
+stdin; or it is forked from a process that has them (sandbox_fork_server.py). It runs as PID 1 of a PID namespace: no process
+inside can kill it, and all of them die with it. It never reads a frame. Python 3.6 can parse it, so that it can report an
+image's Python that is too old. It imports little, because every waiting sandbox holds that memory in addition to its kernel.
 
 Argument: words such as pids=128, namely
   id            for people who look at a list of processes
   kernelBytes   length of the kernel's sources on stdin: one JSON object, path -> text
-  codeBytes     length of what compile_kernel.py made of them, behind it; 0 when they have to be compiled
+  codeBytes     length of the bytecode of compile_kernel.py, after the sources; 0 if there is none
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
-  bell          descriptor of the kernel's bell (port_pipe.py); missing where there is none
-  door          path of a socket where a bridge waits: the sandbox may outlive it (sandbox_relay.py), and all comes over this; or
-                `stdio`, where bridges attach to stdin and stdout
-  channel       path of a socket for frames, of which stdin is the bell; missing, or out of reach, they go over stdin and stdout
-  fileBytes     largest file that may be written; missing where the folders set the limit
-  inputSeconds  how long to wait for the kernel's sources; missing where the end of the bridge always closes stdin
+  bell          descriptor of the kernel's bell (port_pipe.py); missing if there is none
+  door          path of a socket where a bridge waits: the sandbox may outlive it (sandbox_relay.py), and uses only this socket; or
+                `stdio`, if bridges attach to stdin and stdout
+  channel       path of a socket for frames, with stdin as the bell; if missing or unreachable, frames use stdin and stdout
+  fileBytes     largest file that may be written; missing if the folders set the limit
+  inputSeconds  how long to wait for the kernel's sources; missing if the end of the bridge always closes stdin
 """
 
-import _signal as signal  # its Python half is enumerations, a fifth of what this process would take
+import _signal as signal  # the `signal` module adds only enumerations, a fifth of this process's memory
 import os
 import resource
 import select
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from importlib.machinery import ModuleSpec
 
-    from sandbox_memory import MemoryUse  # sent in front of this file
-    from sandbox_relay import Relay  # the same, where the sandbox has a door
+    from sandbox_memory import MemoryUse  # sent before this file
+    from sandbox_relay import Relay  # also sent before this file, if the sandbox has a door
 
-# Exit codes that the bridge explains in words. Those of the kernel itself are kept apart from them.
+# Exit codes that the bridge explains. The kernel's own exit codes are mapped to others.
 EXIT_OUT_OF_MEMORY = 86
 EXIT_PYTHON_TOO_OLD = 87
 EXIT_KILLED_INSIDE = 88
-# `run` of an engine ends with it when the engine is the reason.
+# Exit code of an engine's `run` if the engine itself failed.
 EXIT_ENGINE = 125
 
-# Where the kernel's files seem to be.
+# Apparent location of the kernel's files.
 ROOT = "/sandbridge"
-# Packages that the user has asked for: partner of PACKAGES_TARGET in package-folder.ts.
+# The user's packages. Must match PACKAGES_TARGET in package-folder.ts.
 PACKAGES = "/opt/site-packages"
 
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def run_kept_sandbox(config: "dict[str, str]") -> None:
-    """Be the first process of a sandbox that bridges come to and leave. Never returns."""
+    """Run the first process of a sandbox that outlives bridges. Never returns."""
     door = config["door"]
     relay = Relay(None if door == "stdio" else door, float(config["inputSeconds"]))
 
@@ -91,12 +91,12 @@ def parse_words(text: str) -> "dict[str, str]":
 def run_sandbox(
     config: "dict[str, str]", bell: int, become_kernel: "Callable[[], None]", relay: "Relay | None" = None
 ) -> None:
-    """Be the first process of a sandbox. Never returns."""
+    """Run the first process of a sandbox. Never returns."""
     memory = int(config["memoryBytes"])
     try:
         os.chdir("/workspace")
     except OSError:
-        pass  # a sandbox without one: stay where the image starts
+        pass  # the folder does not exist: stay where the image starts
     memory_enforced = set_limits(memory, int(config["pids"]))
     if "fileBytes" in config:
         lower(resource.RLIMIT_FSIZE, int(config["fileBytes"]))
@@ -112,13 +112,13 @@ def run_sandbox(
 
 
 def close_inherited(kept: "Container[int]") -> None:
-    """What the bridge was started with by another program, and passed on without knowing, is not for cells."""
+    """Close descriptors that another program opened and the bridge passed on unknowingly: cells must not have them."""
     for name in os.listdir("/proc/self/fd"):
         if int(name) not in kept:
             try:
                 os.close(int(name))
             except OSError:
-                pass  # that of the list itself
+                pass  # the descriptor of the list itself
 
 
 def say(text: str) -> None:
@@ -130,15 +130,15 @@ def read_exactly(fd: int, count: int) -> bytes:
     while count:
         part = os.read(fd, min(count, 65536))
         if not part:
-            os._exit(0)  # the bridge went away
+            os._exit(0)  # the bridge is gone
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
 
 
 def take_channel(path: str) -> int:
-    """Frames go over the socket at `path`. Returns the descriptor of what was stdin, the bell; -1 where the socket is out of reach,
-    and nothing has changed."""
+    """Use the socket at `path` for frames. Returns the descriptor of the old stdin, which becomes the bell; -1 if the socket is
+    unreachable, with nothing changed."""
     import _socket
 
     channel = _socket.socket(_socket.AF_UNIX)
@@ -159,21 +159,21 @@ def take_channel(path: str) -> int:
 
 
 def set_limits(memory: int, pids: int) -> bool:
-    """Set the limits of every process in the sandbox. Returns whether the host holds the sandbox to its memory limit."""
-    # Reached before the sandbox's own limit, so that a cell that asks for too much gets a MemoryError and keeps its variables.
+    """Set the limits of every process in the sandbox. Returns whether the host enforces the sandbox's memory limit."""
+    # Reached before the sandbox's own limit, so that a cell that requests too much gets a MemoryError and keeps its variables.
     lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
     lower(resource.RLIMIT_CORE, 0)
-    # Timers and signals that wait are memory of the kernel.
+    # Pending timers and signals use kernel memory.
     lower(resource.RLIMIT_SIGPENDING, 4096)
-    # A host without the cgroup controller ignores the limits it was given (rootless Podman on cgroup v1); in bubblewrap none can be seen.
+    # Without the cgroup controller, a host ignores its limits (rootless Podman on cgroup v1); in bubblewrap the files are invisible.
     if not at_most(pids, "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
         lower(resource.RLIMIT_NPROC, pids)
     if at_most(memory, "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         lower(resource.RLIMIT_NOFILE, 1024)
         return True
-    # Sockets and pipes hold memory of no process, and much of it before it can be counted: nobody needs many of them.
+    # Sockets and pipes hold memory of no process, much of it before it can be counted. Few programs need many.
     lower(resource.RLIMIT_NOFILE, 256)
-    # RLIMIT_DATA does not cover shared memory. Address space is a coarse measure (libraries and stacks count), hence the room.
+    # RLIMIT_DATA does not cover shared memory. Address space is a coarse measure (it includes libraries and stacks), hence the margin.
     lower(resource.RLIMIT_AS, memory * 2 + (1 << 30))
     return False
 
@@ -186,7 +186,7 @@ def lower(limit: int, value: int) -> None:
 
 
 def at_most(limit: int, *paths: str) -> bool:
-    """Whether one of these cgroup files holds a number of at most `limit`."""
+    """True if the first readable one of these cgroup files contains a number of at most `limit`."""
     for path in paths:
         text = read_text(path).strip()
         if text.isdigit():
@@ -206,7 +206,7 @@ libraries = []  # type: list[ctypes.CDLL]
 
 
 def libc() -> "ctypes.CDLL":
-    """Loaded once: a process that has it forks others that cells are not to find it in."""
+    """Loaded once and kept: a fork server removes ctypes from sys.modules, so that cells do not find it there."""
     if not libraries:
         import ctypes
 
@@ -218,9 +218,9 @@ def libc() -> "ctypes.CDLL":
 
 
 def load_library() -> None:
-    """Import what takes half the time of a kernel's start. Before its sources are read: the bridge, which sends them, is often busy
-    with a start of its own."""
-    # asyncio loads ssl where it can, for sockets that reach nothing here: megabytes that every waiting sandbox would hold.
+    """Import the modules that take half the time of a kernel's start. Done before its sources are read: the bridge, which sends them, is
+    often busy with its own start."""
+    # asyncio imports ssl if it can: megabytes for every waiting sandbox, and no use without a network.
     sys.modules["ssl"] = None  # type: ignore[assignment]
     import asyncio  # noqa: F401
     import json  # noqa: F401
@@ -229,7 +229,7 @@ def load_library() -> None:
 
 
 def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, object]], None]":
-    """Let the kernel's modules be imported from memory, and the rest from the image. Returns what runs a file of the kernel."""
+    """Make the kernel's modules importable from memory; others come from the image. Returns a function that runs a kernel file."""
     import json
     import marshal
     import types
@@ -237,13 +237,13 @@ def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, ob
     from importlib.machinery import ModuleSpec
 
     size = len(MAGIC_NUMBER)
-    # The Python of a host may have been replaced since.
+    # The host's Python may have been replaced since.
     code = marshal.loads(compiled[size:]) if compiled[:size] == MAGIC_NUMBER else {}
     del compiled
     texts = {}  # type: dict[str, str]
 
     def read_texts() -> "dict[str, str]":
-        # With bytecode, only the lines of a traceback need them, which few cells have.
+        # With bytecode, the sources are needed only for tracebacks, in few cells.
         if not texts:
             texts.update(json.loads(sources))
         return texts
@@ -282,7 +282,7 @@ def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, ob
 
     sys.meta_path.insert(0, KernelFinder())
     if os.path.isdir(PACKAGES):
-        # Before what is installed there already, after the standard library.
+        # After the standard library, before packages that are installed already.
         installed = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
         sys.path.insert(sys.path.index(installed[0]) if installed else len(sys.path), PACKAGES)
     return run
@@ -303,12 +303,12 @@ def run_kernel(run: "Callable[[str, dict[str, object]], None]", bell: int) -> No
 
 
 def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None" = None) -> None:
-    """Reap until the kernel or the bridge is gone; end the sandbox if it takes more than `memory` bytes of what the host does not count."""
-    # Same user, but not dumpable: code in the sandbox can neither trace this process nor write to its memory.
+    """Reap until the kernel or the bridge is gone. End the sandbox if it takes more than `memory` bytes that the host does not count."""
+    # Not dumpable: code in the sandbox, although of the same user, can neither trace this process nor write to its memory.
     libc().prctl(4, 0, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    # The kernel is the one that reads frames and writes them: its end has to close the channel.
+    # Only the kernel reads and writes frames: its end must close the channel.
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 1)
     woken, wake = os.pipe()
@@ -333,14 +333,14 @@ def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None"
 
 
 def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> bool:
-    """Returns whether a process may have ended."""
+    """Returns True if a process may have ended."""
     poll = select.poll()
     poll.register(woken, select.POLLIN)
     if relay:
         for fd, events in relay.watched():
             poll.register(fd, events)
     else:
-        # Only the hang-up: the bridge is gone. A kernel that is busy in C code cannot see that, so it is not left to the kernel.
+        # Detects only that the bridge is gone. The kernel cannot, while it is busy in C code.
         poll.register(0, select.POLLRDHUP)
     ready = poll.poll(min(usage.wait_ms(), relay.wait_ms()) if relay else usage.wait_ms())
     may_have_ended = not ready
@@ -356,7 +356,7 @@ def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> 
 
 
 def end_without_bridge(kernel: int) -> None:
-    """A cluster closes the input when the output has ended, which a kernel that ends closes a moment before it has ended: how it did is told."""
+    """Report the kernel's exit if it is ending: it closes its output just before it exits, and a cluster then closes the input."""
     for _ in range(100):
         code = reap(kernel)
         if code is not None:
@@ -368,13 +368,13 @@ def end_without_bridge(kernel: int) -> None:
 
 
 def has_memory(pid: int) -> bool:
-    """A process that ends lets go of its memory first, and of its files then."""
+    """True until a process has begun to exit: it releases its memory first, then its files."""
     with open("/proc/%d/statm" % pid) as file:
         return not file.read().startswith("0 ")
 
 
 def reap(kernel: int) -> "int | None":
-    """The exit code of the sandbox, when its kernel has ended."""
+    """Returns the sandbox's exit code if its kernel has ended."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -392,10 +392,10 @@ def exit_code(status: int) -> int:
         say("out of memory: the kernel was ended by the host")
         return EXIT_OUT_OF_MEMORY
     if code == -signal.SIGKILL:
-        return EXIT_KILLED_INSIDE  # 137 is what is left for a sandbox that is killed as a whole
+        return EXIT_KILLED_INSIDE  # 137 is for a sandbox that is killed as a whole
     if code < 0:
         return 128 - code
-    # A cell can end its Python with any code: with one that means something else, the meaning is not its own to give.
+    # A cell can exit with any code. Replace codes that have a special meaning.
     reserved = (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD, EXIT_KILLED_INSIDE, EXIT_ENGINE)
     return 1 if code in reserved or code > 128 else code
 

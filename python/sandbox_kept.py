@@ -1,4 +1,4 @@
-"""The frames of a kernel that a bridge may need again, within bounds. Sent in front of sandbox_relay.py."""
+"""Keeps the frames of a kernel that a later bridge may need, within limits. Sent before sandbox_relay.py."""
 
 import time
 from _collections import deque
@@ -6,15 +6,15 @@ from itertools import takewhile
 
 TYPE_CHECKING = False
 
-# What the running cell shows: of more, the beginning is dropped.
+# Output of the running cell: beyond this, the start is dropped.
 SHOWN_BYTES = 4 << 20
-# Calls that no bridge has taken on: with more, the cell waits.
+# Calls not yet taken by a bridge: beyond this, the cell waits.
 CALLS_BYTES = 16 << 20
 CALLS = 10000
 
 
 class KeptFrames:
-    """Calls until a bridge takes them on; what the running cell shows, and its end, until the client has them."""
+    """Keeps calls until a bridge takes them; the running cell's output and its end, until the client has them."""
 
     def __init__(self) -> None:
         self.shown = deque()  # type: deque[tuple[int, bytes]]
@@ -22,22 +22,22 @@ class KeptFrames:
         self.dropped = 0
         self.done = None  # type: tuple[int, bytes] | None
         self.done_at = 0.0
-        # By id, oldest first: number and line.
+        # Number and line by call id, oldest first.
         self.calls = {}  # type: dict[int, tuple[int, bytes]]
         self.calls_bytes = 0
-        # Ids of calls that a bridge has taken on and not answered.
+        # Ids of calls that a bridge took and has not answered.
         self.begun = set()  # type: set[int]
 
     def has_room(self) -> bool:
         return self.calls_bytes < CALLS_BYTES and len(self.calls) < CALLS
 
     def above(self, number: int) -> "list[tuple[int, bytes]]":
-        """Those with a higher number, in their order."""
+        """The frames with a higher number, in order."""
         kept = [*self.calls.values(), *self.shown, *([self.done] if self.done else ())]
         return sorted(one for one in kept if one[0] > number)
 
     def show(self, number: int, line: bytes, acknowledged: "int | None") -> None:
-        """@param acknowledged what the bridge has that is there: it gets the rest, however much that is"""
+        """@param acknowledged last frame that the connected bridge has acknowledged; frames after that are never dropped"""
         self.shown.append((number, line))
         self.shown_bytes += len(line)
         while self.shown_bytes > SHOWN_BYTES and (acknowledged is None or self.shown[0][0] <= acknowledged):
@@ -64,14 +64,14 @@ class KeptFrames:
         self.begun.discard(call)
 
     def take_on(self, number: int, running: bool) -> None:
-        """A bridge makes the calls up to here, or may have made them."""
+        """A bridge makes the calls up to this frame, or may have made them."""
         for call, _ in list(takewhile(lambda one: one[1][0] <= number, self.calls.items())):
             self.drop_call(call)
             if running and len(self.begun) < CALLS:
                 self.begun.add(call)
 
     def release(self, number: int) -> None:
-        """The client has what was shown up to here."""
+        """The client has received everything up to this frame."""
         while self.shown and self.shown[0][0] <= number:
             self.shown_bytes -= len(self.shown.popleft()[1])
         if self.done and self.done[0] <= number:

@@ -1,36 +1,36 @@
-"""Counts what a native sandbox takes, where the host does not: all of it, or locks of files, which no cgroup counts. Sent in front
-of sandbox_init.py, whose process does the counting.
+"""Counts the memory of a native sandbox that its host does not count: all of it, or only file locks, which no cgroup counts. Sent
+before sandbox_init.py, whose process does the counting.
 
-The cells are of the same user, and may do anything to slow this process down: start a hundred that never sleep, or give a
-process so many mappings that reading about it takes long. So a count has a budget of time. When that is used up, or when this
-process was left waiting for its turn, everything else in the sandbox is stopped until the count is done.
+Cells run as the same user and may do anything to slow this process down: start a hundred busy processes, or give a
+process so many mappings that reading them takes long. So a count has a time budget. When that is exceeded, or when this
+process had to wait too long for the CPU, it stops all other processes of the sandbox until the count is done.
 """
 
 import os
 import time
 
-# A count that takes longer stops everything else.
+# A count that takes longer stops all other processes.
 BUDGET_S = 0.03
-# So much later than planned, others have kept this process from running.
+# A count this much later than planned: others have kept this process from running.
 LATE_S = 0.2
 RELAXED_MS = 100
-# From half the limit on.
+# Interval from half the limit on.
 ALERT_MS = 20
-# Where there are only locks to count.
+# Interval if only locks are counted.
 LOCKS_MS = 1000
-# What a child and its parent share between fork and exec is counted twice: it is over in that time.
+# Memory shared between fork and exec is counted twice; it is released in this time.
 SETTLE_S = 0.01
 
 WRITABLE = ("/tmp", "/workspace", "/projects", "/dev/shm")
-# An inode of a tmpfs and its name are in no block.
+# A tmpfs inode and its name, which use no block.
 INODE_BYTES = 1536
-# A mapping with its place in the tree of mappings, and what leads from its pages back to it.
+# A mapping with its tree node, and the reverse mapping of its pages.
 MAPPING_BYTES = 512
-# Sixty-four times what it takes: the kernel's list of locks is slow to read when it is long, and nobody needs many.
+# Sixty-four times the real size: the kernel's list of locks is slow to read when it is long, and programs need few.
 LOCK_BYTES = 16384
-# A descriptor may be an end of a pipe, which holds two pages at least: the host lets a user have few that hold more.
+# A descriptor may be one end of a pipe, which holds at least two pages; the host allows a user only few larger ones.
 DESCRIPTOR_BYTES = 4096
-# What half of a process's descriptors, as epolls, hold for each of the other half: a quarter of the square, 200 bytes each.
+# If half of a process's descriptors are epolls that watch the other half: a quarter of the square, 200 bytes each.
 DESCRIPTOR_PAIR_BYTES = 50
 THREAD_BYTES = 32768
 RESIDENT = (b"RssAnon", b"RssShmem")
@@ -38,16 +38,16 @@ PROPORTIONAL = (b"Pss_Anon", b"Pss_Shmem")
 
 
 class OutOfTime(Exception):
-    """The budget of a count is used up."""
+    """A count has exceeded its time budget."""
 
 
 class MemoryUse:
-    """What the sandbox takes: its processes, its files, and what the kernel holds for them."""
+    """Memory of the sandbox: its processes, its files, and the kernel's memory for them."""
 
     def __init__(self, limit: int, counted_by_host: bool) -> None:
         self.limit = limit
         self.locks_only = counted_by_host
-        # Process -> (when it started and how much it has run, mappings then): without running it makes none.
+        # Process -> (start time and CPU time, mappings at that time): without running, a process creates no mappings.
         self.mappings = {}  # type: dict[str, tuple[object, int]]
         self.due = time.monotonic()
         if counted_by_host:
@@ -55,7 +55,7 @@ class MemoryUse:
         import _socket
 
         socket = _socket.socket(_socket.AF_UNIX)
-        # It may take one message more than that, of half the size. The filter keeps it from being raised.
+        # A socket may take one more message of half this size. The filter prevents raising the limit.
         self.socket_bytes = socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_SNDBUF) * 3 // 2
         socket.close()
         mounts = [line.split() for line in read_bytes("/proc/self/mounts").decode().splitlines()]
@@ -63,21 +63,21 @@ class MemoryUse:
         self.most_mappings = int(read_bytes("/proc/sys/vm/max_map_count") or 65530)
 
     def wait_ms(self) -> int:
-        """How long until the next count."""
+        """Milliseconds until the next count."""
         return max(0, int((self.due - time.monotonic()) * 1000) + 1)
 
     def is_due(self) -> bool:
         return time.monotonic() >= self.due
 
     def is_too_much(self) -> bool:
-        """Count. The next time is planned from here."""
+        """Count, and plan the next count."""
         late = time.monotonic() - self.due > LATE_S
         taken = self.limit
         try:
             taken = self.count(False, late)
             if taken <= self.limit:
                 return False
-            # Nobody shares a lock: it is not counted twice.
+            # Locks are not shared, so none is counted twice.
             if self.locks_only:
                 return True
             if self.count(True, late) <= self.limit:
@@ -89,7 +89,7 @@ class MemoryUse:
             self.due = time.monotonic() + (relaxed if taken * 2 < self.limit else ALERT_MS) / 1000
 
     def count(self, exact: bool, late: bool) -> int:
-        """Bytes in use. Unless it is to be exact, what processes share is taken once for each."""
+        """Returns the bytes in use. Unless `exact`, memory that processes share counts for each of them."""
         if not late:
             try:
                 return self.count_until(exact, time.monotonic() + BUDGET_S)
@@ -123,7 +123,7 @@ class MemoryUse:
     def count_mappings(
         self, pid: str, known: "tuple[object, int] | None", deadline: float, total: int
     ) -> "tuple[object, int]":
-        # Behind the name, which may hold anything: state first, time in user and system mode, start.
+        # After the name, which may contain anything: state, …, user and system time, start time.
         fields = read_bytes("/proc/%s/stat" % pid).rpartition(b")")[2].split()
         if pid == "1" or len(fields) < 20:
             return (None, 0)
@@ -146,7 +146,7 @@ def signal_all(number: int) -> None:
     try:
         os.kill(-1, number)
     except OSError:
-        pass  # there is nothing but this process
+        pass  # there is no other process
 
 
 def in_files(folder: str) -> int:
@@ -155,13 +155,13 @@ def in_files(folder: str) -> int:
 
 
 def count_sockets() -> int:
-    """All sockets of the sandbox's network namespace, also those that no descriptor stands for."""
+    """Count all sockets of the sandbox's network namespace, including those without a descriptor."""
     words = read_bytes("/proc/net/sockstat").split()
     return int(words[2]) if words[:2] == [b"sockets:", b"used"] else 0
 
 
 def living(place: str) -> str:
-    """Where a process tells of its memory. When its first thread has ended, only the others do."""
+    """Return the /proc path with a process's memory. After its first thread has ended, only the other threads have it."""
     if b"\nState:\tZ" not in read_bytes(place + "/status"):
         return place
     try:
@@ -185,7 +185,7 @@ def in_process(place: str, exact: bool) -> int:
     kernel += descriptors * DESCRIPTOR_BYTES + descriptors * descriptors * DESCRIPTOR_PAIR_BYTES
     shared_once = parse_fields(read_bytes(place + "/smaps_rollup")) if exact else {}
     own = sum(shared_once.get(name, 0) for name in PROPORTIONAL)
-    # A process can make its smaps unreadable, its status not.
+    # A process can make its smaps unreadable, but not its status.
     return kernel + (own or sum(fields.get(name, 0) for name in RESIDENT)) * 1024
 
 
@@ -200,7 +200,7 @@ def parse_fields(text: bytes) -> "dict[bytes, int]":
 
 
 def count_lines(path: str, deadline: float, most: int, unknown: int) -> int:
-    """Lines of a file that may be long: no more than `most` are read. `unknown` when the process has made it unreadable."""
+    """Count the lines of a file, at most `most`. Returns `unknown` if the process has made it unreadable."""
     count = 0
     try:
         fd = os.open(path, os.O_RDONLY)
@@ -217,7 +217,7 @@ def count_lines(path: str, deadline: float, most: int, unknown: int) -> int:
             if time.monotonic() > deadline:
                 raise OutOfTime()
     except OSError:
-        pass  # it has ended
+        pass  # the process has ended
     finally:
         os.close(fd)
     return count

@@ -1,4 +1,4 @@
-"""Lines to and from other processes, without waiting for one of them. Sent in front of sandbox_relay.py."""
+"""Exchanges lines with other processes without blocking. Sent before sandbox_relay.py."""
 
 import os
 from _collections import deque
@@ -7,14 +7,14 @@ from itertools import islice
 TYPE_CHECKING = False
 
 FRAME_BYTES = 64 << 20
-# More would be memory of its own for every read, which costs more than the read.
+# A larger read would allocate new memory every time, which costs more than the read.
 CHUNK = 1 << 16
-# Of what is written at once: pieces.
+# Most pieces per write.
 VECTOR = 256
 
 
 class Pipe:
-    """One side: descriptors whose lines are cut, and what waits to be written."""
+    """One peer: splits its input into lines, and queues output."""
 
     def __init__(self, fd: int, out: int) -> None:
         os.set_blocking(fd, False)
@@ -35,12 +35,12 @@ class Pipe:
         self.queued += len(data)
 
     def put_first(self, data: bytes) -> None:
-        """In front of everything: for a byte that may stand inside a frame."""
+        """Put data before everything queued: for a byte that may stand inside a frame."""
         self.queue.appendleft(data)
         self.queued += len(data)
 
     def write(self) -> bool:
-        """Write what can be. False when the other end is gone."""
+        """Write as much as possible. Returns False if the peer is gone."""
         while self.queue:
             try:
                 count = os.writev(self.out, list(islice(self.queue, VECTOR)))
@@ -57,13 +57,13 @@ class Pipe:
         return True
 
     def read(self) -> "list[bytes] | None":
-        """The lines that have come, each with its end. None when the other end is gone."""
+        """Return the complete lines that have arrived, including their ends. None if the peer is gone."""
         try:
             data = os.read(self.fd, CHUNK)
         except BlockingIOError:
             return []
         except OSError:
-            # It was closed with something unread; what it had written is read first.
+            # The peer closed with unread input; read its output first.
             return []
         if not data:
             return None
@@ -87,7 +87,7 @@ class Pipe:
 
 
 def kind_of(line: bytes) -> "tuple[bytes, bytes]":
-    """The type of a frame, and what comes behind it."""
+    """Return the type of a frame, and the rest of the line."""
     if not line.startswith(b'{"type":"'):
         return b"", b""
     end = line.find(b'"', 9, 24)
@@ -95,7 +95,7 @@ def kind_of(line: bytes) -> "tuple[bytes, bytes]":
 
 
 def integer(text: bytes, name: bytes) -> "tuple[int, bytes]":
-    """The number that follows `name` at the beginning, and what comes behind it. -1 when there is none."""
+    """Return the number after `name` at the start, and the rest. -1 if there is none."""
     if not text.startswith(name):
         return -1, b""
     end = len(name)

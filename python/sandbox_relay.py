@@ -1,13 +1,13 @@
-"""Stands between the kernel of a kept sandbox and the bridge, which may end and be followed by another. Sent in front of
+"""Connects the kernel of a kept sandbox to the bridge, which may end and be followed by another. Sent before
 sandbox_init.py, whose process it is part of.
 
-A bridge is reached over a socket that this process connects to (docker, podman), or over its own stdin and stdout (pods): there
-bridges attach to them, several may at once, what was written while nobody did is lost, and lines of two may be mixed. So lines of
-both directions have numbers, and those of bridges the generation of the bridge and a checksum.
+This process connects to the bridge's socket (docker, podman), or bridges attach to its stdin and stdout (pods). In pods,
+several bridges may attach at once, output is lost while none is attached, and lines of two bridges may be mixed. So lines in
+both directions have numbers, and a bridge's lines also its generation and a checksum.
 
-What a bridge has not taken on is kept, within bounds, and sent to the next one: calls until a bridge acknowledges them, what the
-running cell shows until a bridge says that its client has it. Frames are looked at only at their beginning, as this kernel writes
-them. Words of both directions are in docs/protocol.md, "Resuming".
+Frames that a bridge has not taken are kept, within limits, and sent to the next one: calls until a bridge acknowledges them, output
+of the running cell until a bridge reports that its client has it. Reads only the start of frames, in the form that this kernel
+writes. docs/protocol.md, "Resuming", describes the messages in both directions.
 """
 
 import os
@@ -18,26 +18,26 @@ from binascii import crc32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sandbox_kept import KeptFrames  # sent in front of this file
-    from sandbox_pipe import Pipe, integer, kind_of  # the same
+    from sandbox_kept import KeptFrames  # sent before this file
+    from sandbox_pipe import Pipe, integer, kind_of  # also sent before this file
 
-# What is on its way to one side: with more, nothing is read from the other.
+# Most bytes queued for one side; beyond this, the other side is not read.
 QUEUE_BYTES = 1 << 20
 CONNECT_AGAIN_S = 0.1
-# As the bridge gives a cell that it has interrupted.
+# The same grace period as the bridge gives an interrupted cell.
 GRACE_S = 2
-# A bridge that attaches says something every two seconds. One that says nothing for so long is gone.
+# An attached bridge sends something every two seconds. After this much silence, it is gone.
 SILENT_S = 6
-# How long a sandbox that is not kept waits for such a bridge to come back.
+# How long a sandbox that is not kept waits for such a bridge to return.
 UNKEPT_S = 60
-# How often a line that is missing is asked for.
+# Minimum interval between requests for a missing line.
 AGAIN_S = 0.2
-# How long the result of a cell may be on its way to its client.
+# How long the delivery of a cell's result to its client may take.
 DELIVERY_S = 5
-# A bridge that was heard within this time may make a call at once. Longer would leave more calls of which nobody knows whether a bridge that was
-# killed has made them.
+# A bridge heard within this time may make a call at once. A longer time would leave more calls of which it is unknown whether
+# a killed bridge made them.
 TRUST_S = 0.5
-# That a line has arrived is said along with the next frame, or after this time, or when so much has come.
+# Received lines are acknowledged with the next frame, or after this time, or after this many bytes.
 TELL_S = 0.02
 TELL_BYTES = 1 << 18
 CALL = b'{"type":"call"'
@@ -45,15 +45,15 @@ CALL = b'{"type":"call"'
 
 class Relay:
     def __init__(self, door: "str | None", grace_s: float) -> None:
-        """@param door the socket where a bridge waits; none where bridges attach to stdin and stdout"""
+        """@param door path of the bridge's socket; None if bridges attach to stdin and stdout"""
         import _socket
 
         self.door = door
-        # What lines come over, and whether a bridge is there that says something over it.
+        # The pipe that carries lines, and the same pipe while a bridge is alive on it.
         self.pipe = None  # type: Pipe | None
         self.bridge = None  # type: Pipe | None
         self.heard_at = 0.0
-        # Of the bridge: which one it is, which of its connections, the last of its lines, and the last that it has acknowledged.
+        # The bridge's generation, its connection attempt, its last line received, and the last frame it has acknowledged.
         self.generation = 0
         self.attempt = 0
         self.got = 0
@@ -62,14 +62,14 @@ class Relay:
         self.tell_at = 0.0
         self.again_at = 0.0
         self.acknowledged = 0
-        # What was sent to it, and of that what it has not acknowledged.
+        # The last frame sent to it.
         self.sent = 0
-        # No call after this frame was made by a bridge that has not acknowledged it.
+        # The last call that the bridge may make before it acknowledges it.
         self.entrusted = 0
         self.unread = deque()  # type: deque[tuple[int, int]]
         self.unread_bytes = 0
         self.key = b""
-        # Until the kernel has read its own code, which comes over the same connection, that is left alone.
+        # The kernel's first frame. Before it, the pipe is left alone: the kernel's process reads its code from it.
         self.ready = b""
         self.resumed = False
         self.number = 0
@@ -103,7 +103,7 @@ class Relay:
     # ---- beginning
 
     def enter_kernel(self) -> int:
-        """In the kernel's process, which has read its code: take its end of the channel. Returns the bell."""
+        """In the kernel's process, after it has read its code: take its end of the channel. Returns the bell."""
         assert self.pipe
         for fd in (0, 1):
             os.dup2(self._theirs, fd)
@@ -114,12 +114,12 @@ class Relay:
         return self._bell
 
     def stay(self) -> None:
-        """In the first process."""
+        """In the first process: close the kernel's descriptors."""
         os.close(self._theirs)
         os.close(self._bell)
 
     def read_exactly(self, count: int) -> bytes:
-        """From the first bridge, in the kernel's process."""
+        """Read from the first bridge, in the kernel's process."""
         assert self.pipe
         parts = []
         while count:
@@ -146,7 +146,7 @@ class Relay:
         fd = end.detach()
         self.pipe = Pipe(fd, fd)
         self.generation = 0
-        # It has to show its key before anything is said to it.
+        # The bridge must see the key before it sends anything.
         self.say_hello(0)
 
     def say_hello(self, attempt: int) -> None:
@@ -173,14 +173,14 @@ class Relay:
         self.pipe.put(b" ".join(words) + b"\n")
 
     def is_busy(self) -> bool:
-        """Whether a bridge is there that runs a cell, or is about to hand over the result of one."""
+        """True if a connected bridge runs a cell, or is about to deliver its result."""
         is_fresh = self.kept.done is not None and time.monotonic() - self.kept.done_at < DELIVERY_S
         return self.bridge is not None and (self.running or is_fresh)
 
     # ---- the loop of the first process
 
     def watched(self) -> "list[tuple[int, int]]":
-        """Descriptors, each with what is to be waited for there."""
+        """Returns descriptors with the events to wait for."""
         fds = []
         bridge = self.bridge
         if self.kernel_left_at:
@@ -194,7 +194,7 @@ class Relay:
             hears = self.ready and self.kernel.queued < QUEUE_BYTES
             if not hears:
                 self.heard_at = time.monotonic()
-            # Without any, its end is still told.
+            # Without events, poll still reports the end.
             fds.append((pipe.fd, select.POLLIN if hears else 0))
             if pipe.queue:
                 fds = [(fd, events | (select.POLLOUT if fd == pipe.out else 0)) for fd, events in fds]
@@ -223,12 +223,12 @@ class Relay:
         elif pipe and fd in (pipe.fd, pipe.out):
             if events & select.POLLOUT and not pipe.write():
                 if self.door is None:
-                    os._exit(0)  # the runtime reads no output any more
+                    os._exit(0)  # the runtime no longer reads the output
                 events |= select.POLLHUP
             if events & (select.POLLIN | select.POLLHUP | select.POLLERR):
-                # Also when it has gone: what it wrote before counts, and is read before its end.
+                # Also after a hang-up: read what the bridge wrote before it.
                 if not self.ready:
-                    os._exit(0)  # it has gone while the kernel read its code
+                    os._exit(0)  # it closed while the kernel read its code
                 lines = pipe.read()
                 if lines is None:
                     self.lose_pipe()
@@ -239,11 +239,11 @@ class Relay:
                 if self.untold_bytes > TELL_BYTES:
                     self.tell_got()
         if self.pipe and self.pipe.queue and not self.pipe.write():
-            return  # its end is told by the next poll
+            return  # the next poll reports its end
         if self.kernel.queue:
             self.kernel.write()
             if self.kernel.queued > QUEUE_BYTES:
-                self.ring()  # a busy kernel takes in what has come only then
+                self.ring()  # a busy kernel reads its input only when the bell rings
 
     def lose_pipe(self) -> None:
         assert self.pipe
@@ -260,7 +260,7 @@ class Relay:
         self.left_at = time.monotonic()
 
     def tick(self) -> "int | None":
-        """What is to be done at this moment. The exit code when the sandbox is to end."""
+        """Handle timeouts. Returns the exit code if the sandbox is to end."""
         now = time.monotonic()
         if self.kernel_left_at and now - self.kernel_left_at > GRACE_S:
             return 0  # a cell has closed its channel: no frame can be sent any more
@@ -286,7 +286,7 @@ class Relay:
         return None
 
     def say_end(self, code: int) -> None:
-        """The last word, as far as it fits."""
+        """Send the exit code, as far as possible."""
         pipe = self.pipe
         if pipe:
             pipe.put(b"end %d\n" % code)
@@ -343,7 +343,7 @@ class Relay:
             self.send(number, line)
 
     def cancel(self, number: int) -> None:
-        """Nobody waits for a call any more."""
+        """The cell no longer waits for this call."""
         self.kept.begun.discard(number)
         if not self.bridge:
             self.kept.drop_call(number)
@@ -351,7 +351,7 @@ class Relay:
     # ---- from the bridge
 
     def from_bridge(self, line: bytes) -> None:
-        """Take a line: generation, number and checksum stand in front of it. One that was mixed with another's is none."""
+        """Handle a line: generation, number and checksum, then its content. Ignores lines that were mixed with another bridge's."""
         words = line.split(b" ", 3)
         if len(words) < 4 or not all(word.isdigit() and len(word) < 16 for word in words[:3]):
             return
@@ -363,10 +363,10 @@ class Relay:
             self.meet(generation, rest)
             return
         if generation != self.generation:
-            return  # late words of one that was followed by another
+            return  # a late line of an earlier bridge
         self.heard_at = time.monotonic()
         if not self.bridge:
-            # It was silent, and its connection has not broken.
+            # It was silent, but its connection did not break.
             self.bridge = self.pipe
             if self.resumed:
                 self.send_kept(self.sent)
@@ -379,13 +379,13 @@ class Relay:
             self.bridge.put(b"again %d\n" % self.got)
 
     def meet(self, generation: int, line: bytes) -> None:
-        """A bridge attaches, or asks how things are."""
+        """A bridge attaches, or asks for the state."""
         word, *more = line.split()
         attempt = int(more[0])
         is_next = generation > self.generation and not self.is_busy()
         if word == b"attach" and (is_next or generation == self.generation):
             if generation == self.generation and attempt < self.attempt:
-                return  # of an earlier connection of the same bridge
+                return  # from an earlier connection of the same bridge
             self.attach(generation, attempt, int(more[1]))
         else:
             self.say_hello(attempt)
@@ -396,7 +396,7 @@ class Relay:
             self.got = 0
             self.acknowledged = 0
             self.resumed = False
-            # The earlier one may have made these.
+            # The earlier bridge may have made these calls.
             self.kept.take_on(self.entrusted, self.running)
         self.attempt = attempt
         self.heard_at = time.monotonic()
@@ -417,7 +417,7 @@ class Relay:
             if kind == b"reply":
                 self.kept.answer(integer(rest, b',"id":')[0])
             elif kind == b"run" and self.announced:
-                # Only now, when all of it has come.
+                # Only now that the whole frame has arrived.
                 self.announced = False
                 self.running = True
             self.kernel.put(line)
@@ -455,7 +455,7 @@ class Relay:
         self.kept.take_on(number, self.running)
 
     def resume(self) -> None:
-        """Send what no bridge has taken on, and go on from there."""
+        """Send what no bridge has taken, and continue from there."""
         if self.resumed:
             return
         self.resumed = True
@@ -474,6 +474,6 @@ class Relay:
         try:
             os.write(self._ring, b"!")
         except BlockingIOError:
-            pass  # it rings already
+            pass  # it is ringing already
         except OSError:
-            pass  # the kernel is gone, which is seen by its end
+            pass  # the kernel is gone, which its exit reports

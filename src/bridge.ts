@@ -1,4 +1,4 @@
-// Puts the parts together: the one place that knows them all. Nothing here starts a process; that happens at the first need.
+// Composition root: creates every part of the bridge and connects them. Opening a bridge starts no process; each starts at its first use.
 import { Cells } from './bridge/cells.ts'
 import type { ConnectedServers, ConnectOptions } from './bridge/connect-servers.ts'
 import { attachObservers } from './bridge/observers.ts'
@@ -41,36 +41,36 @@ import { loadSdk } from './upstream/connection/sdk.ts'
 import type { Upstreams } from './upstream/upstream.ts'
 
 export class Bridge {
-  /** Among the bridges of this user that run. */
+  /** Unique among this user's running bridges. */
   readonly id = `${process.pid}-${newId()}`
   readonly settings: Settings
   readonly log: Log
-  /** What is kept beyond this process. */
+  /** State that outlives this process. */
   readonly stores: Stores
-  /** What happens. Observers subscribe here, and only here. */
+  /** All events of the bridge. Observers subscribe to this stream and nowhere else. */
   readonly events: EventStream
-  /** What is known of the servers that all users share; the same of the next two. */
+  /** The catalog of the servers that all users share. `upstreams` and `servers` belong to the same set. */
   readonly catalog: Catalog
   readonly upstreams: Upstreams
   readonly servers: ConnectedServers
   readonly questions: Questions
   readonly sessions: OpenSessions
   readonly users: Users
-  /** What is kept for the owner of the bridge. */
+  /** State of the bridge's owner, as are the next two. */
   readonly artifacts: UserState['artifacts']
   readonly savedTools: UserState['savedTools']
   readonly loadableTools: UserState['loadableTools']
   readonly rules: RulesInForce
   readonly cells: Cells
-  /** Where servers can be found that are not configured. */
+  /** Registries that list servers the user has not configured. */
   readonly registries: () => Promise<Registries>
-  /** Missing when nothing is masked. */
+  /** Undefined when masking is off. */
   readonly maskers: Maskers | undefined
-  /** The provider of all sandboxes, chosen at the first need. */
+  /** Chooses the provider of all sandboxes, at its first call. */
   readonly findProvider: ProviderChoice
-  /** Where the user can answer questions about calls, while it is served. */
+  /** The page where the user answers questions about calls, while it is served. */
   page: AnswerPage | undefined
-  /** Where users sign in to servers with browsers on other machines. */
+  /** The page where users on other machines sign in to servers. */
   readonly signInPage: SignInPage | undefined
   /** The servers that all users share. */
   readonly shared: ServerSet
@@ -79,10 +79,10 @@ export class Bridge {
   readonly #servePage: BridgeOptions['servePage']
   #servedPage: Promise<void> | undefined
   readonly #observers: ReturnType<typeof attachObservers>
-  /** What other programs of the user can ask for, such as `sandbridge top`. */
+  /** Methods that other programs of the user can call, such as `sandbridge top`. */
   readonly #liveMethods: LiveMethods = { interrupt: ({ cell }) => this.cells.interrupt(String(cell)) }
 
-  /** Reads which servers are configured, and starts nothing. */
+  /** Reads the server definitions. Starts no process. */
   static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
     const definitions = new Definitions(settings, options.ownPort)
     const discovered = await definitions.read()
@@ -110,7 +110,7 @@ export class Bridge {
     const page = () => this.#answerPage()
     const startProgram: ConnectOptions['startProgram'] = async (program) => {
       const { provider } = await this.findProvider()
-      // The settings have seen to it that it is one that can.
+      // Checking the settings ensured that this provider can start programs.
       return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
     }
     const common = { settings, log, stores, events, questions, page, startProgram }
@@ -172,14 +172,14 @@ export class Bridge {
     })
   }
 
-  /** What the config files hold: servers, and what was left out with reasons. */
+  /** Servers in the config files, and the entries that were skipped, with reasons. */
   get discovered(): DiscoveredServers {
     return this.shared.configured.discovered
   }
 
   /**
-   * Let other programs of the user ask this bridge for more, such as the page of another one.
-   * @returns what takes it back
+   * Offer more methods to other programs of the user, such as the page of another bridge.
+   * @returns a function that withdraws them
    */
   offer(methods: LiveMethods): () => void {
     Object.assign(this.#liveMethods, methods)
@@ -188,12 +188,12 @@ export class Bridge {
     }
   }
 
-  /** Let other programs of the user find this bridge before it has a session. */
+  /** Register the bridge, so that other programs of the user find it before its first session. */
   announce(): void {
     this.#observers.live?.start()
   }
 
-  /** Start sandboxes, and load what a first cell and a first call need, ahead of need. Returns at once; failures show when a cell needs them. */
+  /** Start sandboxes and load what a first cell and a first call need. Returns at once; a failure shows when a cell needs the part that failed. */
   warmUp(): void {
     this.#pool.warm()
     for (const observer of this.#observers.ofCells) observer.start()
@@ -209,20 +209,20 @@ export class Bridge {
     })
   }
 
-  /** End a server's process or connection, and ask it for its tools on a new one. How that ends is in the catalog. */
+  /** Stop a server's process or connection, then list its tools over a new one. The catalog holds the outcome. */
   async restartServer(server: string): Promise<void> {
     await this.upstreams.stop(server)
     await this.catalog.index([server])
   }
 
-  /** The page that is served already, or one that is from now on. */
+  /** Returns the page, and starts serving it if needed. */
   async #answerPage(): Promise<AnswerPage | undefined> {
     this.#servedPage ??= this.page ? undefined : this.#servePage?.(this)
     await this.#servedPage?.catch((error: unknown) => this.log.warning('The page cannot be served', { error }))
     return this.page
   }
 
-  /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */
+  /** Check that a tool loads in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* when no sandbox starts */
   async checkSavedTool(tool: SavedToolContent, { savedTools, loadableTools }: UserState | this = this): Promise<void> {
     await checkSavedTool(this.#pool, savedTools, tool)
     await loadableTools.remember(tool)
@@ -239,12 +239,12 @@ export class Bridge {
     })
   }
 
-  /** The servers of a user, apart from those that are shared. @throws BridgeError CONFIG_INVALID while rules have a mistake */
+  /** Returns a user's own servers, without sharing them. @throws BridgeError CONFIG_INVALID while the rules contain a mistake */
   serversOfUser(user: string): Promise<ServerSet> {
     return this.#userServers.own(user)
   }
 
-  /** Sign a user in to a server, or the owner of the bridge. @returns the page to open @throws BridgeError as `beginSignIn` does */
+  /** Begin a sign-in to a server, for a user or else the owner. @returns the page to open @throws BridgeError as `beginSignIn` does */
   async beginSignIn(server: string, user?: string): Promise<URL> {
     const { connected } = user === undefined ? this.shared : await this.serversOfUser(user)
     return beginSignIn(connected, server)
@@ -261,7 +261,7 @@ export class Bridge {
   }
 }
 
-/** Loaded at its first use. */
+/** Loads the module at its first use. */
 function nameFinder(url: string | undefined): NameFinder | undefined {
   if (url === undefined) return undefined
   let finder: Promise<NameFinder> | undefined
@@ -272,15 +272,15 @@ function nameFinder(url: string | undefined): NameFinder | undefined {
 }
 
 export interface BridgeOptions {
-  /** For inputs of servers; missing means that their user cannot be asked. */
+  /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
   ask?: AskInput
-  /** Where this bridge is to serve over HTTP. */
+  /** The port of this bridge's HTTP server, if it has one. */
   ownPort?: number
-  /** Serves the page from the first question on that a client cannot ask its user, who sits at this machine; missing means that none is. */
+  /** Starts serving the page, at the first question that a client cannot show to its user, who sits at this machine. Missing: no page. */
   servePage?: (bridge: Bridge) => Promise<void>
-  /** Where users sign in to servers with browsers on other machines; missing means that they sign in on this one. */
+  /** Where users on other machines sign in to servers. Missing: users sign in on this machine. */
   signInPage?: SignInPage
-  /** One that is chosen already, or about to be. */
+  /** A provider that the caller has chosen or is choosing. */
   findProvider?: ProviderChoice
 }
 

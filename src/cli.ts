@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What starts: everything else is loaded from here on, compiled code of an earlier start included.
+// Entry point. Loads everything else, and reuses compiled code of earlier starts.
 import { keepCompiledCode } from './commands/compile-cache.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 

@@ -1,10 +1,10 @@
-// This file verifies that docs/errors.md lists exactly the errors there are, with who acts on each.
+// This file verifies that docs/errors.md lists exactly the codes in the table, each with its actor.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { BridgeError, ERROR_CODES } from './errors.ts'
 
 const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8')
-/** Every third-level heading is a code, followed by who acts on it. */
+/** Every third-level heading is a code, followed by its actor. */
 const documented = page
   .split(/^### /m)
   .slice(1)

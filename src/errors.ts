@@ -1,13 +1,13 @@
-// Every error the bridge itself raises, in one table: who acts on it, whether trying again can help, and what to do next.
-// docs/errors.md documents each code and a test compares the two in both directions. A cell that fails is not an error: it is a CellResult. Pure.
+// Every error that the bridge itself raises, in one table: who acts on it, whether a retry can help, and what to do next. Pure.
+// docs/errors.md documents each code; a test compares the two in both directions. A failing cell is not an error but a CellResult.
 
-/** Who can do something about an error. */
+/** Who can act on an error. */
 type Actor = 'model' | 'user' | 'operator' | 'us'
 
 interface ErrorKind {
   actor: Actor
   retryable: boolean
-  /** What to do next. A hint given with the error itself wins. */
+  /** What to do next. A hint given with the error itself takes precedence. */
   hint: string
 }
 
@@ -127,7 +127,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
-/** What was asked was right, as far as we know, and it failed all the same. */
+/** Errors for requests that seem valid but fail anyway. */
 const UNEXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'SANDBOX_START_FAILED',
   'SANDBOX_START_TIMEOUT',
@@ -138,22 +138,22 @@ const UNEXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'STATE_UNWRITABLE',
 ])
 
-/** Whether a person may have to look into it: its text names the run, and the log has a line. */
+/** True if a person may have to investigate: the error's text then names the run, and the log has a line. */
 export function isUnexpected(error: unknown): boolean {
   return !BridgeError.isInstance(error) || UNEXPECTED.has(error.code)
 }
 
 export interface BridgeErrorOptions {
   hint?: string
-  /** What to do next for the user of a terminal, where `hint` tells a model to ask them. */
+  /** What to do next, for a user at a terminal. (`hint` may tell a model to ask the user.) */
   userHint?: string
   data?: unknown
   cause?: unknown
-  /** What a server wrote last, redacted: for the person who asks for it. */
+  /** The server's last stderr output, redacted, for a person who asks for it. */
   log?: string
 }
 
-/** An error of the bridge's own. `message` says what happened, `hint` what to do next; neither ever holds a secret. */
+/** An error raised by the bridge. `message` says what happened, `hint` what to do next; neither may contain a secret. */
 export class BridgeError extends Error {
   override readonly name = 'BridgeError'
   readonly code: ErrorCode
@@ -176,7 +176,7 @@ export class BridgeError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,5 @@
-// Log lines on stderr, one a line: stdout belongs to MCP. A library would cost a seventh of the whole start-up budget for these few lines.
-// Never pass a server's command, environment, headers or URL, nor a cell's code: what is logged ends up in files of other programs.
+// Writes log lines to stderr, one line each: stdout belongs to MCP. A logging library would cost a seventh of the start-up budget.
+// Never log a server's command, environment, headers or URL, or a cell's code: other programs write the log to their files.
 import { messageOf } from './errors.ts'
 
 const LEVELS = ['debug', 'info', 'warning', 'error'] as const
@@ -20,10 +20,10 @@ export function createLog(level: LogLevel, write: (line: string) => void = (line
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') }
 }
 
-/** Says nothing. */
+/** Discards every line. */
 export const SILENT: Log = { debug: () => {}, info: () => {}, warning: () => {}, error: () => {} }
 
-/** On one line and without control characters, so that text from outside cannot forge a log line. */
+/** Formats a value on one line without control characters, so that outside text cannot forge a log line. */
 function formatField(value: unknown): string {
   return JSON.stringify(value instanceof Error ? messageOf(value) : value) ?? 'undefined'
 }

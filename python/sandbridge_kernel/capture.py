@@ -1,7 +1,7 @@
-"""What reaches file descriptors 1 and 2 without passing through sys.stdout: subprocesses, os.write, C libraries.
+"""Captures what reaches file descriptors 1 and 2 without passing through sys.stdout: subprocesses, os.write, C libraries.
 
-Pipes take their place, so that nothing a cell starts can write into the frames. On CPython a thread empties them; where
-there are no threads they are emptied whenever text is flushed. Owns these pipes only.
+Replaces the descriptors with pipes, so that nothing a cell starts can write into the frames. On CPython a thread empties them;
+without threads they are emptied whenever text is flushed. Owns only these pipes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16
 _LOOK_MS = 50
 _IDLE_LOOK_MS = 1000
-# What a drain reads at most where there are other processes: one that never stops writing must not keep a cell from ending. In Pyodide nothing
-# is written while this reads, and there is no thread that would send the rest while the cell runs: it would come out in the next one.
+# Most bytes that one drain reads, where other processes exist: one that never stops writing must not keep a cell from ending. In Pyodide
+# nothing writes while this reads, and no thread would send the rest while the cell runs: it would appear in the next cell.
 _DRAIN_BYTES = sys.maxsize if sys.platform == "emscripten" else 1 << 20
 
 
@@ -45,7 +45,7 @@ class Capture:
         output.before_batch = self.drain
 
     def start_thread(self, look_after: Callable[[], None]) -> None:
-        """Empty the pipes as they fill, and call `look_after` from time to time. CPython only."""
+        """Empty the pipes as they fill, and call `look_after` regularly. CPython only."""
         from _thread import start_new_thread
         from select import POLLIN, poll
 
@@ -62,7 +62,7 @@ class Capture:
         start_new_thread(run, ())
 
     def drain(self) -> None:
-        """Send all that has been written so far, after the text that was printed before it."""
+        """Send everything written so far, after the text printed before it."""
         if self._interrupts.inside_gate():
             return
         need_room()
@@ -75,7 +75,7 @@ class Capture:
                     except BlockingIOError:
                         break
                     except OSError:
-                        break  # closed by the cell: what it prints past us is lost to itself only
+                        break  # closed by the cell, which only loses its own output
                     if not data:
                         break
                     seen += len(data)

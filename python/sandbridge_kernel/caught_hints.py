@@ -1,6 +1,6 @@
-"""Puts hints on the exceptions that a cell catches itself, so that `except Exception as error: print(error)` shows them, too.
+"""Adds hints to exceptions that a cell catches itself, so that `except Exception as error: print(error)` shows them, too.
 
-Python raises these exceptions, and has no place to hook into that. So each `except` of a cell begins with a call of `advise`.
+Python has no hook for caught exceptions. So the compiler inserts a call of `advise` at the start of each `except` in a cell.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _NAME = "__sandbridge_advise__"
 
 
 def install() -> None:
-    """Where cells find it: functions of a cell may run anywhere."""
+    """Make it a builtin: functions of a cell may run anywhere."""
     setattr(builtins, _NAME, advise)
 
 
 @contextmanager
 def advised(tree: ast.AST, source: str) -> Iterator[None]:
-    """Every `except` in the tree begins with the call, as long as this lasts."""
+    """Insert the call into every `except` in the tree, and remove it at the end."""
     handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)] if "except" in source else []
     for handler in handlers:
         call = ast.Expr(ast.Call(ast.Name(_NAME, ast.Load()), [], []))
@@ -36,7 +36,7 @@ def advised(tree: ast.AST, source: str) -> Iterator[None]:
 
 
 def advise() -> None:
-    """Put the hint on the exception that is being handled. Never raises."""
+    """Add the hint to the exception being handled. Never raises."""
     error = sys.exc_info()[1]
     try:
         if error is None or hasattr(error, ATTACHED) or not (told := found_for(error)):
@@ -46,16 +46,16 @@ def advise() -> None:
             hint += f" A tool may do it: await runtime.search_tool_docs({search!r})"
         if _attach(error, hint):
             setattr(error, ATTACHED, True)
-    except Exception:  # an exception class of the cell's own, with a mind of its own
+    except Exception:  # the cell's own exception class may raise
         pass
 
 
 def _attach(error: BaseException, hint: str) -> bool:
-    """Whether its text has the hint now. What code asks of an exception, such as errno, filename or name, stays as it is."""
+    """Returns whether its text now has the hint. Attributes that code checks, such as errno, filename or name, stay unchanged."""
     if isinstance(error, ImportError) and isinstance(error.msg, str):
         error.msg = _joined(error.msg, hint)
     elif isinstance(error, OSError) and isinstance(error.strerror, str):
-        error.strerror = f"{error.strerror} ({hint})"  # the file's name follows it
+        error.strerror = f"{error.strerror} ({hint})"  # Python appends the file name
     elif isinstance(reason := getattr(error, "reason", None), BaseException) and str(reason) in str(error):
         return _attach(reason, hint)
     elif error.args and str(error) == str(error.args[0]):

@@ -1,6 +1,6 @@
-"""One cell: compile it, run it in the session's namespace, and tell how it ended.
+"""One cell: compile it, run it in the session's namespace, and report how it ended.
 
-Owns compiling and running; the event loop and what is left behind are session.py's.
+Owns compiling and running; session.py owns the event loop and cleanup.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _FUTURES = {name: getattr(__future__, name).compiler_flag for name in __future__
 
 
 class Compiler:
-    """Compiles cells. `from __future__ import …` holds for the cells after it, as in a REPL."""
+    """Compiles cells. `from __future__ import …` also applies to later cells, as in a REPL."""
 
     def __init__(self) -> None:
         self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
     def compile(self, source: str, filename: str) -> tuple[CodeType | None, CodeType | None, list[ast.stmt]]:
-        """(body, last, statements): code of all statements but a last expression, and of that expression, either of which may be
+        """Returns (body, last, statements): the code of all statements except a last expression, and of that expression, either of which may be
         None; and the statements themselves."""
-        # Kept for tracebacks and inspect.getsource; with no modification time, linecache never looks for a file.
+        # Kept for tracebacks and inspect.getsource. Without a modification time, linecache never looks for a file.
         lines = [f"{line}\n" for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
         linecache.cache[filename] = (len(source), None, lines, filename)
         tree = compile(source, filename, "exec", self._flags | ast.PyCF_ONLY_AST, True)
@@ -40,7 +40,7 @@ class Compiler:
         last, statements = None, list(tree.body)
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)
-        # Both are compiled before either runs: a syntax error in the last line must not leave half a cell done.
+        # Compile both before either runs: a syntax error in the last line must not leave a cell half done.
         with advised(tree, source):
             body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
         value = None if last is None else compile(last, filename, "eval", self._flags, True)
@@ -52,7 +52,7 @@ def is_async(code: CodeType | None) -> bool:
 
 
 def run_sync(body: CodeType | None, last: CodeType | None, namespace: dict[str, Any]) -> object:
-    """Run a cell without top-level await; the value of its last expression."""
+    """Run a cell without top-level await. Returns the value of its last expression."""
     if body is not None:
         exec(body, namespace)
     return None if last is None else eval(last, namespace)

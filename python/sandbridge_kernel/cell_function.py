@@ -1,7 +1,7 @@
-"""The function that cells come to, for a workflow that is made from the record. Pure: none of their code runs here.
+"""Turns recorded cells into one function, for a workflow. Pure: runs none of their code.
 
-Cells that only define one function, and may call it, are that function. Others become the body of one: their last expression is what it
-returns, and values that are set once at the top can be its parameters.
+Cells that only define one function, and may call it, become that function. Others become the body of one: it returns their last
+expression, and values set once at the top can be its parameters.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _INDENT = "    "
 
 
 def from_cells(cells: Sequence[str], name: str, parameters: Sequence[str] = ()) -> dict[str, Any]:
-    """{source, function, arguments, candidates}: a cell that defines the function, its name there, the arguments that it had in these
-    cells (None when it was not called), and values that could be parameters. Raises Refused, and SyntaxError."""
+    """Returns {source, function, arguments, candidates}: source that defines the function, its name there, its arguments in these
+    cells (None if it was not called), and values that could be parameters. Raises Refused, and SyntaxError."""
     cells = [cell.replace("\r\n", "\n").replace("\r", "\n").rstrip() for cell in cells]
     statements = [node for cell in cells for node in ast.parse(cell).body]
     if not statements:
         raise Refused("there is no code in it")
     if not parameters and (own := _own_function(statements)):
         function, call = own
-        # A call is the last statement of the last cell.
+        # A call can only be the last statement of the last cell.
         kept = [*cells[:-1], _replaced(cells[-1], call, "")] if call else cells
         arguments = _arguments(call, function.args) if call else None
         return {"source": "\n\n".join(kept), "function": function.name, "arguments": arguments, "candidates": []}
@@ -44,7 +44,7 @@ def from_cells(cells: Sequence[str], name: str, parameters: Sequence[str] = ()) 
 
 
 def _own_function(statements: list[ast.stmt]) -> tuple[_Function, ast.stmt | None] | None:
-    """The function, and the statement that calls it."""
+    """Returns the function, and the statement that calls it."""
     functions = [node for node in statements if isinstance(node, _FUNCTIONS)]
     others = [node for node in statements if not isinstance(node, _DEFINITIONS) and not _is_text(node)]
     if len(functions) != 1:
@@ -56,7 +56,7 @@ def _own_function(statements: list[ast.stmt]) -> tuple[_Function, ast.stmt | Non
 
 
 def _arguments(node: ast.stmt, parameters: ast.arguments, name: str | None = None) -> dict[str, Any] | None:
-    """Those of `f(…)`, `await f(…)`, or either of them given a name; None when they are not plain values that JSON has."""
+    """Returns the arguments of `f(…)` or `await f(…)`, also in an assignment; None unless they are plain JSON values."""
     value = node.value if isinstance(node, (ast.Expr, ast.Assign)) else None
     call = value.value if isinstance(value, ast.Await) else value
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or name not in (None, call.func.id):
@@ -91,7 +91,7 @@ def _wrapped(cells: Sequence[str], name: str, parameters: Sequence[str]) -> dict
     taken = [values[parameter].node for parameter in parameters]
     bodies, futures = [], []
     for tree, cell in zip(trees, cells):
-        # From the end, so that what stands before keeps its place.
+        # From the end, so that earlier statements keep their positions.
         for node in reversed(tree.body):
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 futures.append(ast.unparse(node))
@@ -126,7 +126,7 @@ class _Value(NamedTuple):
 
     node: ast.stmt
     name: str
-    annotation: str  # with the colon
+    annotation: str  # includes the colon
     value: ast.expr
 
 
@@ -155,10 +155,10 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _replaced(cell: str, node: ast.stmt, text: str) -> str:
-    """The cell with something else in place of a statement."""
+    """Returns the cell with a statement replaced."""
     lines = cell.split("\n")
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-    # Columns count bytes.
+    # Columns are in bytes.
     before = lines[first].encode()[: node.col_offset].decode()
     after = lines[last].encode()[node.end_col_offset :].decode()
     if not text:
@@ -169,11 +169,11 @@ def _replaced(cell: str, node: ast.stmt, text: str) -> str:
 
 
 def _indented(cell: str) -> str:
-    """Lines that begin inside of a text are part of it, and stay."""
+    """Indent the lines, except those that begin inside a string."""
     try:
         tree = ast.parse(cell)
         inside = {number for start, end in text_lines(tree) for number in range(start + 1, end + 1)}
-    except SyntaxError:  # a `return` parses; what does not was cut wrongly
+    except SyntaxError:  # parsing accepts `return`, so the cell was cut incorrectly
         raise Refused("its statements cannot be taken apart") from None
     lines = cell.split("\n")
     return "\n".join(

@@ -1,6 +1,6 @@
-"""The channel: sends frames whole, reads what comes, and gives every reply to the call that waits for it.
+"""The channel: sends complete frames, reads input, and delivers every reply to the call that waits for it.
 
-Only the main thread reads, in a wait of its own or in the port's signal handler; any thread may send and wait.
+Only the main thread reads, in its own wait or in the port's signal handler; any thread may send and wait.
 It must not know what a call means or what a cell does.
 """
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from .interrupts import Interrupts
     from .port import Port
 
-    # Where a reply goes: a future and its loop, or a function that takes it.
+    # Destination of a reply: a future and its loop, or a function.
     _Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Future[ReplyFrame]] | tuple[None, Callable[[ReplyFrame], object]]
     _Arrived = dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]]
 
 _INTERRUPT = b"\x03"
-_JOINED_BYTES = 1 << 14  # of lines that become one write: the bridge works on them while the next ones are made
+_JOINED_BYTES = 1 << 14  # of lines per write, so that the bridge can start on them while the next ones are made
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
 
 
@@ -40,31 +40,31 @@ class Channel:
         self._interrupts = interrupts
         self._sending = Gate(interrupts)
         self._outbox: deque[bytes] = deque()
-        self._sent = 0  # bytes of the first line in it
-        self._room = 0  # bytes of calls that this turn of the session's loop may leave in the outbox
+        self._sent = 0  # bytes already sent of the first line in it
+        self._room = 0  # bytes of calls that may stay in the outbox in this turn of the session's loop
         self._reading = Gate(interrupts)
-        self._wanted = False  # something came while the reading gate was held
-        self._incomplete = bytearray()  # the line whose end has not come
-        self._lost = False  # what comes of that line is not kept any more
-        # Complete lines; None stands for an interrupt between them.
+        self._wanted = False  # input arrived while the reading gate was held
+        self._incomplete = bytearray()  # the line that has not ended yet
+        self._lost = False  # the rest of that line is discarded
+        # Complete lines; None marks an interrupt between them.
         self._lines: deque[bytes | bytearray | None] = deque()
         self._runs: deque[RunFrame] = deque()
         self._waiters: dict[int, _Waiter] = {}  # by call id
         self._elsewhere: set[int] = (
             set()
-        )  # ids of calls that something else than the session's loop or this thread waits for
+        )  # ids of calls that something other than the session's loop or this thread waits for
         self._ids = count(1)
-        self.waiting = False  # the main thread is about to read by itself: a signal handler must leave it the bytes
+        self.waiting = False  # the main thread is about to read: a signal handler must leave it the bytes
         self.cell = 0
         self.running = False
-        self.detached = False  # in a forked child, which must leave the parent's channel alone
+        self.detached = False  # in a forked child, which must not use the parent's channel
 
     def begin_cell(self, number: int) -> None:
         self.cell = number
         self.running = True
 
     def end_cell(self) -> None:
-        """The bridge drops the open calls of a cell that is over: threads that still wait get an error."""
+        """The bridge drops the open calls of a cell that has ended. Threads that still wait get an error."""
         self.running = False
         error: ReplyError = {"code": "CANCELLED", "message": "The cell ended before the call did"}
         for number in list(self._waiters):
@@ -73,18 +73,18 @@ class Channel:
     # ---- sending
 
     def send(self, frame: KernelFrame) -> None:
-        """Raises RecursionError, with nothing sent, when the cell is at the bottom of its stack."""
+        """Raises RecursionError, with nothing sent, if the cell is at the limit of its stack."""
         if not self._interrupts.inside_gate():
             need_room()
         self.send_line(frames.encode(frame))
 
     def send_line(self, line: bytes) -> None:
-        """Send an encoded frame. Those of several threads, signal handlers and finalisers never mix.
+        """Send an encoded frame. Frames of several threads, signal handlers and finalisers never mix.
 
-        For those who have made sure of `need_room`.
+        Call `need_room` first.
         """
         if self._sending.mine():
-            self._outbox.append(line)  # this is a signal handler or a finaliser: what it has broken into sends the line
+            self._outbox.append(line)  # in a signal handler or finaliser: the code that it interrupted sends the line
             return
         with self._sending:
             self._outbox.append(line)
@@ -94,7 +94,7 @@ class Channel:
                 self._send_outbox()
 
     def send_rest(self) -> None:
-        """At the end of a turn of the session's loop: send what it has left for now."""
+        """Called at the end of a turn of the session's loop: send what is left in the outbox."""
         self._room = 0
         if self._outbox:
             need_room()
@@ -104,7 +104,7 @@ class Channel:
     def _join_outbox(self) -> None:
         lines: list[bytes] = []
         size = 0
-        # Whatever else is put into it meanwhile goes behind these.
+        # Lines added meanwhile follow these.
         while self._outbox and size < _JOINED_BYTES:
             lines.append(self._outbox.popleft())
             size += len(lines[-1])
@@ -114,7 +114,7 @@ class Channel:
         while self._outbox:
             if not self._sent and len(self._outbox) > 1:
                 self._join_outbox()
-            # Taken out when it is sent to the end: whatever comes in between leaves the rest to who sends next.
+            # Removed only after it is sent completely: if this is interrupted, the next sender sends the rest.
             first = self._outbox[0]
             while self._sent < len(first):
                 self._sent += self._port.write(memoryview(first)[self._sent :])
@@ -126,7 +126,7 @@ class Channel:
     async def call(
         self, method: str, params: dict[str, Any], default: Callable[[Any], Any] | None = None
     ) -> ReplyFrame:
-        """Ask the bridge and return its `reply` frame. Cancelled, it tells the bridge. For those who have made sure of `need_room`."""
+        """Call the bridge and return its `reply` frame. If cancelled, cancels the call in the bridge. Call `need_room` first."""
         loop = get_running_loop()
         future: asyncio.Future[ReplyFrame] = loop.create_future()
         number = next(self._ids)
@@ -139,7 +139,7 @@ class Channel:
             self._close_call(number)
 
     def call_sync(self, method: str, params: dict[str, Any], default: Callable[[Any], Any] | None = None) -> ReplyFrame:
-        """The same, blocking this thread."""
+        """Like `call`, but blocks this thread."""
         number = next(self._ids)
         slot: list[ReplyFrame] = []
         deliver: Callable[[ReplyFrame], object]
@@ -177,7 +177,7 @@ class Channel:
                 self._elsewhere.add(number)
                 self._port.announce(True)
         else:
-            # The first of a turn goes at once, and the others in few writes: for five hundred calls, that is what costs most.
+            # The first call of a turn is sent at once, the others in few writes: with five hundred calls, writes are the largest cost.
             self._room -= len(line)
             if self._room > 0:
                 self._outbox.append(line)
@@ -189,12 +189,12 @@ class Channel:
         if number in self._elsewhere:
             self._elsewhere.discard(number)
             if not self._elsewhere and not self.detached:
-                self._port.announce(False)  # should one have come meanwhile, the nudges of the port do for it
+                self._port.announce(False)  # if one has been added meanwhile, the port's nudges take over
         if self._waiters.pop(number, None) is not None and not self.detached:
             try:
                 self.send({"type": "cancel", "id": number})
             except RecursionError:
-                pass  # the cell is at the bottom of its stack; the bridge cancels the call when the cell ends
+                pass  # the cell is at the limit of its stack; the bridge cancels the call when the cell ends
 
     # ---- reading
 
@@ -205,7 +205,7 @@ class Channel:
 
     def _wait_until(self, done: Callable[[], object]) -> None:
         while True:
-            # Set before `done()` is asked: a reply is then either seen by it, or still unread and ends the wait.
+            # Set before `done()` is checked: a reply is then either seen by it, or still unread and ends the wait.
             self.waiting = True
             try:
                 if done():
@@ -217,14 +217,14 @@ class Channel:
             self.take_in()
 
     def pump(self, in_handler: bool = False) -> None:
-        """Take in what has come, wherever on the stack this is. Raises RecursionError, with nothing read, at its bottom."""
+        """Process input, at any stack depth. Raises RecursionError, with nothing read, at the limit of the stack."""
         if not self._interrupts.inside_gate():
             need_room()
         self.take_in(in_handler)
 
     def take_in(self, in_handler: bool = False) -> None:
-        """Take in what has come, without blocking. Raises KeyboardInterrupt when an interrupt was among it; a signal handler
-        does that itself, as it knows what it has broken into. For those who have made sure of `need_room`."""
+        """Process input without blocking. Raises KeyboardInterrupt if it contains an interrupt; a signal handler raises that
+        itself, since it knows which code it has interrupted. Call `need_room` first."""
         self._wanted = True
         while self._wanted and not self._reading.mine():
             with self._reading:
@@ -232,7 +232,7 @@ class Channel:
                 while data := self._port.read_available():
                     self._feed(data)
                     if len(data) < self._port.CHUNK:
-                        break  # there was no more; what has come since is announced anew
+                        break  # there was no more; later input is announced again
                 if self._route(in_handler):
                     self._interrupts.request()
         if not in_handler:
@@ -243,7 +243,7 @@ class Channel:
         return bool(self._lines)
 
     def _feed(self, data: bytes) -> None:
-        """Cut bytes into lines. Linear: a bytearray grows by an eighth of its length, mostly without being copied."""
+        """Split bytes into lines. Linear: a bytearray grows by an eighth of its length, mostly without a copy."""
         if _INTERRUPT in data:
             first, *rest = data.split(_INTERRUPT)
             self._feed(first)
@@ -263,7 +263,7 @@ class Channel:
             self._keep(start)
 
     def _keep(self, piece: bytes) -> None:
-        """As a part of the incomplete line, unless that can be no frame any more."""
+        """Add to the incomplete line, unless that can no longer be a frame."""
         if self._lost:
             return
         try:
@@ -274,7 +274,7 @@ class Channel:
             self._incomplete, self._lost = bytearray(), True  # too long to be a frame
 
     def _route(self, in_handler: bool) -> bool:
-        """Hand out the complete lines, in order. True when one of them was an interrupt for the running cell."""
+        """Deliver the complete lines, in order. Returns True if one was an interrupt for the running cell."""
         interrupted = False
         arrived: _Arrived = {}
         while self._lines:
@@ -287,23 +287,23 @@ class Channel:
                 try:
                     self._accept(frames.decode(line), arrived)
                 except frames.FrameError:
-                    pass  # dropped, as the protocol says; the bridge is trusted, so they are not counted
+                    pass  # dropped, as the protocol requires; not counted, since the bridge is trusted
                 except MemoryError:
                     self._lines[0] = line = _no_memory(line)
                     self._accept(frames.decode(line), arrived)
                 except RecursionError:
                     if in_handler:
-                        break  # the cell may be at the bottom of its stack: keep the line for a better moment
+                        break  # the cell may be at the limit of its stack: keep the line for later
                     self._accept(_too_deep(line), arrived)
             self._lines.popleft()
         for loop, batch in arrived.items():
             if loop is self._interrupts.loop and not in_handler:
-                _settle(batch)  # it is this thread's, and not asleep
+                _settle(batch)  # this thread's loop, which is not waiting
                 continue
             try:
                 loop.call_soon_threadsafe(_settle, batch)
             except RuntimeError:
-                pass  # that loop is closed, and no call waits any more
+                pass  # that loop is closed, so no call waits
         return interrupted
 
     def _accept(self, frame: RunFrame | ReplyFrame, arrived: _Arrived) -> None:
@@ -319,7 +319,7 @@ class Channel:
             arrived.setdefault(waiter[0], []).append((waiter[1], frame))
 
     def after_fork(self) -> None:
-        """In the child: never touch the parent's channel."""
+        """In the child: never use the parent's channel."""
         self.detached = True
         self._sending.after_fork()
         self._reading.after_fork()
@@ -333,14 +333,14 @@ def _settle(batch: list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]) -> None:
 
 
 def _no_memory(line: bytes | bytearray) -> bytes:
-    """The line that ends a call whose reply does not fit into what memory is left. A reply has its id near its beginning."""
+    """Returns a reply that ends a call whose real reply does not fit into memory. A reply has its id near the start."""
     found = _ID.search(line, 0, 200)
     error = b'{"code":"FRAME_TOO_LARGE","message":"The sandbox has not enough memory for the answer","hint":"Ask for less at a time."}'
     return b'{"type":"reply","id":%s,"error":%s}' % (found[1] if found else b"0", error)
 
 
 def _too_deep(line: bytes | bytearray) -> ReplyFrame:
-    """A reply nested beyond what Python parses still has to end its call."""
+    """Returns an error for a call whose reply is nested too deeply for Python's parser."""
     found = _ID.search(line, 0, 200) or _ID.search(line, max(0, len(line) - 200))
     error: ReplyError = {
         "code": "FRAME_INVALID",

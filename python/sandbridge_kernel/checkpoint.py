@@ -1,7 +1,7 @@
-"""Carries variables over to the next kernel: pickles them after a cell, within bounds, and unpickles them in a fresh kernel.
+"""Carries variables over to the next kernel: pickles them after a cell, within limits, and unpickles them in a fresh kernel.
 
-All together, so that what they share stays shared; and those that might not load one by one, too, so that one that fails takes no other
-with it. What is lost is named. Functions and classes of cells are: a pickle only has their names.
+Pickles all of them together, so that shared objects stay shared; and those that might not load also separately, so that one failure
+does not affect the others. Names what is lost, such as functions and classes of cells: a pickle contains only their names.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _MAX_BYTES = 16 << 20
 _MAX_SECONDS = 1.0  # for each of up to three tries
 _MAX_NAMES = 1_000
 _OWN = frozenset(("mcp", "runtime", "LOADED_MCP_SERVERS"))
-_FILES = "/workspace/"  # which the next sandbox has empty
-# Of these modules' types, and of plain ones, everything that can be pickled can be loaded.
+_FILES = "/workspace/"  # empty in the next sandbox
+# For types of these modules, and plain ones, everything that can be pickled can be loaded.
 _SURE = frozenset(("builtins", "collections", "datetime", "decimal", "fractions", "pathlib", "uuid", Record.__module__))
-_PROBLEMS = (Exception, SystemExit)  # of code of the values' own
+_PROBLEMS = (Exception, SystemExit)  # raised by code of the values
 
-_tried: set[type] = set()  # other types, of which something was pickled and loaded again in this kernel
+_tried: set[type] = set()  # other types, of which this kernel has pickled and loaded a value
 
 
 class _Sink:
-    """A file that takes so many bytes until such a time."""
+    """A file with a size limit and a deadline."""
 
     def __init__(self, deadline: float) -> None:
         self.parts: list[bytes] = []
@@ -52,7 +52,7 @@ class _Sink:
 
 
 class _Pickler(pickle.Pickler):
-    """Notes of which types the values are, beside plain ones."""
+    """Records the types of the values, except plain ones."""
 
     def __init__(self, sink: _Sink) -> None:
         super().__init__(sink, protocol=5)
@@ -69,12 +69,12 @@ class _Pickler(pickle.Pickler):
 
 
 def _is_of_a_file(module: object) -> bool:
-    """Whether a module is of a file that the next sandbox has not."""
+    """True for a module of a file that the next sandbox does not have."""
     return str(getattr(module, "__file__", "")).startswith(_FILES)
 
 
 def hand_over(channel: Channel, interrupts: Interrupts, namespace: dict[str, Any]) -> str | None:
-    """After a cell: send the bridge what can be kept. What went wrong, in one sentence, or None. The cell's time limit holds for it, too."""
+    """After a cell: send the variables to the bridge, within the cell's time limit. Returns one sentence about a failure, or None."""
     try:
         try:
             interrupts.arm()
@@ -87,7 +87,7 @@ def hand_over(channel: Channel, interrupts: Interrupts, namespace: dict[str, Any
 
 
 def take(namespace: dict[str, Any]) -> dict[str, Any]:
-    """The params of `save_checkpoint`."""
+    """Returns the params of `save_checkpoint`."""
     modules, values, lost = _sorted_out(namespace)
     try:
         whole, is_sure = _loadable(values, monotonic() + _MAX_SECONDS)
@@ -111,7 +111,7 @@ def take(namespace: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sorted_out(namespace: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any], list[str]]:
-    """The names of modules, the values that may be pickled, and what is lost in any case."""
+    """Returns the names of modules, the values that may be pickled, and what is certainly lost."""
     modules, values, lost = {}, {}, []
     for name, value in list(namespace.items()):
         if name.startswith("__") or name in _OWN or isinstance(value, (ServerProxy, Registry, Workflows)):
@@ -131,7 +131,7 @@ def _sorted_out(namespace: dict[str, Any]) -> tuple[dict[str, str], dict[str, An
 
 
 def _each(values: dict[str, Any]) -> tuple[dict[str, bytes], list[str]]:
-    """Each value pickled by itself; and why that cannot be done with the others."""
+    """Pickle each value separately. Also returns the reasons for those that fail."""
     deadline = monotonic() + _MAX_SECONDS
     apart, lost = {}, []
     for name, value in values.items():
@@ -143,7 +143,7 @@ def _each(values: dict[str, Any]) -> tuple[dict[str, bytes], list[str]]:
 
 
 def _smallest(apart: dict[str, bytes], room: int) -> dict[str, bytes]:
-    """As many of these pickles as there is room for, the small ones first."""
+    """Return as many of these pickles as fit, smallest first."""
     chosen = {}
     for name in sorted(apart, key=lambda name: len(apart[name])):
         room -= len(apart[name])
@@ -154,7 +154,7 @@ def _smallest(apart: dict[str, bytes], room: int) -> dict[str, bytes]:
 
 
 def _loadable(value: object, deadline: float) -> tuple[bytes, bool]:
-    """(A value pickled, whether every such pickle loads). Raises when it does not load: of each type that is tried once."""
+    """Return (pickle of the value, whether every such pickle loads). Raises if it does not load; tests each type once."""
     sink = _Sink(deadline)
     pickler = _Pickler(sink)
     pickler.dump(value)
@@ -170,7 +170,7 @@ def _loadable(value: object, deadline: float) -> tuple[bytes, bool]:
 
 
 def restore(namespace: dict[str, Any], data: str) -> str:
-    """Put variables back. One sentence about how it went."""
+    """Restore variables. Returns one sentence about the outcome."""
     failed = []
     try:
         modules, names, whole, apart = pickle.loads(b64decode(data))
@@ -195,7 +195,7 @@ def restore(namespace: dict[str, Any], data: str) -> str:
 
 
 def _one_by_one(names: list[str], apart: dict[str, bytes], problem: BaseException) -> tuple[dict[str, Any], list[str]]:
-    """`problem`: why they do not load together, and so why those do not that were not kept one by one."""
+    """Load values separately. `problem` is the reason for those that were not pickled separately."""
     values, failed = {}, []
     for name in names:
         try:

@@ -1,7 +1,7 @@
-"""What looks like a secret, by its name, by its form, or because it is the value of a name that does; and a text without it.
+"""Detects secrets, by name, by form, or because a variable with such a name holds the value; and removes them from text.
 
-Pure, and runs no code of a cell's own: only builtin values are looked into. It is for what an error shows by itself; nobody is kept from
-printing what is theirs.
+Pure, and never runs a cell's code: inspects only builtin values. Applies to what an error shows by itself; cells can
+still print their own data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_TEXT_CHARS = 1000  # of a text are looked at; far fewer are ever shown
+_TEXT_CHARS = 1000  # longest text that is checked; far fewer characters are ever shown
 _MAX_VISITED = 3000
 _MAX_DEPTH = 3
 _HIDDEN = "<hidden>"
@@ -29,7 +29,7 @@ _SECRET_PART = re.compile(
     r"passw|passphrase|secret|credential|apikey|authkey|privatekey|accesskey|cookie|tokens?$|pwd$|dbpass$"
 )
 _KEY_WORDS = frozenset(("key", "keys"))
-_MAYBE = frozenset(("key", "keys", "api"))  # alone, they are what their value looks like
+_MAYBE = frozenset(("key", "keys", "api"))  # alone, these depend on their value
 _ORDINARY_KEYS = frozenset(
     "sort primary foreign group partition cache row dict col column join index first last next prev previous new old min max best missing "
     "unknown main by name func function order map item value field sorted object json".split()
@@ -52,12 +52,12 @@ _SWITCH = re.compile(r"(?<=\d)(?=[A-Za-z])|(?<=[A-Za-z])(?=\d)")
 _PIECE = re.compile(r"[ _.,:/()+-]+")
 _MRO = type.__dict__["__mro__"].__get__
 _NAMES = type.__dict__["__dict__"].__get__
-# What the `__dict__` that Python gives a class is; a class may define its own.
+# Type of the `__dict__` that Python gives a class; a class may define its own.
 _DICT_OF = type(type.__dict__["__dict__"])
 
 
 def is_secret(name: str, value: Any) -> bool:
-    """Whether a value of this name is not to be shown. Empty ones, booleans and fractions always may be."""
+    """True if a value of this name must not be shown. Empty values, booleans and floats may always be shown."""
     kind = type(value)
     if value is None or kind in (bool, float) or (kind in (str, bytes, int, list, tuple, dict) and not value):
         return False
@@ -75,12 +75,12 @@ def is_secret(name: str, value: Any) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """Words, numbers, paths and addresses; not letters and digits in one long piece."""
+    """True for words, numbers, paths and addresses; False for one long run of letters and digits."""
     return len(text) <= 80 and all(len(part) <= 3 or part.isalpha() or part.isdigit() for part in _PIECE.split(text))
 
 
 def redacted(text: str, known: Iterable[str] = ()) -> str:
-    """The beginning of a text without what looks like a secret in it, or is one of the `known`; the text itself when there is nothing."""
+    """Return the start of a text, without secrets and without the `known` ones."""
     text = text[:_TEXT_CHARS] if len(text) > _TEXT_CHARS else text
     if _BLOCK.search(text):
         return _HIDDEN
@@ -95,7 +95,7 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
 
 
 def _without_values(text: str) -> str:
-    """`password=x`, `"api_key": "x"`, `Authorization: x` in a text, to the end of the value."""
+    """Hide the values of `password=x`, `"api_key": "x"`, `Authorization: x` in a text."""
     parts, end = [], 0
     for match in _NAMED.finditer(text):
         value = _VALUE.match(text, match.end())
@@ -114,19 +114,19 @@ def _ends(match: re.Match[str]) -> str:
 
 
 def label(value: Any) -> str:
-    """The name that a text in data may be for what stands beside it: `password`, `--token`, b"key"."""
+    """Returns the name that a text may give to the value beside it: `password`, `--token`, b"key"."""
     if type(value) is bytes:
         value = value[:100].decode("latin-1")
     return value.lstrip("-") if type(value) is str and len(value) < 100 and "=" not in value else ""
 
 
 def known_secrets(frames: list[FrameType]) -> list[str]:
-    """The values, as texts, that have the name of a secret in these frames: in variables, and in the data and objects they hold."""
+    """Returns, as texts, the values with the name of a secret in these frames: in variables, and in their data and objects."""
     found, seen = set(), set()
     pending = []
     for frame in frames:
         for names in (frame.f_locals, frame.f_globals):
-            # The namespace of a class may be one that runs code when it is asked.
+            # A class's namespace may run code when it is read.
             if type(names) is dict or frame.f_code.co_flags & 0x1:
                 if type(names) is dict and id(names) in seen:
                     continue
@@ -159,7 +159,7 @@ def known_secrets(frames: list[FrameType]) -> list[str]:
 
 
 def _parts(value: Any, kind: type) -> Iterable[tuple[str, Any]]:
-    """(name or "", part) for what data and plain objects hold."""
+    """Returns (name or "", part) for each part of data and plain objects."""
     if kind in (list, tuple):
         some = value[:100]
         return [(label(some[at - 1]) if at and is_flagged(some, at) else "", part) for at, part in enumerate(some)]
@@ -168,7 +168,7 @@ def _parts(value: Any, kind: type) -> Iterable[tuple[str, Any]]:
 
 
 def is_flagged(items: Sequence[Any], at: int) -> bool:
-    """Whether an item of a list follows the name that it is the value of: in a pair, or as in ["--password", "x"]."""
+    """True if a list item is the value of the name before it: in a pair, or as in ["--password", "x"]."""
     before: Any = items[at - 1] if at else None
     if type(before) not in (str, bytes) or not (len(items) == 2 or before[:1] in ("-", b"-")):
         return False
@@ -176,7 +176,7 @@ def is_flagged(items: Sequence[Any], at: int) -> bool:
 
 
 def _attributes(value: Any, kind: type) -> dict[Any, Any] | None:
-    """The `__dict__` of an object, without asking its class, which may have a mind of its own."""
+    """Returns the `__dict__` of an object, without its class's own attribute lookup."""
     for one in _MRO(kind):
         own = _NAMES(one).get("__dict__")
         if type(own) is _DICT_OF:

@@ -1,4 +1,4 @@
-"""A value → a bundle of MIME types, by Jupyter's conventions: `_repr_mimebundle_`, `_repr_png_` and so on. Binary types as base64."""
+"""Converts a value to a MIME bundle, by Jupyter's conventions: `_repr_mimebundle_`, `_repr_png_` and so on. Binary types in base64."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _METHODS = (
     ("_repr_png_", "image/png"),
     ("_repr_jpeg_", "image/jpeg"),
 )
-_MAX_CHARS = 8_000_000  # of one text; what a repr gives beyond that is cut from its middle
-_MAX_JSON_CHARS = 200_000  # of a value that is also given as JSON
-_MAX_MEDIA = 21  # inside of one value; the bridge shows 20, and says so when there are more
+_MAX_CHARS = 8_000_000  # of one text; longer reprs are cut in the middle
+_MAX_JSON_CHARS = 200_000  # of a value that is also sent as JSON
+_MAX_MEDIA = 21  # inside one value; the bridge shows 20 and reports when there are more
 _SHOWN = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
-    """The MIME bundle of a value; it always has `text/plain`. Raises what the value's own repr raises.
+    """Return the MIME bundle of a value; it always has `text/plain`. Raises what the value's repr raises.
 
-    `with_json`: values that have a form in JSON also come as `application/json`.
+    `with_json`: also as `application/json`, if the value has a JSON form.
     """
     found = pictures.picture(value) or table(value) or _own_bundle(value)
     contents = (_content(str(mime), content) for mime, content in found.items() if content is not None)
     shown = {mime: content for mime, content in contents if content is not None}
     if "text/plain" not in shown:
-        # `<__main__.Plot object at 0x…>` says nothing that its picture does not.
+        # `<__main__.Plot object at 0x…>` adds nothing to the picture.
         says_nothing = type(value).__repr__ is object.__repr__ and any(mime in _SHOWN for mime in shown)
         shown = {"text/plain": "" if says_nothing else _bounded(wrapped(value, repr(value))), **shown}
     if with_json and "application/json" not in shown and (plain := _json_of(value)) is not None:
@@ -52,7 +52,7 @@ def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
 
 
 def _own_bundle(value: object) -> dict[Any, Any]:
-    # Looked up on the type: an object that answers to every attribute, such as a Record or a Mock, has none of these.
+    # Looked up on the type: an object that has every attribute, such as a Record or a Mock, has none of these.
     if isinstance(value, type):
         return {}
     method = getattr(type(value), "_repr_mimebundle_", None)
@@ -66,7 +66,7 @@ def _own_bundle(value: object) -> dict[Any, Any]:
 
 
 def _data(method: Callable[[Any], Any], value: object) -> Any:
-    """What a rich repr gives. One that fails is as if it were not there: the plain one is still to come."""
+    """Returns the result of a rich repr; None if it fails, since the plain repr follows."""
     try:
         data = method(value)
     except Exception:
@@ -75,7 +75,7 @@ def _data(method: Callable[[Any], Any], value: object) -> Any:
 
 
 def _content(mime: str, content: object) -> tuple[str, Any]:
-    """(MIME type, what is sent for it); None for what cannot be of that type."""
+    """Returns (MIME type, content to send); the content is None if it is not of that type."""
     if isinstance(content, (bytes, bytearray, memoryview)):
         content = b64encode(content).decode("ascii")
     if isinstance(content, str):
@@ -106,7 +106,7 @@ def _json_of(value: object) -> Any:
 
 
 class Display:
-    """Shows values of a cell while it runs, and what it has left open at its end."""
+    """Shows a cell's values while it runs, and open figures at its end."""
 
     def __init__(self, channel: Channel, output: Output) -> None:
         self._channel, self._output = channel, output
@@ -117,7 +117,7 @@ class Display:
         self._channel.send({"type": "display", "cell": self._channel.cell, "data": data})
 
     def show_media(self, value: object) -> None:
-        """The images and sounds inside of a list or a dict, beside its text."""
+        """Show the images and sounds inside a list or a dict, beside its text."""
         content: str | None
         for mime, content in media_in(value, _MAX_MEDIA):
             if mime in _SHOWN:
@@ -128,22 +128,22 @@ class Display:
                 self.show({mime: content})
 
     def show_figures(self) -> bool:
-        """At the end of a cell. True when there was a figure."""
+        """At the end of a cell. Returns True if there was a figure."""
         figures = pictures.open_figures()
         for data in figures:
             self.show(data)
         return bool(figures)
 
     def figures_of_failed(self) -> None:
-        """The same for a cell that failed, whose own error is what matters."""
+        """The same for a failed cell: ignores errors, since the cell's own error matters."""
         try:
             self.show_figures()
         except Exception:
             pass
 
     def value(self, value: object) -> dict[str, Any] | None:
-        """The bundle of a cell's last value; None when it says nothing."""
-        # The bundle comes first: a figure that is the value itself is not shown twice.
+        """Returns the bundle of a cell's last value; None if there is nothing to show."""
+        # First the bundle, so that a figure that is the value itself is not shown twice.
         data = None if value is None or pictures.is_artist(value) else bundle(value, self.with_json)
         self.show_media(value)
         if not self.show_figures() and data is None and value is not None:

@@ -1,4 +1,4 @@
-"""The frames of docs/protocol.md as types. Type checkers and tests read this module; the kernel never imports it.
+"""The frames of docs/protocol.md as types. Only type checkers and tests read this module; the kernel never imports it.
 
 A class `_X` holds the required fields of `X`: `NotRequired` needs Python 3.11. test/kernel/frames-agree.test.ts compares these
 types with docs/protocol.md and the types of src/protocol.

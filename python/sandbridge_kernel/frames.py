@@ -1,6 +1,6 @@
-"""Frames: one JSON object on one line. Encodes what the kernel sends, decodes and checks what the bridge sends.
+"""Frames: one JSON object per line. Encodes the kernel's frames; decodes and checks the bridge's.
 
-Knows the format only: no descriptors, no state. The authority is docs/protocol.md.
+Knows only the format: no descriptors, no state. docs/protocol.md is authoritative.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ MAX_FRAME_BYTES = 64 * 1024 * 1024
 MAX_STRUCTURE = 1 << 20
 MAX_NESTING = 1000
 
-# ASCII only, so that text with lone surrogates survives; no NaN, because JSON has none and the bridge would drop the frame.
+# ASCII only, so that lone surrogates survive; no NaN, which JSON lacks: the bridge would drop the frame.
 _OPTIONS: dict[str, Any] = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
-# One for each `default`, of which there are a few: making one costs more than encoding a call with it.
+# One per `default`, of which there are few: creating an encoder costs more than encoding a call with it.
 _encoders: dict[Callable[[Any], Any] | None, Callable[[Any], str]] = {}
 _decoder = JSONDecoder(object_hook=Record)
 _scan: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 
 
 def _encoder(default: Callable[[Any], Any] | None) -> Callable[[Any], str]:
-    """`JSONEncoder.encode` makes its C encoder anew for each value, and looks for cycles in it: as much work again."""
+    """Returns an encoder. `JSONEncoder.encode` creates its C encoder for each value and checks it for cycles: as much work again."""
     careful = JSONEncoder(default=default, **_OPTIONS).encode
     if c_make_encoder is None:
         return careful
@@ -44,19 +44,19 @@ def _encoder(default: Callable[[Any], Any] | None) -> Callable[[Any], str]:
         try:
             return "".join(quick(value, 0))
         except RecursionError:
-            return careful(value)  # says so when the value contains itself
+            return careful(value)  # reports a value that contains itself
 
     return encode
 
 
 class FrameError(ValueError):
-    """A line that is not a frame, or a frame that does not fit on the wire."""
+    """A line that is not a frame, or a frame that is too large."""
 
 
 def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None) -> bytes:
-    """The line for a frame, LF included. `default` turns values JSON lacks into ones it has.
+    """Return the line for a frame, including LF. `default` converts values that JSON lacks.
 
-    Raises FrameError when it is longer than 64 MiB or has more structure than the bridge reads, and whatever json raises for values that cannot be sent.
+    Raises FrameError if it is longer than 64 MiB or has more structure than the bridge reads, and json's errors for other values.
     """
     make = _encoders.get(default)
     if make is None:
@@ -75,8 +75,8 @@ _DEEPER = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # 1 and -1 as signed by
 
 def _check_structure(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_NESTING and sum(map(text.count, "[]{}:,")) <= MAX_STRUCTURE:
-        return  # not even when those in strings are counted, which is quick
-    # Backslashes are in strings only. Without escapes, a string ends at the next quote.
+        return  # not even with those in strings, a quick test
+    # Backslashes occur only in strings. Without escapes, a string ends at the next quote.
     bare = _STRING.sub("", text.replace("\\\\", "").replace('\\"', ""))
     structure = sum(map(bare.count, "[]{}:,"))
     if structure > MAX_STRUCTURE:
@@ -88,9 +88,9 @@ def _check_structure(text: str) -> None:
 
 
 def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
-    """The frame on a line from the bridge: a `run` or a `reply`.
+    """Decode a line from the bridge: a `run` or a `reply`.
 
-    Raises FrameError for everything else, RecursionError for one nested too deeply.
+    Raises FrameError for anything else, RecursionError for too deep nesting.
     """
     try:
         text = line.decode("utf-8")
@@ -99,7 +99,7 @@ def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
         except StopIteration:
             end = -1
         if end != len(text):
-            frame = _decoder.decode(text)  # white space around it, or an error in words
+            frame = _decoder.decode(text)  # white space around it, or an error with a message
     except ValueError as error:
         raise FrameError(f"not JSON: {error}") from None
     if not isinstance(frame, dict):

@@ -1,6 +1,6 @@
-"""What a function is made of that is to be kept: its source, the imports it needs, its signature. Pure but for reading modules.
+"""Collects the parts of a function to save: its source, the imports it needs, its signature. Pure except for reading modules.
 
-A function that cannot stand alone is refused with the reason. Whether what is found really loads is tried elsewhere.
+Refuses a function that cannot stand alone, with the reason. Other code tests whether the result loads.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     _SavedSource = Callable[[str], str | None]
 
 CELL = re.compile(r"Cell \d+$")
-SAVED = "user_tools/"  # begins the file name of a saved tool's source
+SAVED = "user_tools/"  # start of the file name of a saved tool's source
 MODULE = "user_tools"
 _FUTURE_ANNOTATIONS = 0x1000000
 _TEMPLATE: tuple[type, ...] = (ast.TemplateStr,) if hasattr(ast, "TemplateStr") else ()
 _TEXTS: Any = (ast.Constant, ast.JoinedStr, *_TEMPLATE)
-_BUILTINS = dict(vars(builtins))  # as they are when a session starts: its cells, and `_`, add to them
+_BUILTINS = dict(vars(builtins))  # at the start of a session; cells and `_` add to them
 _OF_MODULES = frozenset(("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__"))
 
 
 class Refused(Exception):
-    """Why a function cannot be kept."""
+    """Says why a function cannot be saved."""
 
 
 def describe(
@@ -39,8 +39,8 @@ def describe(
     saved_source: _SavedSource = lambda _: None,
     provided: Callable[[str, object], bool | dict[str, str]] = lambda *_: False,
 ) -> dict[str, Any]:
-    """The parts of a saved tool. `saved_source` gives the source of a tool that is saved already; `provided` says of a global
-    whether every session has it: True, or the server it stands for as {variable, name, alias}."""
+    """Return the parts of a saved tool. `saved_source` returns the source of an existing saved tool; `provided` tells whether every
+    session has a global: True, or the server it stands for as {variable, name, alias}."""
     original = _unwrapped(func)
     node, source = _definition(original)
     name = node.name
@@ -81,7 +81,7 @@ _NOTHING = object()
 
 
 def _unwrapped(func: Any) -> FunctionType:
-    """The function that the `def` made, under decorators that use functools.wraps."""
+    """Returns the function of the `def`, inside decorators that use functools.wraps."""
     from functools import partial
     from inspect import unwrap
 
@@ -132,14 +132,14 @@ def _definition(func: FunctionType) -> tuple[_Definition, str]:
 
 
 def _dedented(node: _Definition, lines: list[str], first: int) -> str:
-    """The lines of a definition as they stand at the top of a file. Lines that begin inside a text are part of it, and stay."""
+    """Returns a definition's lines without indentation, except lines that begin inside a string."""
     inside = {number for start, end in text_lines(node) for number in range(start + 1, end + 1)}
     indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip(" \t\f"))]
     kept = []
     for number in range(first, (node.end_lineno or 0) + 1):
         line = lines[number - 1]
         if number not in inside:
-            # One that is indented less is a comment, or within brackets.
+            # A line with less indentation is a comment, or inside brackets.
             line = line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t\f")
         kept.append(line)
     source = "".join(kept).rstrip() + "\n"
@@ -153,7 +153,7 @@ def _dedented(node: _Definition, lines: list[str], first: int) -> str:
 
 
 def text_lines(node: Any) -> Iterator[tuple[int, int]]:
-    """First and last line of every text in some code. What is inside an f-string has no lines of its own before Python 3.12."""
+    """First and last line of every string. Before Python 3.12, the parts of an f-string have no line numbers of their own."""
     if isinstance(node, _TEXTS):
         yield node.lineno, node.end_lineno or node.lineno
     else:
@@ -170,11 +170,11 @@ def _kind(value: Any) -> str:
     return "function" if isinstance(getattr(value, "__wrapped__", value), FunctionType) else type(value).__name__
 
 
-# ---- what it needs
+# ---- dependencies
 
 
 def _no_builtin(name: str) -> str:
-    """Why a name that is not a global is missing in other sessions; "" when it is not."""
+    """Returns why a name that is not a global is missing in other sessions; "" if it exists there."""
     now, first = (names.get(name, _NOTHING) for names in (vars(builtins), _BUILTINS))
     if name == "display" or now is first is not _NOTHING or (now is _NOTHING and name.startswith("__")):
         return ""
@@ -188,7 +188,7 @@ def _no_builtin(name: str) -> str:
 
 
 def _global_names(source: str) -> set[str]:
-    """The names that the code of a definition looks up outside of itself."""
+    """Returns the names that the code of a definition looks up outside itself."""
     from symtable import symtable
 
     top = symtable(source, "tool", "exec")
@@ -202,7 +202,7 @@ def _global_names(source: str) -> set[str]:
 
 
 def _import_lines(name: str, value: Any) -> list[str]:
-    """The import statements of earlier cells that make this name this value; several for `import a.b` and `import a.c`."""
+    """Returns the import statements of earlier cells that give this name this value; several for `import a.b` and `import a.c`."""
     if getattr(value, "__module__", None) == MODULE:
         own = getattr(value, "__name__", name)
         return [f"from {MODULE} import {own}" + ("" if own == name else f" as {name}")]
@@ -246,7 +246,7 @@ def _from_import(module: str, alias: ast.alias, name: str, value: Any) -> str | 
 
 def _attribute(module: str, name: str) -> object:
     found = sys.modules.get(module)
-    # Not through a module's own __getattr__, which may do anything.
+    # Without a module's own __getattr__, which may run any code.
     return (
         found.__dict__.get(name, sys.modules.get(f"{module}.{name}", _NOTHING))
         if isinstance(found, ModuleType)
@@ -255,7 +255,7 @@ def _attribute(module: str, name: str) -> object:
 
 
 def _saved_lines(name: str, value: Any, saved_source: _SavedSource) -> list[str]:
-    """A function of a cell that is saved already."""
+    """Returns an import for a cell's function that is already saved."""
     try:
         node, source = _definition(_unwrapped(value))
     except Refused:

@@ -1,5 +1,5 @@
-"""What to do about an error of a cell, where that is known: `hint` is for the reader, `search` a few words to find tools by that can do
-what the sandbox cannot.
+"""Finds advice for errors of a cell: `hint` is for the reader, `search` is a query for tools that can do what
+the sandbox cannot.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NETWORK_NAMES = frozenset(
     )
 )
 _NO_NETWORK = frozenset((errno.EADDRNOTAVAIL, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH))
-# What a sandbox answers that forbids sockets; it says as much of other things.
+# Error codes of sandboxes that forbid sockets; other failures have the same codes.
 _FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ECONNREFUSED))
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 _SOCKET_CALL = re.compile(r"\b(?:socket|connect|connect_ex|sendto|bind|create_connection|open_connection)\s*\(")
@@ -56,12 +56,12 @@ _MAX_PACKAGES = 15
 ATTACHED = "__sandbridge_hint__"
 
 
-# Why variables of earlier cells are gone; None when they are not. Set with the first cell after that.
+# Why variables of earlier cells are gone; None if they are not. Set with the first cell after that.
 lost: str | None = None
 
 
 def advice(error: BaseException) -> dict[str, str]:
-    """A dict with `hint`, and sometimes `search`; empty when nothing is known. A hint that the error says already is left out."""
+    """Returns a dict with `hint`, and sometimes `search`; empty if there is no advice. Omits a hint that the error already contains."""
     found = found_for(error)
     if getattr(error, ATTACHED, False) is True:
         found.pop("hint", None)
@@ -86,7 +86,7 @@ def found_for(error: BaseException) -> dict[str, str]:
             found = find(error)
             if found:
                 return found
-    except Exception:  # an exception class of the cell's own, with a mind of its own
+    except Exception:  # the cell's own exception class may raise
         pass
     return {}
 
@@ -109,7 +109,7 @@ _RESULT_KEY = re.compile(r"""(?:\[\s*["']|\.get\(\s*["']|\.)(content|structuredC
 
 
 def _mcp_result(error: BaseException) -> _Advice:
-    """A cell that takes a native value for the MCP result around it."""
+    """The cell uses a native value as if it were the MCP result."""
     if not isinstance(error, (KeyError, TypeError, AttributeError)):
         return None
     frames = [(frame, number) for frame, number in _frames(error) if frame.f_code.co_filename.startswith("Cell ")]
@@ -200,7 +200,7 @@ def _installing(names: list[str] | None = None) -> str:
 
 
 def _program(error: BaseException) -> _Advice:
-    # A cell that uses programs has loaded it.
+    # Cells that use programs have imported it.
     if "subprocess" not in sys.modules or not isinstance(
         error, (OSError, NotImplementedError, sys.modules["subprocess"].CalledProcessError)
     ):
@@ -226,7 +226,7 @@ def _is_network(error: BaseException) -> bool:
     if type(error).__name__ in _NETWORK_NAMES:
         return True
     if not isinstance(error, OSError):
-        # The embedded sandbox has no event loop that can connect, nor threads to look up names with.
+        # The embedded sandbox's event loop cannot connect, and there are no threads for name lookups.
         return isinstance(error, (NotImplementedError, RuntimeError)) and _went_through(
             error, ("create_connection", "getaddrinfo")
         )
@@ -285,7 +285,7 @@ def _is_elsewhere(path: str) -> bool:
 
 
 def _is_at_home(path: str, error: BaseException) -> bool:
-    """Under the home of this sandbox, which was meant to be the user's."""
+    """True for a path in the sandbox's home, which was probably meant to be the user's."""
     if not path.startswith(os.path.expanduser("~")):
         return False
     lines = [

@@ -1,4 +1,4 @@
-"""Width and height of an image from its first bytes: PNG, JPEG, GIF and WebP. Decodes no pixels and knows nothing of who will show it."""
+"""Reads the width and height of an image from its first bytes: PNG, JPEG, GIF and WebP. Decodes no pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """(width, height) in pixels, as the header says; None when these bytes do not say."""
+    """Returns (width, height) in pixels from the header; None if the bytes do not contain it."""
     try:
         if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
             return _pair(data, 16, 4, "big")
@@ -19,7 +19,7 @@ def image_size(data: bytes) -> tuple[int, int] | None:
             return _jpeg(data)
         if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
             return _webp(data)
-    except IndexError:  # cut off
+    except IndexError:  # truncated
         pass
     return None
 
@@ -36,25 +36,25 @@ def _number(data: bytes, start: int, count: int, order: Literal["big", "little"]
 
 
 def _jpeg(data: bytes) -> tuple[int, int] | None:
-    """The frame header, found by going from segment to segment (ITU T.81, annex B)."""
+    """Finds the frame header by walking the segments (ITU T.81, annex B)."""
     at = 2
     while (at := data.find(b"\xff", at)) >= 0:
         while data[at] == 0xFF:
             at += 1
         marker = data[at]
         at += 1
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # those are tables
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # except tables
             height, width = _pair(data, at + 3, 2, "big")
             return width, height
         if marker in (0xD9, 0xDA):  # the end, or the pixels
             break
-        if marker != 0x01 and not 0xD0 <= marker <= 0xD8:  # those have no length
+        if marker != 0x01 and not 0xD0 <= marker <= 0xD8:  # except markers without a length
             at += max(2, _number(data, at, 2, "big"))
     return None
 
 
 def _webp(data: bytes) -> tuple[int, int] | None:
-    """RFC 9649: the canvas of the extended format, else the frame of the lossy or the lossless one."""
+    """RFC 9649: the canvas of the extended format, else the frame of the lossy or lossless one."""
     kind = data[12:16]
     if kind == b"VP8X":
         width, height = _pair(data, 24, 3, "little")

@@ -1,7 +1,7 @@
-"""Interrupts: when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell, and when it has to wait.
+"""Interrupts: decides when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell, and when it must wait.
 
-It must not be raised inside the kernel's own bookkeeping (half a frame written, bytes read but not kept), nor inside an
-event loop's (a task taken from its queue but not yet put back would never run again). Sections of the first kind are Gates.
+It must not be raised inside the kernel's own bookkeeping (half a frame written, bytes read but not stored), nor inside an
+event loop's (a task taken from its queue but not put back would never run again). Sections of the first kind are Gates.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ if TYPE_CHECKING:
 class Interrupts:
     def __init__(self) -> None:
         self._main = get_ident()
-        self._depth: dict[int, int] = {}  # thread -> number of gates it is inside
+        self._depth: dict[int, int] = {}  # thread -> number of gates it is in
         self._pending = False
         self._armed = False
         self._handling = False
-        # Handlers of the cell's own whose signals came inside a gate.
+        # The cell's own signal handlers, deferred because their signals arrived inside a gate.
         self._deferred: deque[tuple[_Handler, int, FrameType | None]] = deque()
-        # The session's event loop; its code, and where else code of event loops is. Set by the session.
+        # The session's event loop, its code, and the files of event loop code. Set by the session.
         self.loop: asyncio.AbstractEventLoop | None = None
         self.loop_code: frozenset[CodeType] = frozenset()
         self.loop_files: tuple[str, ...] = ()
 
     def arm(self) -> None:
-        """A cell starts: from here on an interrupt hits it. One that came after its `run` frame does so at once."""
+        """A cell starts: interrupts now apply to it, including one that arrived after its `run` frame."""
         self._armed = True
         self.check()
 
     def disarm(self) -> None:
-        """The cell is over; what was meant for it must not hit the next one."""
+        """The cell has ended; its interrupt must not hit the next one."""
         self._armed = False
         self._pending = False
 
     def expect(self) -> None:
-        """An interrupt came after a `run` frame that is not started yet."""
+        """An interrupt arrived after a `run` frame that has not started yet."""
         self._pending = True
 
     def request(self) -> None:
-        """An interrupt has come. With no cell running it does nothing."""
+        """An interrupt has arrived. Ignored if no cell is running."""
         self._pending = self._pending or self._armed
 
     def handle(self, frame: FrameType | None, take_in: Callable[[], None] | None = None) -> None:
-        """What a signal handler does: take in what has come, then raise what is waiting, unless `frame`, which the signal
-        has broken into, is the session's loop at work. That comes to its select soon, where nothing can be lost."""
+        """The work of a signal handler: process input, then raise a pending interrupt, unless `frame`, the interrupted code, is the
+        session's loop at work. The loop soon reaches its select, where nothing can be lost."""
         nested, self._handling = self._handling, True
         try:
             if take_in:
@@ -66,8 +66,8 @@ class Interrupts:
         self.check()
 
     def _in_loop(self, frame: FrameType | None) -> bool:
-        # Down the stack as long as it is code of event loops. Code of the cell that calls into a loop may never return to
-        # the loop's select, so it need not be waited for.
+        # Down the stack, through code of event loops. A cell's code that was called by a loop may never return to the loop's
+        # select, so do not wait for that.
         while frame is not None and frame.f_code.co_filename in self.loop_files:
             if frame.f_code in self.loop_code and frame.f_locals.get("self") is self.loop:
                 return True
@@ -75,7 +75,7 @@ class Interrupts:
         return False
 
     def check(self) -> None:
-        """Raise the interrupt that is waiting, where it can be raised."""
+        """Raise the pending interrupt, if it can be raised here."""
         if self._pending and self._armed and not self._depth.get(self._main):
             self._pending = False
             raise KeyboardInterrupt
@@ -84,8 +84,8 @@ class Interrupts:
         return get_ident() == self._main
 
     def inside_gate(self) -> bool:
-        """Whether this thread is inside a gate already: then this is a signal handler or a finaliser that broke into it,
-        and it must leave its work to the section under way, or it would wait for itself."""
+        """True if this thread is inside a gate: this is then a signal handler or a finaliser that interrupted it,
+        and must leave its work to the code in the gate, or it would wait for itself."""
         return bool(self._depth.get(get_ident()))
 
     def enter(self) -> None:
@@ -108,7 +108,7 @@ class Interrupts:
                     self.check()
 
     def run_or_defer(self, handler: _Handler, signum: int, frame: FrameType | None) -> None:
-        """Run a signal handler of the cell's own; inside a gate, at its end. Main thread only, as Python has it."""
+        """Run a signal handler of the cell; inside a gate, at its end. Main thread only, as in Python."""
         if self._depth.get(self._main):
             self._deferred.append((handler, signum, frame))
         elif self._armed:
@@ -117,14 +117,14 @@ class Interrupts:
             try:
                 handler(signum, frame)
             except BaseException:
-                pass  # no cell is running that it could be meant for
+                pass  # no cell is running, so its exception belongs to none
 
     def after_fork(self) -> None:
         self._depth.clear()
         self._main = get_ident()
 
 
-ROOM = 30  # frames: about twice what any section of the kernel's needs
+ROOM = 30  # frames: about twice the need of any section of the kernel
 
 
 _nests: dict[int, Any] = {}
@@ -137,7 +137,7 @@ def _go_down(levels: int = ROOM) -> None:
         for _ in range(levels):
             nest = (nest,)
         _nests[levels] = nest
-    # Goes as deep as the tuples are nested. Up to 3.11 the limit counts C's recursion and Python's as one.
+    # Recurses as deep as the tuples are nested. Up to 3.11, one limit covers the recursion of C and Python.
     isinstance(None, nest)
 
 
@@ -149,13 +149,13 @@ def _count_frames(levels: int = ROOM) -> None:
     raise RecursionError("maximum recursion depth exceeded")
 
 
-# Raises RecursionError now, while nothing is half done, if the cell has left the kernel too little of the stack. From 3.12 on
-# Python's limit counts its frames and nothing else: looking is ten times quicker than going there, and every call does it.
+# Raises RecursionError now, while nothing is half done, if the cell has left too little stack for the kernel. From 3.12 on,
+# Python's limit counts only Python frames: checking is ten times faster than recursing, and every call does it.
 need_room = _count_frames if version_info >= (3, 12) else _go_down
 
 
 class Gate:
-    """A lock that holds interrupts back while it is held, and knows whether this thread is inside.
+    """A lock that delays interrupts while it is held, and knows whether this thread is inside.
 
     Call `need_room` before entering it.
     """
@@ -170,8 +170,8 @@ class Gate:
 
     def __enter__(self) -> None:
         self._interrupts.enter()
-        # Before the lock is taken, and until after it is given back: a signal handler may break in between, and if it does
-        # not know that its own thread is here, it waits for itself.
+        # Before the lock is taken, and until after its release: a signal handler may run in between, and would wait for itself if it
+        # did not know that its own thread is here.
         self._inside.add(get_ident())
         self._lock.acquire()
 

@@ -1,4 +1,4 @@
-"""Cells in other languages than Python. Each language loads with its first cell."""
+"""Cells in languages other than Python. Each language is imported by its first cell."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from .interrupts import Interrupts
 
     class LanguageCells(Protocol):
-        """The cells of a session in one language."""
+        """A session's cells in one language."""
 
         async def run(self, number: int, source: str) -> Outcome:
-            """Run a cell. Raises FileNotFoundError where the program that runs it is missing."""
+            """Run a cell. Raises FileNotFoundError if the program that runs it is missing."""
 
         def take_notes(self) -> list[str]:
-            """What the reader should know of the cell that has run."""
+            """Returns notes about the last cell for its reader."""
 
 
 _EMBEDDED = sys.platform == "emscripten"
@@ -26,7 +26,7 @@ _EMBEDDED = sys.platform == "emscripten"
 class _Language(NamedTuple):
     name: str
     program: str
-    image: str  # what the user can do where an image does not have it
+    image: str  # what the user can do if an image does not contain it
 
 
 _LANGUAGES = {
@@ -40,7 +40,7 @@ _LANGUAGES = {
 
 
 class OtherLanguages:
-    """What a session keeps for its cells that are not Python."""
+    """A session's state for cells that are not Python."""
 
     def __init__(self, interrupts: Interrupts, display: Display) -> None:
         self._interrupts, self._display = interrupts, display
@@ -80,12 +80,12 @@ class OtherLanguages:
         return JavaScriptCells(self._interrupts, self._display)
 
     def notes(self) -> list[str]:
-        """What the reader should know of the cell that has run."""
+        """Returns notes about the last cell for its reader."""
         return [note for cells in self._cells.values() for note in cells.take_notes()]
 
 
 def unavailable(message: str, hint: str) -> Outcome:
-    """How a cell ends that cannot run here."""
+    """The outcome of a cell that cannot run here."""
     return {
         "status": "error",
         "error": {"name": "LanguageUnavailable", "message": message, "traceback": "", "hint": hint},

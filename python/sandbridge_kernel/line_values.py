@@ -1,6 +1,6 @@
-"""The values of the names on the line that failed, shortened. Never runs code of the cell's own: only builtin values are written out,
-of everything else the type is named. A name is shown only where its value is certain to be the one that the line had. What looks like a
-secret is left out.
+"""Formats the values of the names on the failing line, shortened. Never runs a cell's code: only builtin values are written out,
+others by type. Shows a name only if its value is certainly the one that the line had. Omits
+secrets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TYPE_NAME = type.__dict__["__name__"].__get__
 
 
 def values_on_line(error: BaseException | None) -> str:
-    """`a = 1, b = [2, 3]` for the last line of the cell that an error passed through; "" when there is nothing to say."""
+    """Returns `a = 1, b = [2, 3]` for the last line of the cell that an error passed through; "" if there is nothing to show."""
     error = _only_one(error)
     if error is None or isinstance(error, (NameError, ImportError, SyntaxError)):  # these are about names, not values
         return ""
@@ -59,11 +59,11 @@ def values_on_line(error: BaseException | None) -> str:
 
 
 def _only_one(error: BaseException | None) -> BaseException | None:
-    """Of a group, the one exception that is in it; with several, no line is the one that failed."""
+    """Returns the single exception in a group; None for several, since no single line failed."""
     for _ in range(20):
         if not isinstance(error, _GROUP):
             return error
-        errors = _GROUP.exceptions.__get__(error)  # not what a class of the cell's own may have put in its place
+        errors = _GROUP.exceptions.__get__(error)  # a class of the cell may have replaced the attribute
         if len(errors) != 1:
             return None
         error = errors[0]
@@ -71,7 +71,7 @@ def _only_one(error: BaseException | None) -> BaseException | None:
 
 
 def _frames(traceback: TracebackType | None) -> tuple[list[FrameType], FrameType | None, int]:
-    """All frames that an error passed through, and the last one of the cell with its line."""
+    """Returns all frames that an error passed through, and the last frame of the cell with its line."""
     frames, frame, number = [], None, 0
     while traceback is not None:
         frames.append(traceback.tb_frame)
@@ -82,7 +82,7 @@ def _frames(traceback: TracebackType | None) -> tuple[list[FrameType], FrameType
 
 
 def _bound_on_line(filename: str, number: int) -> dict[str, list[str]]:
-    """Name -> the code names of the comprehensions, lambdas and functions on a line that have a variable of that name of their own."""
+    """Returns name -> code names of the comprehensions, lambdas and functions on a line that have their own variable of that name."""
     bound: dict[str, list[str]] = {}
     try:
         nodes: Iterator[Any] = ast.walk(ast.parse("".join(linecache.getlines(filename))))
@@ -109,26 +109,26 @@ def _bound_on_line(filename: str, number: int) -> dict[str, list[str]]:
 
 
 def _head_end(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The last line of a function's head, or the line of one that is written in one line."""
+    """Returns the last line of a function's head, or its only line."""
     return max(function.lineno, function.body[0].lineno - 1)
 
 
 def _lookup(frame: FrameType, name: str, binders: Sequence[str]) -> tuple[bool, Any]:
-    """Whether a name had a value in this frame that is certain, and that value. A comprehension that is part of its function's code, as from
-    Python 3.12 on, takes its variables along when it fails: what then has the name is another one."""
+    """Returns whether a name certainly had a value in this frame, and the value. From Python 3.12 on, a comprehension is part of its function's
+    code, and its variables are gone when it fails: the name then has another value."""
     code = frame.f_code
     is_own = name in code.co_varnames or name in code.co_cellvars or name in code.co_freevars
     if binders and not (is_own and binders == [code.co_name]):
         return False, None
     for names in (frame.f_locals,) if is_own else (frame.f_locals, frame.f_globals):
-        # Of a function they are Python's own; the namespace of a class may be one that runs code when it is asked.
+        # A function's namespace is Python's own; a class's may run code when it is read.
         if (type(names) is dict or code.co_flags & _FUNCTION) and name in names:
             return True, names[name]
     return False, None
 
 
 def _short(value: Any, depth: int, secrets: list[str]) -> str | None:
-    """A value in a few characters; None for what says nothing: modules, functions, classes."""
+    """Returns a value in a few characters; None for modules, functions and classes, which say nothing."""
     kind = type(value)
     if value is None or kind is bool or kind is float:
         return repr(value)
@@ -219,7 +219,7 @@ def _short_value(mapping: dict[Any, Any], key: object, named: bool, depth: int, 
 
 
 def _names_secret(mapping: dict[Any, Any]) -> bool:
-    """{"name": "Authorization", "value": "x"}, as headers often come."""
+    """True for {"name": "Authorization", "value": "x"}, a common form of headers."""
     for key, value in dict.items(mapping):
         if (
             type(key) is str

@@ -1,7 +1,7 @@
 """The session's event loop: kept from cell to cell, so that locks, queues and connections of earlier cells still work.
 
-Two kinds: an ordinary selector loop on CPython, one that waits on the channel's device in Pyodide. Both send what was
-printed before they block, and are the place where an interrupt that came inside the loop's own code is raised.
+Two kinds: an ordinary selector loop on CPython, and one that waits on the channel's device in Pyodide. Both send printed
+text before they block, and raise interrupts that arrived inside the loop's own code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Guard:
-    """What both loops do before they block."""
+    """The work of both loops before they block."""
 
     def __init__(self, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         self._channel, self._output, self._interrupts = channel, output, interrupts
@@ -43,7 +43,7 @@ class _GuardedSelector(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         timeout = self._guard.before_select(timeout)
-        # A reply ends this wait by itself, and the loop then takes it in: the signal handler need not, at several times the cost.
+        # A reply ends this wait, and the loop processes it: cheaper than the signal handler, which costs several times as much.
         self._channel.waiting = True
         try:
             return super().select(timeout)
@@ -54,7 +54,7 @@ class _GuardedSelector(selectors.DefaultSelector):
 def selector_loop(
     port: PipePort, channel: Channel, output: Output, interrupts: Interrupts
 ) -> asyncio.SelectorEventLoop:
-    """CPython: while the loop works, replies reach it through the port's signal handler; while it waits, through this reader."""
+    """CPython: while the loop works, replies arrive through the port's signal handler; while it waits, through this reader."""
     loop = asyncio.SelectorEventLoop(_GuardedSelector(_Guard(channel, output, interrupts), channel))
     loop.add_reader(port.fd, channel.take_in)
     return loop
@@ -74,15 +74,15 @@ class _DeviceSelector:
 
 
 class DeviceLoop(base_events.BaseEventLoop):
-    """Pyodide: nothing to wait for but time and the device."""
+    """Pyodide: waits only for time and the device."""
 
     def __init__(self, port: Port, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         super().__init__()
         self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
 
     def wait_in_place(self) -> None:
-        """For a task that is about to wait for the bridge. When nothing can happen before something comes from there, what it
-        waits for is often here when it looks, and two turns of the loop are saved: a tenth of what a tool call takes."""
+        """Called by a task that is about to wait for the bridge. If nothing else can happen first, waits here: the reply is then often
+        present when the task checks for it. Saves two turns of the loop, a tenth of a tool call's time."""
         if not self._ready and not self._scheduled:  # type: ignore[attr-defined]
             self._selector.select(None)
 
@@ -90,10 +90,10 @@ class DeviceLoop(base_events.BaseEventLoop):
         pass
 
     def _write_to_self(self) -> None:
-        pass  # there is one thread, and while it adds a callback it does not sleep in select
+        pass  # there is one thread, which does not wait in select while it adds a callback
 
 
-# The code in which a loop may hold a task that is in no queue, and the files it is in.
+# Loop code in which a task may be in no queue, and the files of that code.
 _RUN_ONCE = base_events.BaseEventLoop._run_once.__code__  # type: ignore[attr-defined]  # noqa: SLF001
 _RUN = events.Handle._run.__code__  # noqa: SLF001
 LOOP_CODE = frozenset(

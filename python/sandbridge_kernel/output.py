@@ -1,6 +1,6 @@
-"""What a cell prints: text streams for sys.stdout and sys.stderr that become `output` frames, in order and in batches.
+"""A cell's printed output: streams for sys.stdout and sys.stderr that become `output` frames, in order and in batches.
 
-What reaches file descriptors 1 and 2 without passing here (subprocesses, C) is capture.py's.
+capture.py handles what reaches file descriptors 1 and 2 without these streams (subprocesses, C).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from .interrupts import Interrupts
 
 _BATCH_CHARS = 16 * 1024
-_FRAME_CHARS = 1 << 20  # a longer text is sent in pieces, so that no frame comes near the limit
+_FRAME_CHARS = 1 << 20  # longer texts are split, so that no frame comes near the limit
 _BATCH_SECONDS = 0.05
 
 
 class Output:
-    """Both streams of a kernel. One queue for the two, so that their order is kept."""
+    """Both streams of a kernel. They share one queue, which keeps their order."""
 
     def __init__(self, channel: Channel, interrupts: Interrupts) -> None:
         self._channel = channel
@@ -45,7 +45,7 @@ class Output:
         self.stderr = TextStream(self, "stderr", 2)
 
     def flush(self) -> None:
-        """Send what is buffered. From any thread."""
+        """Send buffered text. Can be called from any thread."""
         if self.parts and not self._interrupts.inside_gate():
             need_room()
             self._flush()
@@ -57,7 +57,7 @@ class Output:
             self._send(stream, text)
 
     def begin_batch(self) -> None:
-        """Before the first text of a batch: what was written to the descriptors before it goes first."""
+        """Before the first text of a batch: what was written to the descriptors earlier is sent first."""
         if self.before_batch and not self._interrupts.inside_gate():
             self.before_batch()
 
@@ -127,7 +127,7 @@ class TextStream(io.TextIOBase):
 
 
 def _writer(output: Output, stream: Stream) -> Callable[[str], int]:
-    """The write() of a stream. A closure, because print() calls it twice a line and everything it touches counts."""
+    """Returns a stream's write(). A closure, because print() calls it twice per line, and every access costs time."""
     parts, append = output.parts, output.parts.append
 
     def write(text: str) -> int:
@@ -146,7 +146,7 @@ def _writer(output: Output, stream: Stream) -> Callable[[str], int]:
 
 
 class ByteStream(io.BufferedIOBase):
-    """The `.buffer` of a TextStream: bytes, decoded as they come."""
+    """The `.buffer` of a TextStream: decodes bytes as they arrive."""
 
     def __init__(self, text: TextStream) -> None:
         self._text = text

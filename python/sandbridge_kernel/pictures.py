@@ -1,5 +1,5 @@
-"""Images scaled down to what a model can see, those of matplotlib and Pillow as PNG. Neither library is ever loaded here for its own sake:
-only what the cell has imported is looked at, and Pillow for an image that is too large to be sent as it is.
+"""Scales images down to what a model can see; converts images of matplotlib and Pillow to PNG. Inspects only libraries that the cell
+has imported. Imports Pillow itself only for an image that is too large to send as it is.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from .image_size import image_size
 if TYPE_CHECKING:
     from typing import Any
 
-_MAX_SIDE = 1568  # pixels; more is scaled down by those who look at it
+_MAX_SIDE = 1568  # pixels; clients scale larger images down
 _MAX_UNSCALED_SIDE = (
-    8000  # where there is no Pillow; with more than that, models refuse an image and all that came with it
+    8000  # pixels, without Pillow; models refuse a larger image together with everything in the same message
 )
-_MAX_DECODED = 40_000_000  # pixels: a small file can stand for more of them than the sandbox has memory
+_MAX_DECODED = 40_000_000  # pixels: a small file may decode to more than fits into the sandbox's memory
 _MAX_BASE64 = 5_000_000
 _MAX_NOTES = 20
-_ARTISTS_DEPTH = 3  # of lists in lists that plotting functions return
+_ARTISTS_DEPTH = 3  # of nested lists that plotting functions return
 
-_shown: weakref.WeakSet[Any] = weakref.WeakSet()  # figures that the running cell has shown by itself
-_notes: dict[str, bool] = {}  # texts about images of this cell that were not shown; a dict for its order
+_shown: weakref.WeakSet[Any] = weakref.WeakSet()  # figures that the running cell has already shown
+_notes: dict[str, bool] = {}  # notes about images of this cell that were not shown; a dict to keep their order
 
 
 def install() -> None:
-    """Have matplotlib draw without a screen; figures are shown when the cell ends, so that plt.show() has nothing to say."""
+    """Make matplotlib draw without a screen. Figures are shown when the cell ends, so plt.show() must not warn."""
     import warnings
 
     os.environ.setdefault("MPLBACKEND", "Agg")
@@ -39,17 +39,17 @@ def install() -> None:
 
 
 def picture(value: Any) -> dict[str, Any] | None:
-    """The MIME bundle of a figure or an image of these libraries; None for any other value."""
+    """Returns the MIME bundle of a figure or an image of these libraries; None for any other value."""
     if _is_a(value, "matplotlib.figure", "Figure"):
         _shown.add(value)
-        return {"text/plain": "", "image/png": _figure_png(value)}  # its repr says nothing that the picture does not
+        return {"text/plain": "", "image/png": _figure_png(value)}  # its repr adds nothing to the picture
     if _is_a(value, "PIL.Image", "Image"):
         return _pillow_bundle(value)
     return None
 
 
 def open_figures() -> list[dict[str, Any]]:
-    """The bundles of the figures that pyplot holds open and that were not shown yet; closes them all."""
+    """Returns bundles of pyplot's open figures that were not shown yet, and closes all."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     numbers = pyplot.get_fignums() if hasattr(pyplot, "get_fignums") else ()
     figures = [pyplot.figure(number) for number in numbers]
@@ -62,9 +62,9 @@ def open_figures() -> list[dict[str, Any]]:
 
 
 def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
-    """Whether a value is what plotting functions return, `fig, ax` included, and says nothing beside the open figure.
+    """True for what plotting functions return, also `fig, ax`: it adds nothing to the open figure.
 
-    A figure itself is shown.
+    False for a figure itself, which is shown.
     """
     if isinstance(value, (list, tuple)):
         return depth > 0 and 0 < len(value) < 1000 and all(is_artist(item, depth - 1) for item in value)
@@ -74,11 +74,11 @@ def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
 
 
 def fitting(mime: str, data: str) -> tuple[str, str | None]:
-    """(MIME type, base64) of an image, made smaller where it is too large and Pillow is there; the content is None, and a note says why,
-    when it is too large to be sent and cannot be made smaller."""
+    """Returns (MIME type, base64) of an image, scaled down if it is too large and Pillow is available. If it is too large to send and cannot be
+    scaled, the content is None and a note says why."""
     try:
         content = a2b_base64(data)
-    except ValueError:  # the bridge says so
+    except ValueError:  # the bridge reports it
         return mime, data
     size = image_size(content)
     if len(data) <= _MAX_BASE64 and (size is None or max(size) <= _MAX_SIDE):
@@ -86,16 +86,16 @@ def fitting(mime: str, data: str) -> tuple[str, str | None]:
     if size is None or size[0] * size[1] <= _MAX_DECODED:
         try:
             return "image/png", _scaled_png(content)
-        except Exception:  # no Pillow, or nothing it can read
+        except Exception:  # no Pillow, or an unsupported image
             pass
     if size is not None and max(size) > _MAX_UNSCALED_SIDE:
         _note(mime, size, f"at most {_MAX_UNSCALED_SIDE:,} a side can be")
         return mime, None
-    return mime, data  # the bridge says when it has too many bytes
+    return mime, data  # the bridge reports too many bytes
 
 
 def notes() -> list[str]:
-    """What is to be said about the images of this cell; forgets it."""
+    """Returns the notes about this cell's images, and clears them."""
     said = list(_notes)
     _notes.clear()
     return said
@@ -125,13 +125,13 @@ def _figure_png(figure: Any) -> str:
 
 def _pillow_bundle(image: Any) -> dict[str, Any]:
     plain = f"<image, {image.mode}, {image.width} × {image.height} pixels>"
-    # One that was opened from a file is decoded when it is first used.
+    # An image opened from a file is decoded at its first use.
     if getattr(image, "tile", None) and image.width * image.height > _MAX_DECODED:
         _note("Pillow", image.size, f"at most {_MAX_DECODED // 1_000_000} million are decoded to be shown")
         return {"text/plain": plain}
     try:
         return {"text/plain": plain, "image/png": _image_png(image)}
-    except Exception:  # an empty one, or one of a broken file: there is no picture of it
+    except Exception:  # an empty or broken image has no picture
         return {"text/plain": plain}
 
 
@@ -158,11 +158,11 @@ def _image_png(image: Any) -> str:
 
 
 def _resized(image: Any, side: int) -> Any:
-    """With no side longer than this. The image itself stays as it is, and there is no copy of it in full size."""
+    """Returns a copy with no side longer than `side`, without a copy in full size. Does not change the image."""
     scale = side / max(image.size)
     if scale >= 1:
         return image
-    smoother = {"1": "L", "P": "RGBA"}.get(image.mode)  # of these only every so many pixels would be taken
+    smoother = {"1": "L", "P": "RGBA"}.get(image.mode)  # in these modes, resizing would only drop pixels
     size = tuple(max(1, round(length * scale)) for length in image.size)
     if smoother and image.width * image.height <= _MAX_DECODED:
         image = image.convert(smoother)

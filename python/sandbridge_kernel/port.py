@@ -1,4 +1,4 @@
-"""What the channel needs of a port: frames as bytes, in and out. Type checkers read this module; the kernel never imports it."""
+"""The interface of a port: frames as bytes, in and out. Only type checkers read this module; the kernel never imports it."""
 
 from typing import Protocol
 
@@ -6,16 +6,16 @@ from typing import Protocol
 class Port(Protocol):
     @property
     def CHUNK(self) -> int:
-        """The most bytes that one read takes."""
+        """Most bytes per read."""
 
     def wait(self, seconds: float | None) -> bool:
-        """Block until there is something to read, or for `seconds` (None: without limit). True when there is."""
+        """Block until there is input, or for `seconds` (None: forever). Returns True if there is input."""
 
     def announce(self, on: bool) -> None:
-        """Should replies be taken in while the main thread is busy, because another thread or loop waits for one?"""
+        """Process replies while the main thread is busy, because another thread or loop waits for one."""
 
     def read_available(self) -> bytes:
-        """What has come, b"" when nothing has."""
+        """Return the available input; b"" if there is none."""
 
     def write(self, data: memoryview) -> int:
-        """Write some of it; how many bytes."""
+        """Write a part of the data. Returns the number of bytes."""

@@ -1,7 +1,7 @@
-"""The port of Pyodide: frames on a character device, and a second device to wait on, both made by the sandbox around us.
+"""The port of Pyodide: frames on a character device, and a second device to wait on, both provided by the sandbox.
 
-Owns the two descriptors; knows nothing of frames. Interrupts do not come through here: the sandbox takes 0x03 out of the
-bytes and raises SIGINT, also while a read or a wait blocks.
+Owns the two descriptors; knows nothing of frames. Interrupts do not pass through it: the sandbox removes 0x03 from the
+bytes and raises SIGINT, even while a read or a wait blocks.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import os
 from struct import pack
 
 _LONG_SECONDS = 3600.0
-_INPUT_CAME = 8  # what a write to the waiting device returns; 1 means that the time has passed
+_INPUT_CAME = 8  # result of a write to the waiting device; 1 means timeout
 
 
 class DevicePort:
-    CHUNK = 1 << 16  # the most bytes that one read takes
+    CHUNK = 1 << 16  # most bytes per read
 
     def __init__(self) -> None:
         self._frames = os.open("/dev/sandbridge", os.O_RDWR)
         self._waits = os.open("/dev/sandbridge-wait", os.O_WRONLY)
 
     def wait(self, seconds: float | None) -> bool:
-        """Block until there is something to read, or for `seconds` (None: for ever). True when there is."""
+        """Block until there is input, or for `seconds` (None: forever). Returns True if there is input."""
         if seconds is not None:
             return os.write(self._waits, pack("<d", max(0.0, seconds))) == _INPUT_CAME
         while os.write(self._waits, pack("<d", _LONG_SECONDS)) != _INPUT_CAME:
@@ -32,7 +32,7 @@ class DevicePort:
         pass  # there is one thread
 
     def read_available(self) -> bytes:
-        """What has come, b"" when nothing has."""
+        """Return the available input; b"" if there is none."""
         if not self.wait(0):
             return b""
         data = os.read(self._frames, self.CHUNK)
@@ -41,5 +41,5 @@ class DevicePort:
         return data
 
     def write(self, data: memoryview) -> int:
-        """Write some of it; how many bytes."""
+        """Write a part of the data. Returns the number of bytes."""
         return os.write(self._frames, data)

@@ -1,10 +1,10 @@
-"""The port of CPython: frames on two file descriptors, and a signal whenever bytes arrive.
+"""The port of CPython: frames on two file descriptors, and a signal when input arrives.
 
 The signal (SIGIO) lets an interrupt reach a cell that computes, sleeps or waits for a process, without a thread. It costs
-more than all else that the kernel does for the reply to a call. So where a descriptor can be handed in for it, the bridge
-rings there, before and after it writes an interrupt, and replies come without a signal unless somebody else than the
+more than everything else the kernel does for the reply to a call. So if it has a separate descriptor, the bell, the bridge
+rings that before and after it writes an interrupt, and replies raise no signal unless something other than the
 session's loop waits for one.
-Owns the descriptors; knows nothing of frames. The end of the input ends the process at once: there is no goodbye.
+Owns the descriptors; knows nothing of frames. The end of the input ends the process at once.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class PipePort:
-    CHUNK = 1 << 16  # the most bytes that one read takes
+    CHUNK = 1 << 16  # most bytes per read
 
     def __init__(self, bell: int | None = None) -> None:
-        # Away from 0 and 1, which belong to the cell from now on; not inherited by the programs it starts.
+        # Moved from 0 and 1, which now belong to the cell; not inherited by programs it starts.
         self.fd = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
         self._out = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
         null = os.open(os.devnull, os.O_RDWR)
@@ -43,7 +43,7 @@ class PipePort:
         self._poll.register(self.fd, select.POLLIN)
 
     def watch(self, channel: Channel, interrupts: Interrupts) -> None:
-        """From now on, take in what arrives whatever the main thread is doing."""
+        """From now on, process input whatever the main thread is doing."""
 
         def take_in() -> None:
             self._hear_bell()
@@ -51,7 +51,7 @@ class PipePort:
                 try:
                     channel.pump(in_handler=True)
                 except RecursionError:
-                    pass  # the cell is at the bottom of its stack; the bytes are still there for the next read
+                    pass  # the cell is at the limit of its stack; the next read gets the bytes
 
         def on_input(_signum: int, frame: FrameType | None) -> None:
             if not channel.detached:
@@ -71,37 +71,37 @@ class PipePort:
             try:
                 os.read(self._bell, 64)
             except OSError:
-                pass  # it was not that, or the cell has closed it
+                pass  # it was not the bell, or the cell has closed it
 
     def announce(self, on: bool) -> None:
-        """Should replies raise the signal, too? Without a bell they always do."""
+        """Choose whether replies raise the signal, too. Without a bell, they always do."""
         if self._bell is not None:
             fcntl.fcntl(self.fd, fcntl.F_SETFL, self._flags | os.O_ASYNC if on else self._flags)
 
     def nudge(self) -> None:
-        """From another thread, now and then: signal again for bytes that are still unread. Python handles a signal that comes in
-        the moment before the main thread blocks, in a lock or in a loop of the cell's own, only when that returns by itself."""
+        """Called regularly by another thread: signal again if there is unread input. A signal that arrives just before the main thread
+        blocks, in a lock or in a loop of the cell, is otherwise handled only when that returns."""
         if not self._channel.waiting and select.select((self.fd,), (), (), 0)[0]:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGIO)
 
     def wait(self, seconds: float | None) -> bool:
-        """Block until there is something to read, or for `seconds` (None: for ever). True when there is."""
+        """Block until there is input, or for `seconds` (None: forever). Returns True if there is input."""
         return bool(self._poll.poll(None if seconds is None else max(0, seconds) * 1000))
 
     def read_available(self) -> bytes:
-        """What has come, b"" when nothing has."""
+        """Return the available input; b"" if there is none."""
         if not self._poll.poll(0):
             return b""
         try:
             data = os.read(self.fd, self.CHUNK)
         except OSError:
-            data = b""  # a socket whose other end was closed with our bytes unread says so with an error
+            data = b""  # raised for a socket whose peer closed it with our bytes unread
         if not data:
             os._exit(0)
         return data
 
     def write(self, data: memoryview) -> int:
-        """Write some of it; how many bytes."""
+        """Write a part of the data. Returns the number of bytes."""
         try:
             return os.write(self._out, data)
         except BlockingIOError:

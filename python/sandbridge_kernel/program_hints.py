@@ -1,4 +1,4 @@
-"""What to do when a cell wanted another program to do something: one that is not here, or that cannot reach anything from here."""
+"""Advice for a cell that ran another program: one that is missing, or that has no network here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHELLS = frozenset(("sh", "bash", "/bin/sh", "/bin/bash"))
 
 
 def program_advice(error: BaseException, no_network: str, installing: Callable[[], str]) -> dict[str, str] | None:
-    """A dict with `hint`, and sometimes `search`, or None. `no_network` is what to say of that, `installing()` of packages."""
+    """Returns a dict with `hint`, and sometimes `search`, or None. `no_network` is advice about the network, `installing()` about packages."""
     cannot_start = _cannot_start(error)
     if isinstance(error, CalledProcessError):
         command, is_missing = error.cmd, error.returncode == 127
@@ -58,7 +58,7 @@ def _cannot_start(error: BaseException) -> bool:
 
 
 def _started(traceback: TracebackType | None) -> Any:
-    """The command that the library was about to start."""
+    """Returns the command that the library was about to start."""
     for frame in _frames(traceback):
         if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
             return frame.f_locals.get("args")
@@ -70,7 +70,7 @@ def _started(traceback: TracebackType | None) -> Any:
 
 
 def _folder(traceback: TracebackType | None) -> Any:
-    """The folder that it was to be started in: when that is missing, the error is about it."""
+    """Returns its working folder: if that is missing, it is what the error is about."""
     for frame in _frames(traceback):
         if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
             return frame.f_locals.get("cwd")
@@ -85,7 +85,7 @@ def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
 
 
 def _commands(command: Any) -> list[tuple[str, list[str]]]:
-    """(program, its arguments) for every program in a command."""
+    """Returns (program, its arguments) for every program in a command."""
     if type(command) is str:
         parts = [part.split() for part in _SHELL_PARTS.split(command[:2000])]
     elif type(command) in (list, tuple):

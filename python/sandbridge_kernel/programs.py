@@ -1,4 +1,4 @@
-"""Programs that run cells: started with no interrupt in between, and ended with all that they have started."""
+"""Starts programs that run cells, without an interrupt in between, and ends them with everything they have started."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def held_back(interrupts: Interrupts) -> Iterator[None]:
-    """For the start of a process: no interrupt between its start and its being known."""
-    # A signal that the kernel ignores would be ignored by all that it starts; one that it handles is not.
+    """Delay interrupts while a process is started and recorded."""
+    # Child processes inherit an ignored signal, but not a handler.
     ignored = signal.signal(signal.SIGINT, lambda *_: None)
     interrupts.enter()
     try:
@@ -27,8 +27,8 @@ def held_back(interrupts: Interrupts) -> Iterator[None]:
 
 
 def signal_all(group: int, number: int) -> None:
-    """Send a signal to a process that leads a group, and to all others of it."""
+    """Send a signal to a process that leads a group, and to the whole group."""
     try:
         os.killpg(group, number)
     except OSError:
-        pass  # all of it has ended
+        pass  # the whole group has ended

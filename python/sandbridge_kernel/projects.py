@@ -1,5 +1,5 @@
-"""`/projects`: files that outlive the session. Before a cell they are brought in where the bridge has others than this sandbox; after it, what
-has changed here is handed over. The bridge says how much may be kept. What other sessions changed meanwhile is replaced file by file.
+"""`/projects`: files that outlive the session. Before a cell, fetches what differs from this sandbox; after it, sends
+what has changed here. The bridge limits how much is kept. Changes of other sessions in the meantime are overwritten per file.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ FOLDER = "/projects"
 
 _PIECE_BYTES = 3 << 20
 _BATCH = 500
-_MAX_SEEN = 20_000  # files and folders looked at; the bridge keeps far fewer
-_SECONDS_AFTER_INTERRUPT = 1.0  # which is less than the bridge gives an interrupted cell
+_MAX_SEEN = 20_000  # most files and folders examined; the bridge keeps far fewer
+_SECONDS_AFTER_INTERRUPT = 1.0  # less than the bridge gives an interrupted cell
 _NAMED = 5
 _REFUSED = "refused"  # in place of a stamp
 
@@ -33,21 +33,21 @@ _Signature = tuple[int, ...] | str
 class Projects:
     def __init__(self, channel: Channel, interrupts: Interrupts) -> None:
         self._channel, self._interrupts = channel, interrupts
-        self._revision: str | None = ""  # of a folder with nothing in it
-        self._known: dict[str, tuple[str, _Signature]] = {}  # path -> (the bridge's stamp, what the file was like here)
+        self._revision: str | None = ""  # of an empty folder
+        self._known: dict[str, tuple[str, _Signature]] = {}  # path -> (the bridge's stamp, the file's signature here)
         try:
-            os.makedirs(FOLDER, exist_ok=True)  # in the embedded sandbox; elsewhere it is there
+            os.makedirs(FOLDER, exist_ok=True)  # in the embedded sandbox; elsewhere it exists
         except OSError:
-            pass  # what is to be brought in says so
+            pass  # fetching files reports it
 
     def bring(self, revision: str | None) -> str | None:
-        """Make this sandbox's files those of the bridge. What went wrong, in one sentence, or None."""
+        """Fetch the bridge's files. Returns one sentence about a failure, or None."""
         if revision == self._revision:
             return None
         return self._guarded(self._bring, "The files of /projects could not be brought in", revision)
 
     def hand_over(self, interrupted: bool) -> str | None:
-        """Have the bridge keep what has changed here since. What is not kept, in one sentence, or None."""
+        """Send the changes since then to the bridge. Returns one sentence about what is not kept, or None."""
         deadline = monotonic() + _SECONDS_AFTER_INTERRUPT if interrupted else None
         return self._guarded(self._hand_over, "The changes in /projects could not be kept", deadline)
 
@@ -67,7 +67,7 @@ class Projects:
             raise OSError(reply["error"]["message"])
         return reply["value"]
 
-    # ---- in
+    # ---- fetch
 
     def _bring(self, revision: str | None) -> None:
         entries = {entry["path"]: entry for entry in self._ask("projects")}
@@ -76,7 +76,7 @@ class Projects:
         for path, entry in entries.items():
             stamp, signature = self._known.get(path, ("", ""))
             if path in here and here[path] != signature and stamp:
-                continue  # changed here and not handed over yet: that is the newer one
+                continue  # changed here and not sent yet: the newer version
             if entry.get("folder"):
                 self._make_folder(path)
             elif entry["stamp"] != stamp or path not in here:
@@ -91,7 +91,7 @@ class Projects:
         self._revision = revision
 
     def _fetch(self, wanted: list[str], entries: dict[str, dict[str, Any]]) -> list[str]:
-        """Write some of the wanted files. Those that are left."""
+        """Write some of the wanted files. Returns the rest."""
         done = 0
         for found in self._ask("read_projects", paths=wanted[:_BATCH]):
             path = found["path"]
@@ -116,7 +116,7 @@ class Projects:
             os.makedirs(full)
         self._known[path] = ("folder", "folder")
 
-    # ---- out
+    # ---- send
 
     def _hand_over(self, deadline: float | None) -> str | None:
         here = {path: signature for path, signature in _found() if signature}
@@ -141,7 +141,7 @@ class Projects:
             try:
                 if here[path] != "folder":
                     files.append(self._content(path))
-            except OSError as problem:  # it is too large, or can no longer be read
+            except OSError as problem:  # too large, or no longer readable
                 refused[path] = str(problem)
         report = self._ask("keep_projects", files=files, folders=folders, removed=removed)
         for path, stamp in report["kept"].items():
@@ -149,7 +149,7 @@ class Projects:
                 self._known[path] = (stamp, here[path])
         refused |= report["refused"]
         for path in refused:
-            # Told once, and tried again when it changes.
+            # Reported once, and retried when it changes.
             if path in here:
                 self._known[path] = (_REFUSED, here[path])
         return refused
@@ -168,7 +168,7 @@ class Projects:
 
 
 def _batch(changed: list[str], here: dict[str, _Signature]) -> list[str]:
-    """As many of these as one frame should hold, taken out of the list."""
+    """Remove from the list as many files as one frame should hold, and return them."""
     taken: list[str] = []
     room = _PIECE_BYTES
     while changed and len(taken) < _BATCH and room > 0:
@@ -180,7 +180,7 @@ def _batch(changed: list[str], here: dict[str, _Signature]) -> list[str]:
 
 
 def _found() -> Iterator[tuple[str, _Signature]]:
-    """Every path below the folder, a folder before what is in it. An empty signature is of what is neither file nor folder."""
+    """Returns every path below the folder, parents first. The signature is empty unless it is a file or a folder."""
     pending, seen = [""], 0
     while pending:
         folder = pending.pop()
@@ -218,7 +218,7 @@ def _remove(path: str) -> None:
     full = os.path.join(FOLDER, path)
     try:
         if os.path.isdir(full) and not os.path.islink(full):
-            os.rmdir(full)  # one with something in it stays
+            os.rmdir(full)  # fails if it is not empty
         elif os.path.lexists(full):
             os.remove(full)
     except OSError:

@@ -1,7 +1,7 @@
-"""The start of a kernel in Pyodide, after a snapshot was restored: the sandbox calls serve() and never gets control back.
+"""Starts a kernel in Pyodide after a snapshot was restored: the sandbox calls serve() and never regains control.
 
-What stock Pyodide offers a program to reach JavaScript with is taken away here as a courtesy to error messages; the isolation
-is the sandbox's and does not depend on it.
+Removes Pyodide's ways to reach JavaScript, only for better error messages; isolation is the sandbox's and does not
+depend on this.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def serve() -> None:
     """Serve frames on /dev/sandbridge. Never returns."""
-    random.seed()  # every sandbox starts from the same snapshot, random numbers included
+    random.seed()  # all sandboxes start from the same snapshot, with the same random state
     _remove_javascript()
     port = DevicePort()
     interrupts, channel, output, capture = kernel.connect(port)
@@ -50,7 +50,7 @@ def serve() -> None:
         end = time.monotonic() + seconds
         left = seconds
         while left > 0:
-            if port.wait(left):  # a reply has come: keep it, and sleep on
+            if port.wait(left):  # a reply has arrived: keep it, and continue to sleep
                 channel.pump()
             left = end - time.monotonic()
 
@@ -61,7 +61,7 @@ def serve() -> None:
 def _use_loop(new_loop: Callable[[], DeviceLoop]) -> None:
     """Make asyncio.run() and asyncio.new_event_loop() use our loop.
 
-    Pyodide's own would wait for a JavaScript event loop that never turns.
+    Pyodide's own would wait for a JavaScript event loop that never runs.
     """
 
     class Policy(asyncio.events._BaseDefaultEventLoopPolicy):  # type: ignore[name-defined, misc]  # noqa: SLF001

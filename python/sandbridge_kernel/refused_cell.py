@@ -1,4 +1,4 @@
-"""What becomes of calls that are certainly wrong before a cell runs: one error that names the lines. The same for each language."""
+"""Reports calls that are certainly wrong before a cell runs: one error that names the lines. The same for every language."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .api.errors import ArgumentsError, MCPError, ServerNotFound, ToolNotFound
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    # (line, column, what is wrong there)
+    # (line, column, error)
     Problem = tuple[int, int, MCPError]
 
 _MAX_SHOWN = 10
 
 
 def is_doubtful(error: MCPError, branch: bool, may_know_better: bool) -> bool:
-    """Whether the call may never be made: a cell that finds out what there is may know better than to come to it."""
+    """True if the call may never be made: a cell that inspects what exists may avoid it."""
     return (
         isinstance(error, ServerNotFound)
         and branch
@@ -26,7 +26,7 @@ def is_doubtful(error: MCPError, branch: bool, may_know_better: bool) -> bool:
 
 
 def refusal(problems: Sequence[Problem]) -> MCPError:
-    """One error for all of them, in the order of the source."""
+    """Returns one error for all of them, in source order."""
     shown = problems[:_MAX_SHOWN]
     lines = [f"line {line}: {_said(error)}" for line, _, error in shown]
     if len(problems) > len(shown):
@@ -42,5 +42,5 @@ def refusal(problems: Sequence[Problem]) -> MCPError:
 
 
 def _said(error: MCPError) -> str:
-    # The message about arguments has the signature already; its hint would only say to look at it.
+    # The message about arguments already contains the signature, and its hint would only refer to that.
     return error.message if isinstance(error, ArgumentsError) else str(error)

@@ -1,7 +1,7 @@
-"""What the source of a cell tells about the calls in it, before any of it runs: each call's use, and whether its failure
-would certainly be seen; where every name is bound. Pure: it knows nothing of servers, and looks at no value.
+"""Finds the calls in a cell's source before it runs: how each is used, whether the cell would handle its failure,
+and where names are bound. Pure: knows nothing of servers, and inspects no values.
 
-In doubt a call counts as one whose failure is handled: a cell is only ever refused for what is certain.
+When in doubt, treats a failure as handled: a cell is refused only for certain mistakes.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    # Whether a handler is around a place: a bool, or the names of context managers that may be one.
+    # Whether a handler encloses a position: a bool, or names of context managers that may be one.
     _Guarded = bool | frozenset[str]
     # (guarded, deferred, in a branch, scopes)
     _Where = tuple[_Guarded, bool, bool, tuple[int, ...]]
 
-# What a handler can name without catching an error of a call.
+# Exceptions that a handler can catch without catching an error of a call.
 _UNRELATED = frozenset(
     "ValueError IndexError ZeroDivisionError ArithmeticError OverflowError OSError IOError FileNotFoundError FileExistsError"
     " PermissionError IsADirectoryError NotADirectoryError UnicodeError UnicodeDecodeError UnicodeEncodeError JSONDecodeError"
     " StopIteration StopAsyncIteration TimeoutError KeyboardInterrupt AssertionError RecursionError ConnectionError"
     " CancelledError SyntaxError MemoryError EOFError".split()
 )
-# Context managers that let errors through.
+# Context managers that do not suppress errors.
 _TRANSPARENT = frozenset(
     "open TaskGroup timeout timeout_at Semaphore BoundedSemaphore Lock RLock Condition TemporaryDirectory NamedTemporaryFile"
     " TemporaryFile ThreadPoolExecutor ProcessPoolExecutor closing aclosing redirect_stdout redirect_stderr catch_warnings"
     " ZipFile localcontext".split()
 )
-# With these a cell can look at the failure of a task without `try`.
+# With these, a cell can inspect a task's failure without `try`.
 _INSPECTING = frozenset(("wait", "as_completed", "exception", "add_done_callback", "return_exceptions", "shield"))
-# With these a cell can change what a name means without binding it.
+# With these, a cell can change the meaning of a name without binding it.
 _DYNAMIC = frozenset(
     "exec eval globals locals vars setattr delattr compile __import__ __dict__ __globals__ __builtins__ f_globals f_locals"
     " modules patch run_path run_module".split()
 )
 _DYNAMIC_MODULES = frozenset(("__main__", "builtins", "importlib", "gc", "inspect", "ctypes"))
-# With these it can find out what there is.
+# With these, a cell can find out what exists.
 _LOOKING = frozenset(
     "dir hasattr callable discovered_servers list_servers list_servers_sync list_tools list_tools_sync query_tool_docs"
     " query_tool_docs_sync search_tool_docs search_tool_docs_sync describe_server list_loaded_server_metadata"
@@ -61,7 +61,7 @@ class Call:
 
 
 class Binding:
-    """One place where a name gets a value; `node` is the import it comes from, if it is one."""
+    """A place that binds a name; `node` is its import, if it is one."""
 
     __slots__ = ("node", "alias", "scope", "certain")
 
@@ -76,22 +76,22 @@ class Binding:
 
 
 class Source:
-    """A cell's statements, read."""
+    """The parsed statements of a cell."""
 
     def __init__(self, statements: list[ast.stmt]) -> None:
         self.calls: list[Call] = []
         self.bindings: dict[str, list[Binding]] = {}
         self.globals: set[str] = set()  # names that a function may bind later
-        self.dynamic = False  # names may come and go unseen
-        self.star = False  # names come from an `import *`
+        self.dynamic = False  # names may change in ways that are not visible
+        self.star = False  # an `import *` binds names
         self.looks = False
         self.branches = False
         self._catches = False
         self._managers: set[str] = set()  # names used as context managers
-        self._transparent: dict[str, bool] = {}  # name -> is it only ever a context manager that lets errors through?
+        self._transparent: dict[str, bool] = {}  # name -> only ever a context manager that lets errors through
         self._uses: dict[int, str] = {}
         self._indexed: set[int] = set()
-        # In the order of the source.
+        # In source order.
         self._stack: list[tuple[ast.AST, _Where]] = [(node, (False, False, False, ())) for node in reversed(statements)]
         self._top = set(map(id, statements))
         while self._stack:
@@ -104,10 +104,10 @@ class Source:
             self.dynamic = True
 
     def is_certain(self, call: Call) -> bool:
-        """Would a failure of the call end the cell?"""
+        """True if a failure of the call would end the cell."""
         if self._handles(call.guarded):
             return False
-        # Where a function is called, or a task awaited, is not known: any handler in the cell may be there.
+        # It is unknown where a function is called, or a task awaited: any handler in the cell may enclose it.
         return (
             call.use == "awaited"
             and not call.deferred
@@ -119,7 +119,7 @@ class Source:
             return guarded
         return not all(self._transparent.get(name) and len(self.bindings[name]) == 1 for name in guarded)
 
-    # ---- one kind of node each: note what it says; where its children are, or None when they are on the stack already
+    # ---- one method per kind of node: records it; returns where its children are, or None if they are on the stack already
 
     def _push(self, nodes: Iterable[ast.AST], where: _Where) -> None:
         self._stack.extend((node, where) for node in reversed(list(nodes)))
@@ -282,7 +282,7 @@ def _may_catch(node: ast.expr | None) -> bool:
 
 
 def _is_harmless(node: ast.ImportFrom) -> bool:
-    """Does an `import *` bring no name that matters here?"""
+    """True if an `import *` binds no name that matters here."""
     import sys
 
     root = (node.module or "").split(".")[0]
@@ -290,7 +290,7 @@ def _is_harmless(node: ast.ImportFrom) -> bool:
 
 
 def last_name(node: ast.AST | None) -> str | None:
-    """`c` of `a.b.c`, or None."""
+    """Returns `c` for `a.b.c`, or None."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 

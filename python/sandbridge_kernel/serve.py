@@ -1,4 +1,4 @@
-"""A kernel from its start to its end: wire the parts together, say `ready`, run one cell after another."""
+"""Runs a kernel from start to end: connects its parts, sends `ready`, and runs one cell after another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def serve_pipes(bell: int | None = None) -> None:
     interrupts, channel, output, capture = connect(port)
     port.watch(channel, interrupts)
     capture.start_thread(port.nudge)
-    # A Ctrl-C in the bridge's terminal may reach this process as well; what it means is for the bridge to say.
+    # A Ctrl-C in the bridge's terminal may reach this process, too; the bridge decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def after_fork() -> None:
@@ -46,7 +46,7 @@ def serve_pipes(bell: int | None = None) -> None:
             part.after_fork()
 
     os.register_at_fork(before=output.flush, after_in_child=after_fork)
-    # What a program prints must come after what the cell printed before it started it.
+    # A program's output must follow what the cell printed before it started the program.
     sys.addaudithook(lambda event, _args: output.flush() if event in _STARTS else None)
     sleep = time.sleep
 
@@ -61,7 +61,7 @@ def serve_pipes(bell: int | None = None) -> None:
 
         serve_cells(interrupts, channel, output, capture, lambda: selector_loop(port, channel, output, interrupts))
     except BaseException:
-        # A fault of the kernel's own. It is written to the sandbox's log, not to the cell's output.
+        # An error in the kernel itself. It goes to the sandbox's log, not to the cell's output.
         from traceback import format_exc
 
         os.write(log, format_exc()[-4000:].encode("utf-8", "replace"))
@@ -91,13 +91,13 @@ def ready(channel: Channel) -> None:
 
 
 def carry_over() -> ModuleType:
-    from . import checkpoint  # for the few who ask for it
+    from . import checkpoint  # imported only if used
 
     return checkpoint
 
 
 def files_to_keep(channel: Channel, interrupts: Interrupts) -> Projects:
-    from .projects import Projects  # for those whose bridge keeps any
+    from .projects import Projects  # imported only if the bridge keeps files
 
     return Projects(channel, interrupts)
 
@@ -134,7 +134,7 @@ def serve_cells(
             done["notes"] = notes + done.get("notes", [])
         output.flush()
         if channel.detached:
-            os._exit(0)  # a child that the cell forked, come to the cell's end: only the parent goes on
+            os._exit(0)  # a forked child that reached the end of the cell: only the parent continues
         capture.drain()
         channel.end_cell()
         channel.send_line(fitting(done))

@@ -1,4 +1,4 @@
-"""A session: the namespace and the event loop that cells share, and the life of a cell from `run` frame to `done` frame."""
+"""A session: the namespace and the event loop that cells share, and each cell from `run` frame to `done` frame."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .languages import OtherLanguages
     from .output import Output
 
-_GRACE_SECONDS = 0.7  # for what was cancelled to end. Twice this is less than what the bridge gives an interrupt
+_GRACE_SECONDS = 0.7  # for cancelled work to end. Twice this is less than the bridge's grace after an interrupt
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
 
 
@@ -42,7 +42,7 @@ class Session:
         self._new_loop = new_loop
         self._compiler = cell.Compiler()
         self._context = contextvars.copy_context()
-        # A real module, so that what a cell defines can be pickled and looked up by name.
+        # A real module, so that a cell's definitions can be pickled and looked up by name.
         module = sys.modules["__main__"] = types.ModuleType("__main__")
         self.namespace = module.__dict__
         self.namespace["__builtins__"] = builtins
@@ -52,16 +52,16 @@ class Session:
         self._display = Display(channel, output)
         self._display.install()
         self._loop: asyncio.AbstractEventLoop
-        # Tasks that do not stop when cancelled: waited for and mentioned once.
+        # Tasks that do not stop when cancelled: awaited and reported once.
         self._stubborn: set[asyncio.Task[Any]] = set()
         self._others: OtherLanguages | None = None
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
 
     def run(self, number: int, source: str, with_json: bool = False, language: str = "python") -> DoneFrame:
-        """Run a cell; the `done` frame that tells how it went. `with_json`: give values as JSON, too, where they have that form."""
+        """Run a cell and return its `done` frame. `with_json`: also send values as JSON, if they have a JSON form."""
         self._display.with_json = with_json
-        sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # whatever the cell before has done to them
+        sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # the cell before may have replaced them
         self._ensure_loop()
         outcome: Outcome = {"status": "ok"}
         notes: list[str] = []
@@ -80,19 +80,19 @@ class Session:
                     notes += self._others.notes()
             finally:
                 self._interrupts.disarm()
-        except KeyboardInterrupt as error:  # came between the cell's last line and here
+        except KeyboardInterrupt as error:  # arrived after the cell's last line
             outcome = {**outcome, **_failure("interrupted", error)}
-        except BaseException as error:  # so did what a signal handler of the cell raised
+        except BaseException as error:  # raised by the cell's signal handler after its last line
             outcome = {**outcome, **_failure("error", error)}
         return _done_frame(number, outcome, notes)
 
     def _ensure_loop(self) -> None:
         if self._interrupts.loop is None or self._loop.is_closed():
             self._loop = self._interrupts.loop = self._new_loop()
-        # asyncio.run() leaves none behind, and get_event_loop() in a cell means this one.
+        # asyncio.run() unsets the loop; get_event_loop() in a cell must return this one.
         asyncio.set_event_loop(self._loop)
 
-    # ---- how it went
+    # ---- outcome
 
     def _outcome(self, number: int, source: str) -> Outcome:
         try:
@@ -118,7 +118,7 @@ class Session:
     def _other_outcome(self, language: str, number: int, source: str) -> Outcome:
         try:
             if self._others is None:
-                from .languages import OtherLanguages  # for those who ask for them
+                from .languages import OtherLanguages  # imported only if used
 
                 self._others = OtherLanguages(self._interrupts, self._display)
             outcome, interrupted = self._await(self._others.run(language, number, source))
@@ -127,11 +127,11 @@ class Session:
         return _failure("interrupted", interrupted) if interrupted else outcome
 
     def _await(self, coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
-        """Run a coroutine to its end on the session's loop: (its value, what interrupted it)."""
+        """Run a coroutine to its end on the session's loop. Returns (its value, the interrupt if any)."""
         outcome: list[tuple[Any, BaseException | None]] = []
 
         async def main() -> None:
-            # Nothing may pass through the loop: it would re-raise an exit or an interrupt in its own frames.
+            # No exception may pass through the loop: it would re-raise an exit or an interrupt in its own frames.
             try:
                 outcome.append((await coroutine, None))
             except BaseException as error:
@@ -148,11 +148,11 @@ class Session:
                     self._loop.run_until_complete(asyncio.wait((task,), timeout=_GRACE_SECONDS))
                     break
             except KeyboardInterrupt as error:
-                # It came while the cell was waiting, or in another task: end the wait, let `finally` blocks run.
+                # It arrived while the cell was waiting, or in another task: end the wait, and let `finally` blocks run.
                 interrupt = interrupt or error
                 task.cancel()
             except BaseException as error:
-                # Another task of the cell has ended the loop with SystemExit or the like. The cell goes on without it.
+                # Another task of the cell ended the loop, with SystemExit for example. The cell continues.
                 if not isinstance(error, (SystemExit, asyncio.CancelledError)):
                     raise
         value, raised = outcome[0] if outcome else (None, None)
@@ -163,7 +163,7 @@ class Session:
         return value, None
 
     def _stop_tasks(self) -> list[str]:
-        """Cancel what the cell has left running, wait for it briefly, and say so."""
+        """Cancel the cell's remaining tasks, wait for them briefly, and return notes about them."""
         tasks = asyncio.all_tasks(self._loop) - self._stubborn
         if not tasks:
             return []
@@ -176,7 +176,7 @@ class Session:
             pending = {task for task in tasks if not task.done()}
         for task in tasks - pending:
             if not task.cancelled():
-                task.exception()  # asked for, so that asyncio does not report it as never retrieved
+                task.exception()  # retrieved, so that asyncio does not report it
         names = sorted(_task_name(task) for task in tasks)
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         verb = "background task was" if len(tasks) == 1 else "background tasks were"
@@ -209,8 +209,8 @@ def _done_frame(number: int, outcome: Outcome, notes: list[str]) -> DoneFrame:
 
 
 def fitting(done: DoneFrame) -> bytes:
-    """The line for a `done` frame. One that does not fit on the wire, or into memory, gets its long texts cut in the middle;
-    and a value with a part that JSON has no form for is an error of the cell."""
+    """Returns the line for a `done` frame. If it is too large for a frame or for memory, cuts its long texts in the middle;
+    a value with a part that JSON does not support becomes an error of the cell."""
     try:
         if _text_bytes(done) < frames.MAX_FRAME_BYTES:
             return frames.encode(done)
@@ -221,13 +221,13 @@ def fitting(done: DoneFrame) -> bytes:
     try:
         return frames.encode(_shortened(done))
     except frames.FrameError:
-        # Not the texts, then: a figure of a million points, say, which has a text form as well.
+        # The texts are not the cause: for example a figure of a million points, which also has a text form.
         texts = {kind: content for kind, content in done["value"].items() if isinstance(content, str)}
         return frames.encode(_shortened({**done, "value": texts}))
 
 
 def _text_bytes(value: object) -> int:
-    """At most how long the texts in a value get as JSON, roughly; nothing is copied to find out."""
+    """Returns an upper bound for the size of a value's texts as JSON, without copying them."""
     if isinstance(value, dict):
         return sum(map(_text_bytes, value.values()))
     return len(value) * (1 if value.isascii() else 6) if isinstance(value, str) else 0

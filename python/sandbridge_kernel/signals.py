@@ -1,7 +1,7 @@
-"""Signal handlers that a cell installs: `signal.alarm` with a handler that raises is how many programs limit time.
+"""Signal handlers of cells: many programs limit time with `signal.alarm` and a handler that raises.
 
 Such a handler may run at any instruction of the main thread. Inside a gate it would break frames in two and leave locks
-behind, so it waits for the gate's end; with no cell running, what it raises belongs to no cell and must not end the kernel.
+held, so it waits for the gate's end. If no cell is running, its exception belongs to no cell and must not end the kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def guard(interrupts: Interrupts) -> None:
-    """Replace signal.signal and signal.getsignal with ones that wrap the cell's handlers. Once, before the first cell."""
+    """Replace signal.signal and signal.getsignal with versions that wrap the cell's handlers. Once, before the first cell."""
     real_signal, real_getsignal = signal.signal, signal.getsignal
 
     @wraps(real_signal)

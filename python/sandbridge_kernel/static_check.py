@@ -1,5 +1,5 @@
-"""Checks the calls that can be seen in a cell's source before any of it runs. The bridge judges them, in one round trip and only
-when there are any; what is certainly wrong is one error that shows the line. Python that is merely dynamic is never refused.
+"""Checks the calls in a cell's source before it runs. The bridge judges them, in one round trip and only
+if there are any; certain mistakes become one error that shows the line. Never refuses Python for being dynamic.
 """
 
 from __future__ import annotations
@@ -44,36 +44,36 @@ _IN_VAIN = {
 
 
 class Target(NamedTuple):
-    """What an expression stands for. A named tuple because a dataclass would cost every kernel's start two milliseconds."""
+    """The meaning of an expression. A named tuple, because a dataclass would cost every kernel's start two milliseconds."""
 
     kind: Literal["server", "unknown server", "unreachable", "tool", "function", "module", "registry", "package"]
-    name: str  # of the server, of the package, or of the function
+    name: str  # of the server, the package or the function
     tool: str = ""
     value: Any = None  # the function itself
 
 
 class StaticCheck:
-    """Kept for a session: what earlier cells may bind behind a later one's back."""
+    """Kept for a session: remembers names that functions of earlier cells may bind later."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self._globals: set[str] = set()
 
     def check(self, statements: list[ast.stmt], codes: Iterable[CodeType | None], filename: str) -> None:
-        """`codes` are those that were compiled from `statements`. Raises an MCPError from the cell's own line."""
+        """`codes` were compiled from `statements`. Raises an MCPError from the cell's own line."""
         if not self._is_worthwhile(codes):
             return
         try:
             source = Source(statements)
             self._globals |= source.globals
             problems = [] if source.dynamic else _Checker(source, self._namespace, self._globals).problems()
-        except RecursionError:  # an expression nested deeper than Python's own stack allows to look at
+        except RecursionError:  # an expression nested too deeply to inspect with Python's stack
             return
         if problems:
             _refuse(problems, filename)
 
     def _is_worthwhile(self, codes: Iterable[CodeType | None]) -> bool:
-        """Does the cell name anything a call could go through? Quick: most cells do not."""
+        """True if the cell names anything that a call could go through. Fast: most cells do not."""
         pending = [code for code in codes if code is not None]
         get = self._namespace.get
         for code in pending:
@@ -85,7 +85,7 @@ class StaticCheck:
 
 
 def _kind(value: Any) -> Target | None:
-    """What a value stands for, where that is known."""
+    """Returns the meaning of a value, if known."""
     kind = type(value)
     if kind is ServerProxy:
         return Target("server", server_name(value))
@@ -103,7 +103,7 @@ class _Checker:
         self._source, self._namespace, self._made = source, namespace, made
 
     def problems(self) -> list[_Problem]:
-        """(node, error) of every call that is certainly wrong, in the order of the source."""
+        """Returns (node, error) of every call that is certainly wrong, in source order."""
         found: list[_Problem] = []
         sent: list[_Sent] = []
         for call in self._source.calls:
@@ -131,7 +131,7 @@ class _Checker:
         try:
             problems = bridge.ask_sync("check_calls", calls=[seen for _, _, seen in sent])
         except MCPError:
-            return  # what cannot be checked now is checked when it is called
+            return  # a call that cannot be checked now is checked when it is made
         for problem in problems if isinstance(problems, list) else ():
             node, branch, _ = sent[problem["call"]]
             error = from_reply(problem)
@@ -139,12 +139,12 @@ class _Checker:
                 continue
             if isinstance(node, ast.ImportFrom):
                 if not isinstance(error, ToolNotFound):
-                    continue  # it is about a call
+                    continue  # the problem is about a call
                 error = ToolNotFoundImport(error.message, hint=error.hint, data=error.data)
             yield node, error
 
     def _imports(self) -> list[_Sent]:
-        """Tools that are imported by name, where a failure would end the cell. Whether one exists is the bridge's to say: any name can be imported."""
+        """Returns tools imported by name, where a failure would end the cell. Any name can be imported; the bridge checks that it exists."""
         bindings = [binding for found in self._source.bindings.values() for binding in found if binding.certain]
         imports = [
             (binding.node, _imported(binding.node, binding.alias))
@@ -160,7 +160,7 @@ class _Checker:
     def _may_not_exist(self) -> bool:
         return self._source.looks and self._source.branches
 
-    # ---- what an expression stands for
+    # ---- the meaning of an expression
 
     def _resolve(self, node: ast.AST, call: Call) -> Target | None:
         if isinstance(node, ast.Name):
@@ -185,12 +185,12 @@ class _Checker:
         value = self._namespace.get(name, self)
         if value is not self:
             return _kind(value) or _package(value)
-        # A star import may bring tools, but no `mcp_…`.
+        # A star import may bind tools, but no `mcp_…`.
         is_missing = name.startswith("mcp_") and not hasattr(builtins, name)
         return _server(name[4:]) if is_missing else None
 
     def _resolve_import(self, name: str, bindings: list[Binding], call: Call) -> Target | None:
-        """A name that the cell binds is checked when an import from `mcp` is all that binds it, and comes first."""
+        """A name that the cell binds is checked if an import from `mcp` is its only binding, and comes first."""
         if len(bindings) != 1 or self._source.star:
             return None
         [binding] = bindings
@@ -220,7 +220,7 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> Target | N
 
 
 def _package(value: Any) -> Target | None:
-    """The modules `mcp` and `mcp.servers`."""
+    """Recognises the modules `mcp` and `mcp.servers`."""
     from sys import modules
 
     name = getattr(value, "__name__", None) if type(value).__name__ in ("module", "_ServersModule") else None
@@ -260,7 +260,7 @@ def _written(node: ast.AST) -> str:
     return text if len(text) <= 80 else "…"
 
 
-# ---- what the bridge is told of a call
+# ---- the description of a call for the bridge
 
 
 def _described(node: ast.Call, target: Target) -> dict[str, Any] | None:
@@ -312,7 +312,7 @@ def _value(node: ast.AST) -> dict[str, Any]:
 
 
 def _literal(node: Any, budget: list[int]) -> Any:
-    """The value of a literal that has a form in JSON. Raises ValueError for anything else."""
+    """Returns the value of a literal with a JSON form. Raises ValueError for anything else."""
     budget[0] -= 1
     if budget[0] < 0:
         raise ValueError
@@ -345,7 +345,7 @@ def _literal(node: Any, budget: list[int]) -> Any:
 
 def _refuse(problems: list[_Problem], filename: str) -> None:
     error = refusal([(node.lineno, node.col_offset, problem) for node, problem in problems])
-    # Raised from the cell's own line, so that it is shown as any error of that line is.
+    # Raised from the cell's own line, so that it is shown like any error of that line.
     at = {name: getattr(problems[0][0], name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
     module = ast.Module([ast.Raise(ast.Name("error", ast.Load(), **at), None, **at)], [])
     exec(compile(module, filename, "exec", 0, True), {"error": error})

@@ -1,4 +1,4 @@
-"""Data frames of pandas and polars as compact text with their shape. Neither is loaded here: only what the cell has imported is looked at."""
+"""Formats data frames of pandas and polars as compact text with their shape. Inspects only libraries that the cell has imported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OUTLINE_COLUMNS = 12
 
 
 def table(value: Any) -> dict[str, Any] | None:
-    """The MIME bundle of a data frame; None for any other value."""
+    """Returns the MIME bundle of a data frame; None for any other value."""
     if _is_frame(value, "pandas"):
         options = {"max_rows": _ROWS, "min_rows": _ROWS // 3, "max_cols": _COLUMNS, "max_colwidth": _CELL_CHARS}
         text = value.to_string(**options, show_dimensions=False)
@@ -35,8 +35,8 @@ def table(value: Any) -> dict[str, Any] | None:
 
 
 def outline(value: Any) -> str | None:
-    """A data frame or an array in a few words; None for any other value, and for one of a class derived from them, which could run its own code."""
-    kind = type(value)  # compared by `is` only: a metaclass can have an == of its own
+    """Describes a data frame or an array in a few words; None for other values, and for derived classes, which could run their own code."""
+    kind = type(value)  # compared with `is` only: a metaclass can define ==
     if kind is _class("pandas", "DataFrame") or kind is _class("polars", "DataFrame"):
         names = [str(name)[:40] for name in value.columns[:_OUTLINE_COLUMNS] if type(name) in (str, int)]
         more = ", …" if len(value.columns) > _OUTLINE_COLUMNS else ""
@@ -47,7 +47,7 @@ def outline(value: Any) -> str | None:
 
 
 def records(value: Any) -> str | None:
-    """A data frame as JSON records; None for any other value, and for a long one."""
+    """Returns a data frame as JSON records; None for other values, and for a long one."""
     if _is_frame(value, "pandas") and len(value) <= _JSON_ROWS:
         return str(value.to_json(orient="records", date_format="iso", default_handler=str))
     if _is_frame(value, "polars") and len(value) <= _JSON_ROWS:

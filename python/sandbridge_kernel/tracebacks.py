@@ -1,6 +1,6 @@
-"""Tracebacks that show the cell's own lines: `Cell 2, line 3`, with carets, causes and groups, and without the kernel's frames.
+"""Formats tracebacks with the cell's own lines: `Cell 2, line 3`, with carets, causes and groups, and without the kernel's frames.
 
-Frames of the standard library and of installed packages are left out as well: they cost the reader more than they tell.
+Also omits frames of the standard library and of installed packages: they cost the reader more than they tell.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CELL = re.compile(r"Cell \d+$")
 
 
 def describe(error: BaseException, name: str | None = None) -> CellError:
-    """The `error` of a done frame. `name`: report it as this kind of exception."""
+    """Returns the `error` of a done frame. `name`: report it as this kind of exception."""
     kind = name or type(error).__name__
     try:
         told: CellError = {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
@@ -48,7 +48,7 @@ def describe(error: BaseException, name: str | None = None) -> CellError:
 def _values(error: BaseException) -> str:
     try:
         return values_on_line(error)
-    except Exception:  # data that another thread changes meanwhile; a traceback without values is better than none
+    except Exception:  # another thread may change data meanwhile; a traceback without values is better than none
         return ""
 
 
@@ -95,7 +95,7 @@ def _is_users(filename: str) -> bool:
 
 
 def _shortened(stack: list[FrameSummary]) -> list[FrameSummary]:
-    """Python folds a frame that repeats; here groups of frames that do are folded, and what is still long is cut."""
+    """Python folds a repeated frame; this also folds repeated groups of frames, and cuts what is still too long."""
     stack = _folded(stack)
     runs = sum(1 for a, b in zip(stack, stack[1:]) if _place(a) != _place(b))
     hidden = len(stack) - _HEAD_FRAMES - _TAIL_FRAMES
@@ -117,7 +117,7 @@ def _folded(stack: list[FrameSummary]) -> list[FrameSummary]:
 
 
 def _circle(places: list[_Place], at: int) -> tuple[int, int]:
-    """How many frames from here on repeat, and how often they are there: (1, 1) when none do."""
+    """Returns how many frames from here on repeat, and how often: (1, 1) if none do."""
     for size in range(1, _LONGEST_CIRCLE + 1):
         times, group = 1, places[at : at + size]
         while places[at + size * times : at + size * (times + 1)] == group:
@@ -136,7 +136,7 @@ def _cut(words: str) -> FrameSummary:
 
 
 def _add_source(summary: Any) -> None:
-    """The line of a syntax error that was found after parsing, when Python looks for it in a file."""
+    """Add the line of a syntax error found after parsing, for which Python looks in a file."""
     lines = linecache.getlines(summary.filename)
     number = int(summary.lineno or 0)
     if 0 < number <= len(lines):

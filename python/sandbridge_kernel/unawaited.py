@@ -1,6 +1,6 @@
-"""Calls whose `await` was forgotten: a note that names them, instead of Python's warning in the cell's stderr.
+"""Reports calls whose `await` was forgotten: a note with their names, instead of Python's warning in the cell's stderr.
 
-Of a cell's own coroutines Python's warning stays, with the place in the cell.
+Python's warning stays for a cell's own coroutines, with the place in the cell.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MAX_SHOWN = 5
 _COROUTINE = 0x80
 _KERNEL = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
-_forgotten: dict[str, int] = {}  # what was not awaited -> how often
+_forgotten: dict[str, int] = {}  # name of what was not awaited -> how often
 
 
 def install() -> None:
-    """Python calls this function of `warnings` when a coroutine goes that was never started."""
+    """Replace the function of `warnings` that Python calls for a coroutine that was never started."""
     ours = {CALL_CODE: ""}
     for value in vars(runtime).values():
         code = getattr(value, "__code__", None)
@@ -43,7 +43,7 @@ def install() -> None:
 
 
 def _warn(coroutine: CoroutineType[Any, Any, Any], frame: FrameType | None) -> None:
-    """Python's own warning, for the line of the cell that dropped it, else for where the coroutine is defined."""
+    """Python's own warning, for the cell's line that dropped the coroutine, else for its definition."""
     while frame is not None and not frame.f_code.co_filename.startswith("Cell "):
         frame = frame.f_back
     code = coroutine.cr_code
@@ -55,7 +55,7 @@ def _warn(coroutine: CoroutineType[Any, Any, Any], frame: FrameType | None) -> N
 
 
 def notes() -> list[str]:
-    """What has come to light since the last time."""
+    """Returns notes about forgotten calls since the last time."""
     if not _forgotten:
         return []
     found = dict(_forgotten)

@@ -1,4 +1,4 @@
-"""Native values: what a tool's result becomes in Python. Pure; knows nothing of frames or calls."""
+"""Native values: converts a tool's result to Python. Pure; knows nothing of frames or calls."""
 
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
@@ -61,9 +61,9 @@ class Media:
 
 
 def native(result: Any) -> Any:
-    """The value of an MCP tool result: its structured content, else its content blocks as str, list, Record, bytes or Media.
+    """Returns the value of an MCP tool result: its structured content, else its content blocks as str, list, Record, bytes or Media.
 
-    With images or sounds beside structured content it is a list: the structured value, then these.
+    With images or sounds beside structured content, returns a list: the structured value, then these.
     """
     if not isinstance(result, dict):
         return result
@@ -80,7 +80,7 @@ def native(result: Any) -> Any:
 
 
 def _with_media(value: Any, media: list[Media]) -> Any:
-    # Some servers give their content blocks as structured content once more, boxed or one by itself.
+    # Some servers repeat their content blocks as structured content, boxed or as a single block.
     blocks = value if isinstance(value, list) else [value]
     parse = _parsed if _may_parse(blocks) else str
     items = [_block(item, parse) for item in blocks]
@@ -90,13 +90,13 @@ def _with_media(value: Any, media: list[Media]) -> Any:
 
 
 def media_in(value: Any, most: int) -> list[tuple[str, str]]:
-    """(MIME type, base64) of at most so many images and sounds inside of a list or a dict, whatever they are nested in."""
+    """Returns (MIME type, base64) of up to `most` images and sounds inside a list or a dict, at any nesting up to _DEPTH."""
     inside = islice(_inside(value, _DEPTH), _MAX_VISITS)
     return list(islice(((one.mime_type, one._base64) for one in inside if type(one) is Media), most))  # noqa: SLF001
 
 
 _DEPTH = 4
-_MAX_VISITS = 2_000  # of items: a value of millions has no images that anybody wants to see all of
+_MAX_VISITS = 2_000  # of items: a value of millions has no images that all need to be shown
 _CONTAINERS = (list, tuple, dict, Record)
 
 
@@ -109,9 +109,9 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
 
 
 def _open_box(value: object) -> object:
-    """A dict with nothing in it but `result` or `content` is only a wrapping: servers must return objects, so they box the rest.
+    """Unwraps a dict with only `result` or `content`: servers must return objects, so they box other values.
 
-    Text in `result` is what a text block would be; in `content` it is the content of something, such as a file.
+    Text in `result` is treated as a text block; in `content` it is the content of something, such as a file.
     """
     if isinstance(value, dict) and len(value) == 1:
         if "result" in value:
@@ -139,12 +139,12 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
     return block
 
 
-# As many brackets, colons and commas as a frame may have outside of strings: sixty megabytes of brackets would take more memory than a sandbox has.
+# Most brackets, colons and commas outside of strings, as in a frame: sixty megabytes of brackets would not fit into a sandbox's memory.
 _MAX_STRUCTURE = 1 << 20
 
 
 def _may_parse(content: object) -> bool:
-    """Whether the texts of a result are few and plain enough to make objects of, if they are JSON."""
+    """True if the texts of a result are small and plain enough to parse, if they are JSON."""
     blocks = content if isinstance(content, list) else []
     texts: list[str] = [
         block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
@@ -156,7 +156,7 @@ def _may_parse(content: object) -> bool:
 
 
 def _parsed(text: str) -> object:
-    """JSON text is parsed when it is an object or an array; a bare number or word stays the text it was."""
+    """Parses JSON objects and arrays; a bare number or word stays a text."""
     if text.lstrip()[:1] in ("{", "["):
         try:
             return _decode(text)

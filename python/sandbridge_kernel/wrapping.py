@@ -1,4 +1,4 @@
-"""The repr of a container that is too wide for one line, with its items filled into lines. Pure, and bounded in depth and size."""
+"""Wraps the repr of a container that is too wide for one line, with its items filled into lines. Pure, and limited in depth and size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _WIDTH = 110
-_WIDEST = 200  # a repr up to this stays on one line
+_WIDEST = 200  # a repr up to this length stays on one line
 _DEPTH = 6
 _MAX_CHARS = 4_000_000
 
@@ -26,12 +26,12 @@ _BRACKETS: dict[type, tuple[str, str]] = {
 
 
 def wrapped(value: Any, plain: str) -> str:
-    """`plain`, the value's repr, or the same over several lines. Only builtin containers are taken apart."""
+    """Returns `plain`, the value's repr, or the same over several lines. Takes only builtin containers apart."""
     if type(value) not in _BRACKETS or not value or not _WIDEST < len(plain) <= _MAX_CHARS:
         return plain
     try:
         return _lines(value, 0, set())
-    except (RecursionError, RuntimeError):  # nested too deeply, or changed by a repr meanwhile
+    except (RecursionError, RuntimeError):  # nested too deeply, or changed meanwhile by a repr
         return plain
 
 

@@ -1,4 +1,4 @@
-// The record of what models did: an observer that writes a line for every run, call, question, answer, denial, sign-in and change of the configuration.
+// Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial, sign-in and configuration change.
 import { BridgeError, messageOf } from '../errors.ts'
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
@@ -10,19 +10,19 @@ import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
 export interface AuditOptions extends FieldOptions {
   logs: Logs
-  /** A call that cannot be recorded is not made. */
+  /** Refuse a call that cannot be recorded. */
   required: boolean
   version: string
   warn: (message: string, fields: Record<string, unknown>) => void
   limits?: RecordLimits
 }
 
-/** Lines are written together: one write for each call costs more than the call. A bridge that is killed loses as much, and what was not delivered yet. */
+/** Lines are written in batches: a write per call costs more than the call. A killed bridge loses this much, and any undelivered events. */
 const WRITE_AFTER_MS = 25
-/** So many lines do not wait for that: there is room for ten times as many. */
+/** This many lines are written without further delay; there is room for ten times as many. */
 const WRITE_AT_LINES = 1_000
 
-/** Lines that wait for a slow disk hold no more of answers than this: the lines that come then are without. */
+/** Most reply text in lines that wait for a slow disk. Further lines omit their replies. */
 const MAX_WAITING_REPLY_CHARS = 32 << 20
 
 interface OpenCell {
@@ -37,14 +37,14 @@ export class Audit implements Subscriber {
   readonly #record: RecordFile
   readonly #runs = new Map<string, EventOf<'run.started'>>()
   readonly #cells = new Map<string, OpenCell>()
-  /** The last cell of a run that goes on. */
+  /** The last cell of each run in progress. */
   readonly #endedCells = new Map<string, OpenCell & { ended: EventOf<'cell.ended'> }>()
   readonly #calls = new Map<string, EventOf<'call.started'>>()
   #flushing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
   #isWriting = false
-  /** Of the answers in lines that are not written yet. */
+  /** Characters of replies in lines not yet written. */
   #replyChars = 0
 
   constructor(options: AuditOptions) {
@@ -60,7 +60,7 @@ export class Audit implements Subscriber {
 
   receive(events: readonly BridgeEvent[]): void {
     for (const event of events) this.#take(event)
-    // While the disk is full, that would be tried with each event.
+    // Not while writing fails (a full disk): every event would retry.
     if (this.#record.waitingCount >= WRITE_AT_LINES && !this.#isWriting && !this.#isFailing)
       this.#flushing = this.#flush()
     this.#timer ??= setTimeout(() => {
@@ -112,7 +112,7 @@ export class Audit implements Subscriber {
     const cell = this.#cells.get(ended.id)
     this.#cells.delete(ended.id)
     if (!cell) return
-    // The line of a run is written when its client has its answer; a cell from a terminal has no run.
+    // A run's line is written after its client has the answer. A cell from a terminal has no run.
     if (ended.parent === undefined) this.#record.add(runFields(ended, undefined, { ...cell, ended }, this.#options))
     else this.#endedCells.set(ended.parent, { ...cell, ended })
   }
@@ -143,7 +143,7 @@ export class Audit implements Subscriber {
   }
 
   #fail(error: unknown): void {
-    // Once, until it works again.
+    // Warn once, until writing works again.
     if (!this.#isFailing) this.#options.warn('The record cannot be written', { error: messageOf(error) })
     this.#isFailing = true
   }

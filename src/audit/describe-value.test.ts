@@ -1,4 +1,4 @@
-// This file verifies that the shape of a value tells its types and none of its values, and that its hash does not depend on the order of keys.
+// This file verifies that a value's shape shows its types and none of its content, and that its hash does not depend on the order of keys.
 import { describe, expect, it } from 'vitest'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
 import { redactArguments } from './recorded-values.ts'

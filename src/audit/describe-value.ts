@@ -1,14 +1,14 @@
-// Arguments and results as the record tells of them without repeating them: their shape, their hash, their size. Pure.
+// Describes arguments and results without repeating them: their shape, hash and size. Pure.
 import { hash } from 'node:crypto'
 import { sortedJson } from '../text/sorted-json.ts'
 
 const MAX_SHAPE_CHARS = 500
 const MAX_DEPTH = 4
 const MAX_KEYS = 30
-/** Values that are counted for a size. Beyond, the size is a lower bound. */
+/** Most values counted for a size; beyond that, the size is a lower bound. */
 const MAX_VALUES = 100_000
 
-/** `{owner: string, labels: [string × 3]}`; names of keys and types, no value. */
+/** Returns a shape such as `{owner: string, labels: [string × 3]}`: keys and types, no values. */
 export function shapeOf(value: unknown): string {
   const shape = shapeAt(value, 0)
   return shape.length <= MAX_SHAPE_CHARS ? shape : `${shape.slice(0, MAX_SHAPE_CHARS)}…`
@@ -33,12 +33,12 @@ export function sha256(text: string): string {
   return hash('sha256', text)
 }
 
-/** SHA-256 of the value as JSON with sorted keys, so that the order in which arguments are written does not count. */
+/** SHA-256 of the value as JSON with sorted keys, so that the order of arguments does not matter. */
 export function hashOf(value: unknown): string {
   return sha256(sortedJson(value))
 }
 
-/** About how many bytes the value takes as JSON. */
+/** The approximate size of the value as JSON, in bytes. */
 export function sizeOf(value: unknown): number {
   const open: unknown[] = [value]
   let bytes = 0

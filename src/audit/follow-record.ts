@@ -1,9 +1,9 @@
-// What is added to the record while somebody watches, whichever bridge adds it.
+// Follows the record: returns entries that any bridge adds from now on.
 import type { Logs } from '../storage/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, matches, type RecordEntry, type RecordFilter } from './record-entry.ts'
 
-/** Begins at the end of what is there now. */
+/** Starts at the current end of the record. */
 export async function followRecord(logs: Logs): Promise<{ next(filter: RecordFilter): Promise<RecordEntry[]> }> {
   const places = new Map((await recordFiles(logs)).map(({ name, end }) => [name, end]))
   return {

@@ -1,15 +1,15 @@
-// Reads the record back: the lines of all bridges, in the order of their times, those that match.
+// Reads matching entries of all bridges back, in the order of time.
 import type { Logs } from '../storage/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, matches, type RecordEntry, type RecordFilter, runOf, textOf } from './record-entry.ts'
 
-/** The newest entries that match, oldest first. */
+/** Returns the newest matching entries, oldest first. */
 export async function readRecord(logs: Logs, filter: RecordFilter, limit: number): Promise<RecordEntry[]> {
   let found: RecordEntry[] = []
   for (const { name, changedAt } of (await recordFiles(logs)).toReversed()) {
     if (filter.since !== undefined && changedAt < filter.since) continue
     const oldest = found[0]
-    // What it holds is older than all that will be shown.
+    // All entries in this file are older than the result.
     if (oldest && found.length >= limit && changedAt < Date.parse(oldest.time)) continue
     const entries: RecordEntry[] = []
     for await (const line of logs.lines(name)) {
@@ -23,13 +23,13 @@ export async function readRecord(logs: Logs, filter: RecordFilter, limit: number
   return found
 }
 
-/** The runs that an id begins, or of which it begins a cell or a call. */
+/** Returns the runs whose id, or whose cell's or call's id, starts with `id`. */
 export async function runsOf(logs: Logs, id: string): Promise<string[]> {
   const names = ['id', 'sandbridge.run.id', 'sandbridge.cell.id']
   const found = new Set<string>()
   for (const { name } of await recordFiles(logs)) {
     for await (const line of logs.lines(name)) {
-      // Most lines need not be parsed.
+      // Most lines need no parsing.
       const entry = line.includes(id) ? entryOf(line) : undefined
       if (entry && names.some((field) => textOf(entry.fields, field).startsWith(id))) found.add(runOf(entry.fields))
     }

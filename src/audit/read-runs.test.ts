@@ -1,4 +1,4 @@
-// This file verifies that the record is read back as runs: whole, in pages that miss nothing and repeat nothing, whatever files they are in.
+// This file verifies that the record is read back as complete runs, in pages without gaps or repeats, however the lines are spread over files.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -26,7 +26,7 @@ interface Run {
   isOpen?: boolean
 }
 
-/** The lines that a bridge writes of runs, in files of `fileBytes`. */
+/** Writes a bridge's lines about some runs, in files of `fileBytes`. */
 async function write(folder: string, name: string, runs: readonly Run[], fileBytes?: number): Promise<void> {
   await writeOldRecord(
     folder,

@@ -1,11 +1,11 @@
-// Reads the record back as runs, each with what it called: a page of them, newest first. Of the files, as many are read as a page needs and no more than
-// a bound; the answer says from where to go on.
+// Reads the record back as runs with their calls, in pages, newest first. Reads only as many files as a page needs, within a limit;
+// the page says where the next one starts.
 import type { LogInfo, Logs } from '../storage/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, type RecordEntry } from './record-entry.ts'
 import { cellOf, RunCollector, type RecordedRun, type RunFilter } from './recorded-run.ts'
 
-/** The last run of a page, or a time that all older ones are before. */
+/** The last run of a page, or a time before which all older runs began. */
 export interface RunCursor {
   at: number
   id: string
@@ -14,26 +14,26 @@ export interface RunCursor {
 export interface RunPage {
   /** Newest first. */
   runs: RecordedRun[]
-  /** Missing when there are no older ones. */
+  /** Missing when there are no older runs. */
   next?: RunCursor
 }
 
-/** A file is not read when this much was read for the page. */
+/** No further file is read for a page once this many bytes were read. */
 const MAX_BYTES = 32 << 20
-/** The clock of a file system may be behind that of the lines. */
+/** Tolerance: a file system's clock may be behind the clock of the lines. */
 const SLACK_MS = 1_000
-/** What a bridge records first may have begun before its record. */
+/** The first recorded run may have begun this long before its file was opened. */
 const BEFORE_MS = 10_000
-/** Lines about one run that are shown. */
+/** Most lines returned for one run. */
 const MAX_LINES = 5_000
 
 interface RecordFileInfo extends Pick<LogInfo, 'name' | 'bytes'> {
-  /** When it was opened at the earliest, and changed last. */
+  /** Earliest time of its entries, and time of its last change. */
   from: number
   to: number
 }
 
-/** @param extraText what the words of a filter may be found in besides, by the id of the run */
+/** @param extraText returns more text in which a filter's words can occur, by id of the run */
 export async function readRuns(
   logs: Logs,
   filter: RunFilter,
@@ -46,7 +46,7 @@ export async function readRuns(
   const found = (from: number): RecordedRun[] =>
     collector.matching().filter((run) => run.at >= from && (before === undefined || isBefore(run, before)))
   let bytes = 0
-  /** All runs from here on are known. */
+  /** All runs since this time are known. */
   let from = -Infinity
   for (const { name, to, bytes: size } of files) {
     const isEnough = found(to).length >= limit
@@ -65,11 +65,11 @@ export async function readRuns(
   return { runs, ...(next.at !== -Infinity && { next }) }
 }
 
-/** All lines about one run. @param at when it began */
+/** Returns all lines about one run. @param at when the run began */
 export async function readRunLines(logs: Logs, id: string, at: number): Promise<RecordEntry[]> {
   const lines: RecordEntry[] = []
   let isOver = false
-  // Oldest first: its own line is the last about it.
+  // Oldest file first: a run's own line comes last.
   for (const { name, from, to } of await filesOf(logs)) {
     if (isOver || to < at || from > at + SLACK_MS + MAX_RUN_MS) continue
     await forEachEntry(logs, name, (entry) => {
@@ -81,7 +81,7 @@ export async function readRunLines(logs: Logs, id: string, at: number): Promise<
   return lines
 }
 
-/** No cell runs longer than this. */
+/** Longest possible run. */
 const MAX_RUN_MS = 24 * 60 * 60_000
 
 function isBefore({ at, id }: RecordedRun, cursor: RunCursor): boolean {
@@ -94,7 +94,7 @@ async function filesOf(logs: Logs): Promise<RecordFileInfo[]> {
   })
 }
 
-/** The names say when the bridge began to write. */
+/** The file name holds the time at which the bridge began to write. */
 function openedAt(name: string): number {
   return Date.parse(name.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
 }

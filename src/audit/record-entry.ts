@@ -1,14 +1,14 @@
-// A line of the record as an entry, and which entries are asked for. Pure.
+// Parses record lines into entries, and filters them. Pure.
 import { readLine } from './chain.ts'
 import type { Fields } from './record-fields.ts'
 
-/** What `sandbridge log` can ask for. */
+/** Filters of `sandbridge log`. */
 export interface RecordFilter {
-  /** Runs, by the beginning of their ids. */
+  /** Prefixes of run ids. */
   runs?: readonly string[]
   session?: string
   server?: string
-  /** Denied calls and declined questions only. */
+  /** Only denied calls and declined questions. */
   denied?: boolean
   /** Milliseconds since 1970. */
   since?: number
@@ -18,11 +18,11 @@ export interface RecordEntry {
   time: string
   type: string
   fields: Fields
-  /** As the file has it. */
+  /** The line as in the file. */
   line: string
 }
 
-/** An entry of the record; undefined for a line about the record itself, and for an invalid line. */
+/** Parses an entry; undefined for an invalid line, or one about the record itself. */
 export function entryOf(line: string): RecordEntry | undefined {
   const read = readLine(line)
   if (!read) return undefined
@@ -31,13 +31,13 @@ export function entryOf(line: string): RecordEntry | undefined {
   return { time, type, fields: read.fields, line }
 }
 
-/** A field as text; empty when it is not a text. */
+/** Returns a field's text; empty if it is not a string. */
 export function textOf(fields: Fields, name: string): string {
   const value = fields[name]
   return typeof value === 'string' ? value : ''
 }
 
-/** The run that an entry belongs to; empty where it belongs to none. */
+/** Returns the run id of an entry; empty if it belongs to no run. */
 export function runOf(fields: Fields): string {
   return textOf(fields, 'sandbridge.run.id')
 }
@@ -52,8 +52,8 @@ export function matches(entry: RecordEntry, filter: RecordFilter): boolean {
   return !denied || isRefused(entry)
 }
 
-/** A rule or the user denied a call, or the question was not answered. */
+/** True if a rule or the user denied a call, or a question was not accepted. */
 export function isRefused({ type, fields }: RecordEntry): boolean {
-  // As MCP has it, or as one of the policy's own answers: `yes`, `yes-session`.
+  // An answer is one of MCP's, or one of the policy's own: `yes`, `yes-session`.
   return type === 'denial' || (type === 'answer' && !/^(accept|yes)/.test(textOf(fields, 'sandbridge.answer')))
 }

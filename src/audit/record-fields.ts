@@ -1,4 +1,4 @@
-// What the record says of an event. Names follow the MCP semantic conventions of OpenTelemetry where they have one, and begin with `sandbridge.` elsewhere.
+// Converts events into record fields. Uses the names of OpenTelemetry's MCP semantic conventions where they exist, else names with `sandbridge.`.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import { isoTime } from '../text/iso-time.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
@@ -7,17 +7,17 @@ import { keepWhole, MAX_WHOLE_CHARS, redactArguments } from './recorded-values.t
 export type Fields = Record<string, unknown>
 
 export interface FieldOptions {
-  /** Record arguments, error messages and questions, and not only their shape. */
+  /** Record arguments, error messages and questions in full, instead of only their shape. */
   full: boolean
-  /** Record code and answers as well, so that a workflow can be made of a run. */
+  /** Also record code and replies, so that a run can become a workflow. */
   replay: boolean
-  /** Takes a server's secrets out of a text. */
+  /** Removes a server's secrets from a text. */
   redact: (server: string, text: string) => string
 }
 
 const METHODS = { tool: 'tools/call', resource: 'resources/read', prompt: 'prompts/get' } as const
 
-/** Of every line. */
+/** Fields of every line. */
 function common(type: string, event: BridgeEvent): Fields {
   const { at, id, parent, run, session, client, user } = event
   return {
@@ -32,10 +32,10 @@ function common(type: string, event: BridgeEvent): Fields {
   }
 }
 
-// The fields of runs and calls, of which there are many, are one literal each, with every key that there can be: an object that is spread together
-// of several takes ten times as long to make.
+// Runs and calls are frequent: their fields are one object literal each, with all possible keys. Spreading several objects
+// takes ten times as long.
 
-/** @param cell the cell that the run came to; missing when it had none */
+/** @param cell the run's cell; missing if it had none */
 export function runFields(
   event: EventOf<'run.ended'> | EventOf<'cell.ended'>,
   run: EventOf<'run.started'> | undefined,
@@ -93,7 +93,7 @@ export function callFields(
     'mcp.server.name': server,
     'gen_ai.tool.name': kind === 'tool' ? name : undefined,
     'gen_ai.prompt.name': kind === 'prompt' ? name : undefined,
-    // An address may hold a key.
+    // A URI may contain a key.
     'mcp.resource.uri': kind === 'resource' ? redact(server, name) : undefined,
     'sandbridge.arguments.shape': shapeOf(args),
     'sandbridge.arguments.sha256': hashOf(args),
@@ -110,7 +110,7 @@ export function callFields(
   }
 }
 
-/** A denied call, which has no other line. */
+/** Fields of a denied call, which has no other line. */
 export function denialFields(event: EventOf<'call.decided'>, { redact }: FieldOptions): Fields {
   const { kind, server, name, decision, rule, source } = event
   return {
@@ -126,7 +126,7 @@ export function denialFields(event: EventOf<'call.decided'>, { redact }: FieldOp
   }
 }
 
-/** Of the other events that are recorded; undefined for those that are not. */
+/** Fields of other recorded events; undefined for events that are not recorded. */
 export function otherFields(event: BridgeEvent, { full }: FieldOptions): Fields | undefined {
   switch (event.type) {
     case 'question.asked': {
@@ -173,7 +173,7 @@ function argumentsOf(
   return (replay ? keepWhole(args, redactor) : undefined) ?? redactArguments(args, redactor)
 }
 
-/** Undefined when it is too long. */
+/** Undefined when the code is too long. */
 function codeOf({ code, servers }: EventOf<'cell.started'>, { redact }: FieldOptions): string | undefined {
   if (code.length > MAX_WHOLE_CHARS) return undefined
   return servers.reduce((text, server) => redact(server, text), code)

@@ -1,5 +1,5 @@
-// The files of one bridge's record: appended to, never changed, and followed by another when they are full. Every bridge has its own, so that
-// several need no lock. A line is part of the chain once it is written: what a full disk kept out is written later, or counted.
+// Writes one bridge's record files: append-only, with a new file when one is full. Each bridge has its own files, so they need no lock.
+// A line joins the chain when it is written; lines that a full disk rejects are written later, or counted as lost.
 import { randomBytes } from 'node:crypto'
 import { hostId } from '../process/process-id.ts'
 import type { Logs, LogWriter } from '../storage/store.ts'
@@ -9,7 +9,7 @@ import type { Fields } from './record-fields.ts'
 
 export interface RecordLimits {
   fileBytes: number
-  /** Lines that may wait for a disk that is full. */
+  /** Most lines that wait while the disk is full. */
   waitingLines: number
 }
 
@@ -19,9 +19,9 @@ const MAX_BATCH = 1_000
 
 interface RecordFileOptions {
   logs: Logs
-  /** Written with the first line of each file. */
+  /** Fields for the first line of each file. */
   about: Fields
-  /** Have each batch reach the disk itself. */
+  /** Sync each batch to the disk. */
   sync: boolean
   limits: RecordLimits
 }
@@ -36,7 +36,7 @@ export class RecordFile {
   #bytes = 0
   #n = 0
   #prev = NO_LINE
-  /** As text: of thousands that wait, objects would be moved about by the garbage collector piece by piece. */
+  /** As text: the garbage collector would move thousands of waiting objects piece by piece. */
   #waiting: string[] = []
   #lost = 0
   #writing: Promise<void> | undefined
@@ -45,26 +45,26 @@ export class RecordFile {
     this.#options = options
   }
 
-  /** Lines that are not written yet. */
+  /** Number of lines not yet written. */
   get waitingCount(): number {
     return this.#waiting.length
   }
 
-  /** Keep a line, to be written with the next `flush`. */
+  /** Queue a line for the next `flush`. */
   add(fields: Fields): void {
     if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(JSON.stringify(fields))
     else this.#lost += 1
   }
 
-  /** Resolves when all lines that were added before are written. @throws what node:fs throws, or BridgeError; the lines are then kept for the next time */
+  /** Resolves when all lines added so far are written. @throws what node:fs throws, or BridgeError; the lines are then kept for the next flush */
   async flush(): Promise<void> {
-    // What was added while a write was on its way goes with the next one.
+    // Lines added during a write go with the next one.
     await this.#writing?.catch(() => {})
     this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
     await this.#writing
   }
 
-  /** The last line says that it is the last. Without one, the bridge was killed, or lines were cut off. */
+  /** Writes a closing line. If it is missing, the bridge was killed or lines were removed. */
   async close(): Promise<void> {
     await this.flush()
     if (!this.#writer) return
@@ -78,7 +78,7 @@ export class RecordFile {
     while (this.#waiting.length > 0 || this.#lost > 0) {
       if (!this.#writer || this.#bytes >= this.#options.limits.fileBytes) await this.#openNext()
       const batch = this.#waiting.slice(0, MAX_BATCH)
-      // Those that found no room came after all that wait.
+      // Lost lines came after all that wait.
       const lost = batch.length === this.#waiting.length ? this.#lost : 0
       const gap = lost > 0 ? [JSON.stringify({ time: now(), type: 'record.gap', 'sandbridge.lines': lost })] : []
       await this.#append([...batch, ...gap], this.#writer!)

@@ -1,4 +1,4 @@
-// This file verifies that the record shows what was done to it: files are written by RecordFile, and then changed by hand.
+// This file verifies that tampering with the record is detected: RecordFile writes files, and the tests change them.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ function openRecord(folder: string, limits = RECORD_LIMITS): RecordFile {
 
 const entry = (index: number, type = 'call') => ({ time: new Date(1e12 + index * 1000).toISOString(), type, index })
 
-/** A closed record of `count` entries. @returns its only file */
+/** Writes a closed record of `count` entries. @returns its only file */
 async function written(folder: string, count = 5): Promise<string> {
   const record = openRecord(folder)
   for (let index = 0; index < count; index += 1) record.add(entry(index))
@@ -34,7 +34,7 @@ async function written(folder: string, count = 5): Promise<string> {
 const linesOf = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n')
 const rewrite = (file: string, lines: readonly string[]) => writeFileSync(file, `${lines.join('\n')}\n`)
 
-/** What `--verify` says, without words. */
+/** Returns the kinds of findings of `--verify`. */
 async function findings(folder: string): Promise<string[]> {
   const { problems, remarks } = await verifyRecord(new LogFolder(folder), () => false)
   return [...problems, ...remarks].map(({ kind, line }) => (line === undefined ? kind : `${kind} ${line}`))
@@ -156,7 +156,7 @@ describe('a record', () => {
     const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk]).status === 0
     onTestFinished(() => {
-      // Lazily: a reader's file may close a moment later.
+      // Lazy unmount: a reader may close its file a moment later.
       if (mounted) spawnSync('umount', ['-l', disk])
       rmSync(disk, { recursive: true, force: true })
     })

@@ -1,5 +1,5 @@
-// Runs of the record with all that a workflow is made of: their code, and the tools they called with arguments and answers. A record has these
-// with MCP_BRIDGE_AUDIT=replay.
+// Reads what a workflow is made of from recorded runs: their code, and their tool calls with arguments and replies.
+// The record contains these with MCP_BRIDGE_AUDIT=replay.
 import { BridgeError } from '../errors.ts'
 import { shortId } from '../events/new-id.ts'
 import type { Logs } from '../storage/store.ts'
@@ -19,11 +19,11 @@ interface RecordedCall {
 }
 
 export interface RecordedCode {
-  /** What they ran, in the order in which they are named. */
+  /** Code of the runs, in the order of `ids`. */
   cells: string[]
-  /** In the order in which they began. */
+  /** In order of their start. */
   calls: RecordedCall[]
-  /** Calls whose arguments or answer the record does not have whole. */
+  /** Number of calls without complete arguments or reply in the record. */
   incompleteCount: number
 }
 
@@ -32,8 +32,8 @@ const OTHER_LANGUAGE = /^run_(bash|javascript)$/
 const MAX_CHARS = 64 << 20
 
 /**
- * @param ids the beginnings of ids of runs, cells or calls
- * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that the record does not have, or not with its code
+ * @param ids prefixes of ids of runs, cells or calls
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that is not in the record, or not with its code
  */
 export async function recordedCode(logs: Logs, ids: readonly string[]): Promise<RecordedCode> {
   const runs: string[] = []
@@ -49,7 +49,7 @@ export async function recordedCode(logs: Logs, ids: readonly string[]): Promise<
   }
 }
 
-/** The one run that an id means, as `sandbridge log` shows it. */
+/** Finds the one run for an id, as `sandbridge log` shows it. */
 async function runNamed(logs: Logs, text: string): Promise<string> {
   const id = text.toLowerCase()
   if (!/^[0-9a-f]{4,16}$/.test(id)) {
@@ -73,7 +73,7 @@ async function entriesOf(logs: Logs, runs: ReadonlySet<string>): Promise<RecordE
   let chars = 0
   for (const { name } of await recordFiles(logs)) {
     for await (const line of logs.lines(name)) {
-      // Most lines need not be parsed.
+      // Most lines need no parsing.
       if (![...runs].some((run) => line.includes(run))) continue
       const entry = entryOf(line)
       if (!entry || !runs.has(runOf(entry.fields))) continue
@@ -125,7 +125,7 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
   return code
 }
 
-/** Undefined when the record does not have it whole. */
+/** Undefined if the record does not contain the complete call. */
 function callOf({ fields }: RecordEntry): RecordedCall | undefined {
   const args = parseJson(textOf(fields, 'gen_ai.tool.call.arguments'))
   const result = parseJson(textOf(fields, 'gen_ai.tool.call.result'))

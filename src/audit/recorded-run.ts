@@ -1,18 +1,18 @@
-// Lines of the record put together as runs: the line of a run, and those of its calls, denials and questions. Pure.
+// Assembles runs from the record's lines: the line of the run itself, and those of its calls, denials and questions. Pure.
 import { wordsOf } from '../text/search-words.ts'
 import { isRefused, type RecordEntry, textOf } from './record-entry.ts'
 
-/** A run as a list shows it. */
+/** A run as shown in a list. */
 export interface RecordedRun {
-  /** Of its cell, as in events; of its line where it has no cell. */
+  /** Id of its cell, as in events; without a cell, id of its line. */
   id: string
-  /** `unfinished`: its bridge has ended before it did, or it goes on. */
+  /** `unfinished`: still in progress, or its bridge ended first. */
   kind: 'run' | 'unfinished' | 'sign-in' | 'config'
-  /** When it began, in milliseconds since 1970. */
+  /** Start, in milliseconds since 1970. */
   at: number
   session: string
   client: string
-  /** Of the cell in its session; 0 without a session. */
+  /** Number of the cell in its session; 0 without a session. */
   number: number
   status: string
   durationMs?: number
@@ -23,16 +23,16 @@ export interface RecordedRun {
 }
 
 export interface RunFilter {
-  /** The beginning of an id. */
+  /** Prefix of a session id. */
   session?: string
-  /** Runs that called it. */
+  /** Only runs that called this server. */
   server?: string
-  /** Runs with a denied call or a declined question. */
+  /** Only runs with a denied call or a declined question. */
   denied?: boolean
   /** Milliseconds since 1970. */
   since?: number
   status?: string
-  /** Words; all must be found, in the names of tools and servers, errors, rules and arguments. */
+  /** Words that must all occur in names of tools and servers, errors, rules or arguments. */
   text?: string
 }
 
@@ -40,12 +40,12 @@ const MAX_SERVERS = 50
 
 interface Collected {
   run: Omit<RecordedRun, 'servers'>
-  /** The words that were found. */
+  /** Words found so far. */
   found: Set<string>
   servers: Set<string>
 }
 
-/** Takes the lines of files, each from its beginning, the files in any order. */
+/** Collects lines of any number of files, in any order; each file from its start. */
 export class RunCollector {
   readonly #filter: RunFilter
   readonly #words: readonly string[]
@@ -73,7 +73,7 @@ export class RunCollector {
     if (this.#words.length > 0) this.#note(collected, searchedText(entry))
   }
 
-  /** Those that the filter lets through, as far as they are known. */
+  /** Runs that match the filter, with what is known of them so far. */
   matching(): RecordedRun[] {
     return [...this.#runs.values()]
       .filter((collected) => this.#matches(collected))
@@ -97,14 +97,14 @@ export class RunCollector {
   }
 }
 
-/** The run that a line is about. */
+/** Returns the id of the run that a line is about. */
 export function cellOf({ type, fields }: RecordEntry): string {
   if (type === 'run') return textOf(fields, 'sandbridge.cell.id') || textOf(fields, 'id')
   if (type === 'sign-in' || type === 'config') return textOf(fields, 'id')
   return textOf(fields, 'parent_id') || textOf(fields, 'id')
 }
 
-/** A config file was written anew, and defines what it did before. */
+/** True for a rewritten config file that defines the same as before. */
 function isNothing({ type, fields }: RecordEntry): boolean {
   const changes = fields['sandbridge.config'] as Record<string, unknown[]> | undefined
   return type === 'config' && Object.values(changes ?? {}).every((names) => names.length === 0)
@@ -135,19 +135,19 @@ function runFieldsOf(entry: RecordEntry): Partial<RecordedRun> {
     session: textOf(fields, 'sandbridge.session.id'),
     client: textOf(fields, 'mcp.client.name'),
     number: typeof number === 'number' ? number : 0,
-    // A run without a cell has failed before.
+    // A run without a cell failed before it had one.
     status: textOf(fields, 'sandbridge.cell.status') || textOf(fields, 'error.type') || 'ok',
     durationMs: durationOf(entry) ?? 0,
     codeHash: textOf(fields, 'sandbridge.code.sha256'),
   }
 }
 
-/** A line is written at the end of what it tells. */
+/** A line is written at the end of what it reports. */
 export function startOf(entry: RecordEntry): number {
   return Date.parse(entry.time) - (durationOf(entry) ?? 0)
 }
 
-/** In milliseconds. */
+/** Duration in milliseconds. */
 export function durationOf({ fields }: RecordEntry): number | undefined {
   const seconds = fields['sandbridge.duration']
   return typeof seconds === 'number' ? Math.round(seconds * 1000) : undefined

@@ -1,17 +1,17 @@
-// Values as the record holds them: without the secrets of the server's definition, and without values whose key says that they are secret.
+// Prepares values for the record: removes the secrets of the server's definition, and values whose key marks them as secret.
 import type { Redactor } from '../config/secrets/redact.ts'
 import { sizeOf } from './describe-value.ts'
 
 const SECRET_KEY =
   /pass(word|wd|phrase|code)?$|secret|token$|api[-_]?key|authorization|credential|cookie|private[-_]?key|^auth$|^pin$/i
 const REDACTED = '[redacted]'
-/** A line of the record must stay one that tools can read. */
+/** Keeps each line short enough for tools to read. */
 const MAX_CHARS = 16_384
 const MAX_STRING = 2_000
-/** Of a value that a workflow can be made from. */
+/** Limit for a value that a workflow can use. */
 export const MAX_WHOLE_CHARS = 256 * 1024
 
-/** JSON of the arguments, or a part of it when that is long. */
+/** Returns JSON of the arguments, or its start if it is long. */
 export function redactArguments(args: unknown, redact: Redactor): string {
   const short = (shown: string, length: number) =>
     shown.length <= MAX_STRING ? shown : `${shown.slice(0, MAX_STRING)}… (${length} characters)`
@@ -19,7 +19,7 @@ export function redactArguments(args: unknown, redact: Redactor): string {
   return whole.length <= MAX_CHARS ? whole : `${whole.slice(0, MAX_CHARS)}… (${whole.length} characters)`
 }
 
-/** JSON of code, arguments or an answer that a workflow can be made from; undefined when it is too long. */
+/** Returns JSON of code, arguments or a reply for use in a workflow; undefined if it is too long. */
 export function keepWhole(value: unknown, redact: Redactor): string | undefined {
   if (value === undefined || sizeOf(value) > MAX_WHOLE_CHARS) return undefined
   const whole = withoutSecrets(value, redact, (shown) => shown)
@@ -35,6 +35,6 @@ function withoutSecrets(
     if (SECRET_KEY.test(key) && inner !== null && inner !== '') return REDACTED
     return typeof inner === 'string' ? show(redact(inner), inner.length) : inner
   }) as string | undefined
-  // Once more over all of it: a secret may be a key, too.
+  // Redact the whole JSON once more: a key may contain a secret, too.
   return text === undefined ? undefined : redact(text)
 }

@@ -1,5 +1,5 @@
-// Holds the record against its own hashes. What that can show: a line that was changed, taken out or moved, and an end that is missing. What it cannot:
-// lines that somebody with the rights of the user has written anew from some point on, hashes and all, where no later bridge had seen the old ones.
+// Checks the record's hashes. Detects lines that were changed, removed or moved, and a truncated end. Cannot detect that someone with the
+// user's permissions rewrote all lines from some point on, including hashes, if no later bridge saw the old ones.
 import { hostId, isRunning } from '../process/process-id.ts'
 import type { Logs } from '../storage/store.ts'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'
@@ -7,12 +7,12 @@ import { recordFiles, type Witness } from './other-files.ts'
 import { itemsOf } from '../text/json.ts'
 
 type Problem = 'edited' | 'cut' | 'reordered' | 'not-a-line' | 'missing-file'
-/** What may have an innocent reason. */
+/** Findings that may have a harmless cause. */
 type Remark = 'unclosed' | 'incomplete-line' | 'lines-lost' | 'pruned'
 
 interface Finding {
   file: string
-  /** From 1; missing for what is wrong with all of the file. */
+  /** From 1; missing for a finding about the whole file. */
   line?: number
   kind: Problem | Remark
   message: string
@@ -21,9 +21,9 @@ interface Finding {
 export interface Verdict {
   files: number
   lines: number
-  /** Somebody has changed the record. */
+  /** The record was changed. */
   problems: Finding[]
-  /** Such as a bridge that was killed. */
+  /** For example a bridge that was killed. */
   remarks: Finding[]
 }
 
@@ -32,7 +32,7 @@ interface Writer {
   host: string
 }
 
-/** A process elsewhere cannot be asked for; it is taken for one that has ended. */
+/** A process on another machine cannot be checked, and counts as ended. */
 function isBridgeAlive({ pid, host }: Writer): boolean {
   return host === hostId() && isRunning(pid)
 }
@@ -44,7 +44,7 @@ interface FileState {
   continues: Witness | undefined
 }
 
-/** @param isAlive whether a bridge still writes: then its last line is not there yet */
+/** @param isAlive tells whether a bridge still runs: its closing line is then still to come */
 export async function verifyRecord(logs: Logs, isAlive = isBridgeAlive): Promise<Verdict> {
   const verdict: Verdict = { files: 0, lines: 0, problems: [], remarks: [] }
   const states = new Map<string, FileState>()
@@ -142,7 +142,7 @@ function checkFirst(file: string, read: ReadLine, { continues }: FileState, { pr
 
 function checkLink(file: string, line: number, before: ReadLine, read: ReadLine, { problems }: Verdict): void {
   if (read.prev === before.hash) return
-  // An edited line has been told of, and the line after it still holds the old hash.
+  // The edited line was already reported, and this line still holds its old hash.
   if (!before.isIntact && read.n === before.n + 1) return
   if (read.n > before.n) {
     const gone = read.n - before.n - 1
@@ -152,7 +152,7 @@ function checkLink(file: string, line: number, before: ReadLine, read: ReadLine,
   } else add(problems, { file, line, kind: 'reordered', message: 'is not in the place where it was written' })
 }
 
-/** A line without an end was being written when its bridge was killed. */
+/** Downgrades an incomplete last line to a remark: its bridge was killed while it wrote the line. */
 function forgiveIncomplete(file: string, line: number, { problems, remarks }: Verdict): void {
   const index = problems.findIndex((one) => one.file === file && one.line === line && one.kind === 'not-a-line')
   if (index < 0) return

@@ -1,12 +1,12 @@
-// A sign-in in a browser that is waiting for the address to open.
+// Begins a sign-in for a browser that waits for the address of the authorization page.
 import { BridgeError } from '../errors.ts'
 import { SIGN_IN_MS } from '../upstream/auth/sign-in-limit.ts'
 import type { ConnectedServers } from './connect-servers.ts'
 
 /**
- * How it ends comes as an event.
+ * Resolves once the page is known. An event reports how the sign-in ended.
  * @returns the page of the authorization server
- * @throws BridgeError when the server needs no sign-in, or what `signIn` throws before there is a page
+ * @throws BridgeError when the server needs no sign-in, or what `signIn` throws before it has a page
  */
 export function beginSignIn({ upstreams, catalog }: ConnectedServers, server: string): Promise<URL> {
   const notNeeded = () =>
@@ -17,7 +17,7 @@ export function beginSignIn({ upstreams, catalog }: ConnectedServers, server: st
     upstreams
       .signIn(server, { showPage, signal: AbortSignal.timeout(SIGN_IN_MS) })
       .then(() => catalog.index([server]))
-      // Of no effect once there was a page.
+      // No effect if the promise already resolved with a page.
       .then(() => reject(notNeeded()), reject)
   })
 }

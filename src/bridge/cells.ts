@@ -1,4 +1,4 @@
-// The cells of all sessions: what each is run with, which servers it reaches and starts, and how it is interrupted.
+// Runs the cells of all sessions: decides which servers each can reach, starts the servers it names, and lets it be interrupted.
 import type { CellResult } from '../cell/cell-result.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Origin } from '../events/event.ts'
@@ -45,27 +45,27 @@ export interface RunCellRequest extends Pick<
   | 'onToolCall'
   | 'onUpstreamProgress'
 > {
-  /** Names or aliases of the only servers that the cell may reach. */
+  /** Names or aliases of servers; the cell can reach only these. */
   servers?: string[] | undefined
-  /** Whom upstreams may ask something while the cell calls them. */
+  /** Answers questions that upstreams ask during the cell's calls. */
   asker?: Asker
-  /** For an unattended cell: of the calls that rules ask about, only those of these tools (`server__tool`) are made. */
+  /** For an unattended cell: where a rule says to ask, only calls of these tools (`server__tool`) are made. */
   allowed?: ReadonlySet<string>
-  /** What serves its calls, where it is not the bridge's own. */
+  /** Serves the cell's calls in place of the bridge's own upstreams. */
   upstreams?: Upstreams
-  /** A person at a terminal reads the result: hints say what to do, and not what to ask of the user. */
+  /** The reader is a person at a terminal: hints then say what to do, instead of what to ask the user. */
   forPerson?: boolean
   /** False when the session ends with the cell, so that a question cannot be answered later. */
   keepsQuestions?: boolean
-  /** The client's run that the cell is part of. */
+  /** The client's run that contains the cell. */
   run?: RunOrigin
 }
 
-/** A client's request to run Python, as its cell and the calls of that refer to it. */
+/** A client's request to run Python, as recorded with its cell and the cell's calls. */
 export interface RunOrigin {
-  /** Missing for a cell that no client's request runs. */
+  /** Missing when no client request runs the cell. */
   id?: string
-  /** Missing where only the bridge's own log is told. */
+  /** Missing: only the bridge's own log gets the lines. */
   log?: RunLog | undefined
   client?: string | undefined
   user?: string | undefined
@@ -77,25 +77,25 @@ interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> 
   log: Log
   events: EventStream
   questions: Questions
-  /** Missing when nothing is masked. */
+  /** Undefined when masking is off. */
   maskers: Maskers | undefined
   users: Users
-  /** The servers of a user, as the config files define them now. @throws BridgeError CONFIG_INVALID */
+  /** Returns the servers of a user according to the current config files. @throws BridgeError CONFIG_INVALID */
   serversOf: (user: string | undefined) => Promise<ServerSet>
   signInPage: SignInPage | undefined
-  /** Those that no other user reaches. */
+  /** Returns a set that no other user shares. */
   ownServersOf: (user: string) => Promise<ServerSet>
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
 }
 
 type Serve = ReturnType<typeof serveCalls>
 
-/** A cell from its request to its result. */
+/** State of one cell, from its request to its result. */
 interface OpenCell {
   session: Session
-  /** Of its client. */
+  /** The id of the client's run. */
   run: string | undefined
-  /** Whether the client has named the servers that it may reach. */
+  /** The request named the servers that the cell can reach. */
   isNamed: boolean
   scope: Scope
   user: ReturnType<Users['of']>
@@ -105,7 +105,7 @@ interface OpenCell {
   asker: Asker | undefined
   log: RunLog
   origin: Origin
-  /** Ends it, as its client can. */
+  /** Interrupts the cell, as its client can. */
   interrupt: AbortController
   notes: Set<string>
   savedArtifacts: Artifact[]
@@ -115,19 +115,19 @@ const STOPPED = 'The user did not allow a call, and stopped the cell.'
 
 export class Cells {
   readonly #options: CellsOptions
-  /** Of the cells that run or wait, by the ids they have in events. */
+  /** Controllers of running and waiting cells, by the cell's id in events. */
   readonly #interrupts = new Map<string, AbortController>()
 
   constructor(options: CellsOptions) {
     this.#options = options
   }
 
-  /** How many run or wait. */
+  /** Number of running and waiting cells. */
   get count(): number {
     return this.#interrupts.size
   }
 
-  /** Stop a cell as its client can. @param cell its id in events @returns false when no such cell runs or waits */
+  /** Interrupt a cell, as its client can. @param cell its id in events @returns false when no such cell runs or waits */
   interrupt(cell: string): boolean {
     const interrupt = this.#interrupts.get(cell)
     interrupt?.abort()
@@ -161,7 +161,7 @@ export class Cells {
     })
   }
 
-  /** Who a cell is for, and what it may reach. @throws BridgeError */
+  /** Determines whom a cell is for and what it can reach. @throws BridgeError */
   async #open(session: Session, set: ServerSet, { servers, asker, run }: RunCellRequest): Promise<OpenCell> {
     const { settings, log: bridgeLog, events, users, maskers } = this.#options
     const scope = scopeFor(set.connected.catalog, servers, settings.load)
@@ -191,7 +191,7 @@ export class Cells {
     }
   }
 
-  /** Runs the cell, and starts the servers that it names meanwhile. */
+  /** Runs the cell. Meanwhile starts the servers that it names. */
   async #runIn(cell: OpenCell, request: RunCellRequest, serve: Serve): Promise<CellResult> {
     const { session, scope, masker, log, origin, interrupt } = cell
     const { language } = request
@@ -200,12 +200,12 @@ export class Cells {
     const { onOutput, onProgress, onUpstreamProgress } = masker ? maskedListeners(request, masker) : request
     this.#interrupts.set(origin.cell, interrupt)
     const starting = this.#startNamed({ code, language }, cell)
-    // In place of AbortSignal.any, which takes longer than all else here.
+    // AbortSignal.any takes longer than everything else in this function.
     const onAbort = (): void => interrupt.abort()
     request.signal?.addEventListener('abort', onAbort, { once: true })
     if (request.signal?.aborted) onAbort()
     try {
-      // Every name is written out: an object that is spread from another takes ten times as long to make.
+      // Every name is written out: spreading another object takes ten times as long.
       return await session.run({
         code,
         language,
@@ -234,7 +234,7 @@ export class Cells {
     }
   }
 
-  /** What serves the calls of a cell. */
+  /** Creates the handler of a cell's calls. */
   #server(cell: OpenCell, request: RunCellRequest): Serve {
     const { settings, events, questions, registries, addedServers, signInPage } = this.#options
     const { session, scope, permissions, masker, asker, origin, interrupt, user } = cell
@@ -274,7 +274,7 @@ export class Cells {
     })
   }
 
-  /** A sign-in of a user is kept with what they own: connections that users share never become those of one of them. */
+  /** Signs in through the user's own servers, so that one user's sign-in never applies to shared connections. */
   async #signIn({ origin, servers }: OpenCell, server: string, options: SignInOptions): Promise<'now' | 'next-cell'> {
     const own = origin.user === undefined ? servers : await this.#options.ownServersOf(origin.user)
     await own.connected.upstreams.signIn(server, options)
@@ -282,8 +282,8 @@ export class Cells {
   }
 
   /**
-   * Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them.
-   * @returns what ends the wait for them; undefined when none is started
+   * Start the servers that a cell is likely to call, while it waits for its sandbox. A failure shows when the cell calls the server.
+   * @returns a controller that ends the wait for them; undefined when no server is started
    */
   #startNamed({ code, language }: Pick<CellRequest, 'code' | 'language'>, cell: OpenCell): AbortController | undefined {
     const { questions } = this.#options
@@ -296,11 +296,11 @@ export class Cells {
       over ??= new AbortController()
       const { signal } = over
       const start = async () => {
-        // Through the catalog when it knows nothing yet, so that it learns of resources and prompts, too.
+        // Through the catalog if it knows nothing yet, so that it also reads resources and prompts.
         await catalog.tools(name, signal)
         await upstreams.listTools(name, signal)
       }
-      // What the server asks as soon as it runs goes to the client of this cell.
+      // Requests that the server sends as soon as it runs go to the client of this cell.
       const leave = questions.enter(name, cell, signal)
       start()
         .catch(() => {})

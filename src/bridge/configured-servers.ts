@@ -1,4 +1,4 @@
-// The servers of the config files, as they are in use: what a change of a file means for the rest of the bridge, and what its log says of it.
+// The configured servers in use. Applies a change of the config files to rules, upstreams and catalog, and logs it.
 import type { Catalog } from '../catalog/catalog.ts'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/server-definition.ts'
@@ -8,9 +8,9 @@ import type { Log } from '../log.ts'
 import type { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 
-/** Where definitions come from. */
+/** Reads server definitions. */
 export interface DefinitionSource {
-  /** What there is now, when that may be something else than what was read last; else undefined. */
+  /** Returns the current definitions if they may have changed since the last read, else undefined. */
   readAgain(): Promise<DiscoveredServers | undefined>
 }
 
@@ -25,9 +25,9 @@ interface ConfiguredServersOptions {
 }
 
 export class ConfiguredServers {
-  /** What the config files hold: servers, and what was left out with reasons. */
+  /** Servers in the config files, and the entries that were skipped, with reasons. */
   discovered: DiscoveredServers
-  /** Definitions that were read and are not in use yet. */
+  /** Definitions that were read but are not in use yet. */
   #unused: DiscoveredServers | undefined
   readonly #options: ConfiguredServersOptions
 
@@ -38,12 +38,12 @@ export class ConfiguredServers {
     this.#tellRenamed(this.discovered.found)
   }
 
-  /** Take over what has changed in the config files since they were last read. @throws BridgeError CONFIG_INVALID while rules have a mistake */
+  /** Apply changes of the config files since the last read. @throws BridgeError CONFIG_INVALID while the rules contain a mistake */
   async refresh(): Promise<void> {
     const { definitions, rules, upstreams, catalog, log } = this.#options
     const discovered = (this.#unused = (await definitions.readAgain()) ?? this.#unused)
     const isNew = discovered !== undefined && discovered !== this.discovered
-    // Before anything that the new definitions define can be called. While the rules have a mistake, no cell runs.
+    // Refresh rules before any new definition can be called. While the rules contain a mistake, no cell runs.
     if (isNew || rules.hasChanged()) await rules.refresh((discovered ?? this.discovered).found)
     this.#unused = undefined
     if (!isNew) return

@@ -1,4 +1,4 @@
-// Connects the servers of the user to what is known of them: upstreams reach them, the catalog hears of their tools.
+// Creates the upstreams and the catalog of a set of servers and connects the two: the catalog follows the upstreams' tools and errors.
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from '../catalog/catalog.ts'
@@ -33,36 +33,36 @@ export interface ConnectOptions {
   stores: Stores
   events: EventStream
   definitions: ServerDefinition[]
-  /** Asks for inputs of servers; missing means that their user cannot be asked. */
+  /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
   ask: AskInput | undefined
   questions: Questions
-  /** Where sign-ins are kept, and what servers have said; missing means where the bridge keeps its own. */
+  /** Folders for sign-ins and server listings. Missing: the bridge's own. */
   folders?: Pick<Settings, 'stateDir' | 'cacheDir'>
-  /** Where other bridges keep what they know of servers; missing means nowhere. */
+  /** The catalog that other bridges share. Missing: not shared. */
   sharedCatalog: SharedCatalog | undefined
-  /** Whose they are; missing means the owner of the bridge, and all users. */
+  /** The user who owns the servers. Missing: they belong to the owner of the bridge, and all users share them. */
   user?: string
-  /** Variables that placeholders stand for, in place of those of the bridge. */
+  /** Variables for placeholders, which override the bridge's environment. */
   env?: () => Readonly<Record<string, string>>
   signInPlace: SignInPlace
-  /** Can a tool be called? */
+  /** Tells whether the rules let a tool be called. */
   standing: (tool: CatalogTool) => Standing
-  /** Starts a server in a pod, where they run in pods. */
+  /** Starts a server in a pod, when servers run in pods. */
   startProgram: NonNullable<JailPlace['startProgram']>
-  /** The config files that definitions are in. */
+  /** The config files that contain the definitions. */
   configFiles: () => string[]
 }
 
 export interface ConnectedServers {
   upstreams: Upstreams
   catalog: Catalog
-  /** What servers' tools were when they were first listed. */
+  /** The tools of each server at its first listing. */
   firstListings: FirstListings
   /** Sign-ins to remote servers. */
   tokenStore: TokenStore
-  /** Where servers are jailed, and what they never see. */
+  /** Where servers are jailed, and which files they never see. */
   jailPlace: JailPlace
-  /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
+  /** Fills in the placeholders of a server's transport, just before it starts. @throws BridgeError CONFIG_INVALID */
   resolveTransport: (definition: ServerDefinition) => Promise<StdioServer | RemoteServer>
 }
 
@@ -79,7 +79,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     stateDir,
     image: settings.jailImage,
     ...(settings.upstreams === 'pods' && { startProgram: options.startProgram }),
-    // What holds secrets of servers, and what decides over what the bridge starts.
+    // Files with secrets of servers, and files that decide what the bridge starts.
     hidden: () => [
       path.join(settings.stateDir, '.sandbridge'),
       usersFolder(settings.stateDir),
@@ -113,7 +113,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       return { tools, ...(instructions && { instructions }) }
     },
     listOfferings: async (server, signal) => {
-      // One after the other: some servers lose answers when they are asked two things at once.
+      // Sequential: some servers lose replies when they get two requests at once.
       const resources = await upstreams.listResources(server, signal).catch(() => undefined)
       const prompts = await upstreams.listPrompts(server, signal).catch(() => undefined)
       return { ...(resources && { resources }), ...(prompts && { prompts }) }
@@ -137,7 +137,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   return { upstreams, catalog, firstListings, tokenStore, jailPlace, resolveTransport }
 }
 
-/** Where placeholders of definitions get their values. */
+/** Returns the values that placeholders of definitions refer to. */
 function hostOf({ env }: ConnectOptions): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
   return { env: env ? { ...process.env, ...env() } : process.env, home: homedir(), workspaceFolder: process.cwd() }
 }

@@ -1,4 +1,4 @@
-// What a session returns of a cell → what the cell's reader gets. The only place that changes a result after its session.
+// Turns a session's result into the one that the cell's reader gets. No other code changes a result after its session.
 import type { Catalog } from '../catalog/catalog.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
@@ -15,19 +15,19 @@ import type { Artifact } from '../state/artifact-store.ts'
 interface Additions {
   catalog: Catalog
   scope: Scope
-  /** Servers that a hint may name; empty when the call named its servers. */
+  /** Untrusted servers that a hint may name; empty when the call named its servers. */
   untrusted: readonly ServerDefinition[]
   forPerson: boolean
   notes: Iterable<string>
   artifacts: Artifact[]
-  /** Missing when nothing is masked. */
+  /** Undefined when masking is off. */
   masker: Masker | undefined
   signal: AbortSignal | undefined
-  /** Where the text is kept. */
+  /** Keeps the shown text. */
   outputs: OutputStore
 }
 
-/** Hints, notes and artifacts are added, personal data is masked, and the text is kept as it is shown. Never rejects. */
+/** Adds hints, notes and artifacts, masks personal data, and keeps the text as shown. Never rejects. */
 export async function finishResult(
   ran: CellResult,
   { catalog, scope, untrusted, forPerson, notes, artifacts, masker, signal, outputs }: Additions,

@@ -1,4 +1,4 @@
-// The only place where observers of events are attached. Each is loaded when there is something for it.
+// Attaches all observers of events. The code of each is loaded at the first event that it needs.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Settings } from '../config/settings.ts'
@@ -14,23 +14,23 @@ import type { Upstreams } from '../upstream/upstream.ts'
 import { VERSION } from '../version.ts'
 
 interface ObservedParts {
-  /** The bridge's, among those of this user that run. */
+  /** The bridge's id, unique among this user's running bridges. */
   id: string
   settings: Settings
   events: EventStream
   log: Log
   stores: Stores
-  /** Those of all users. */
+  /** The upstreams of all users. */
   allUpstreams: () => Iterable<Upstreams>
   catalog: Pick<Catalog, 'servers' | 'details'>
-  /** What other programs of the user can ask this bridge for. */
+  /** Methods that other programs of the user can call. */
   methods: LiveMethods
 }
 
 interface Observers {
-  /** By which other programs of the user find and watch the bridge; undefined where they may not. */
+  /** Lets other programs of the user find and watch the bridge; undefined where that is not allowed. */
   live: LazySubscriber | undefined
-  /** Those that a first cell would wait for while they load. */
+  /** Observers that a first cell would otherwise wait for while they load. */
   ofCells: readonly LazySubscriber[]
 }
 
@@ -41,7 +41,7 @@ export function attachObservers(parts: ObservedParts): Observers {
   return { live, ofCells: observers }
 }
 
-/** Metrics are counted once, for a collector and for Prometheus. Prometheus finds the port before anything has happened. */
+/** A collector and Prometheus share one set of counters. The Prometheus port is open before the first event. */
 function metricsAndTraces({ settings, events, log, allUpstreams }: ObservedParts): LazySubscriber[] {
   const { metrics: address, metricsToken: token } = settings
   const otel = readOtelSettings(process.env, VERSION)
@@ -143,7 +143,7 @@ function audit({ settings, log, stores, allUpstreams }: ObservedParts): LazySubs
   })
 }
 
-/** Where nothing is recorded, this is not either. */
+/** Counts costs unless the record is off. */
 function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscriber | undefined {
   if (settings.audit === 'off') return undefined
   return new LazySubscriber({
@@ -165,7 +165,7 @@ function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscribe
   })
 }
 
-/** A little at a time: there may be thousands of tools. */
+/** Yields between servers: there may be thousands of tools. */
 async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> {
   const { listingTokens } = await import('../catalog/calls/listing-tokens.ts')
   let sum = 0
@@ -176,7 +176,7 @@ async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> 
   return sum
 }
 
-/** The secrets of a server whose definition is gone are not known: none of the text is shown. Users have secrets of their own for one name. */
+/** Hides the whole text if the server's definition is gone, since its secrets are then unknown. Users may have different secrets for one name. */
 function redactFor(all: Iterable<Upstreams>, server: string, text: string): string {
   let isKnown = false
   let redacted = text

@@ -1,4 +1,4 @@
-// The sessions that are open, with what they share: warm kernels, and the room for their output.
+// The open sessions and what they share: warm kernels, and the storage for their output.
 import path from 'node:path'
 import type { Settings } from '../config/settings.ts'
 import type { EventStream } from '../events/event-stream.ts'
@@ -27,7 +27,7 @@ export class OpenSessions {
     this.#texts = new KeptTexts({ memoryBytes: settings.outputMemoryBytes, folder, log })
   }
 
-  /** @param kept whose sandbox it is, where one can outlive the bridge; missing for a session that ends with the bridge */
+  /** @param kept names the owner of a durable sandbox; missing for a session that ends with the bridge */
   open(kept?: KeptFor): Session {
     const { pool, log, events, settings } = this.#options
     const { session: mode, checkpoint, memoryBytes, maxTimeoutMs, outputTokenCount } = settings
@@ -54,7 +54,7 @@ export class OpenSessions {
     return settings.session === 'durable' && (await pool.keeps(kept))
   }
 
-  /** One that is open, by the id it has in events. */
+  /** Finds an open session by its id in events. */
   find(id: string): Session | undefined {
     return [...this.#open].find((session) => session.id === id)
   }
@@ -70,7 +70,7 @@ export class OpenSessions {
     this.#texts.close()
   }
 
-  /** What their sandboxes use. A session without a sandbox, or whose usage cannot be known, is left out. */
+  /** Resource usage of each session's sandbox. Skips sessions without a sandbox or without a known usage. */
   async usage(): Promise<({ session: string } & ProcessUsage)[]> {
     const all = [...this.#open].map(async ({ id, sandbox }) => {
       const usage = await sandbox?.usage?.()

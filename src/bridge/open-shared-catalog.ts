@@ -1,10 +1,10 @@
-// What the bridges of several machines know of servers, where they share what they keep.
+// Opens the catalog that bridges on several machines share, when their stores are shared.
 import { catalogFolder, SharedCatalog } from '../catalog/shared-catalog.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import type { Stores } from '../state/open-stores.ts'
 
-/** @param user whose servers they are; missing means that all users share them @returns undefined where nothing is shared */
+/** @param user the owner of the servers; missing: all users share them @returns undefined when nothing is shared */
 export async function openSharedCatalog(
   stores: Stores,
   user: string | undefined,

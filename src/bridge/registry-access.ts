@@ -1,4 +1,4 @@
-// Servers that the user has not configured yet: finding and adding them. The code for both is loaded at its first use.
+// Finding and adding servers that the user has not configured. The code for both is loaded at its first use.
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
 import type { AddedServersAccess } from '../proxy/methods/method.ts'
@@ -6,7 +6,7 @@ import type { JailPlace } from '../registry/quarantine.ts'
 import type { Registries } from '../registry/registries.ts'
 import { CLIENT_INFO } from '../version.ts'
 
-/** Where servers are found. */
+/** Returns a function that loads the registries at its first call. */
 export function registriesOf({ registries: addresses, stateDir }: Settings, log: Log): () => Promise<Registries> {
   let loading: Promise<Registries> | undefined
   return () =>
@@ -15,7 +15,7 @@ export function registriesOf({ registries: addresses, stateDir }: Settings, log:
     ))
 }
 
-/** How a server that was found becomes one of the user's. */
+/** Returns access to servers that were added from registries. */
 export function addedServersOf(settings: Settings, log: Log, jail: JailPlace): AddedServersAccess {
   const { stateDir } = settings
   const load = () => import('../registry/add-server.ts')

@@ -1,4 +1,4 @@
-// Servers that cells can reach, with what is known of them and the rules for them: those that are shared, or those of one user.
+// A set of servers that cells can reach, with its catalog and rules: either the shared servers, or those of one user.
 import type { SharedCatalog } from '../catalog/shared-catalog.ts'
 import type { PermissionFiles } from '../config/permission-files.ts'
 import type { DiscoveredServers } from '../config/server-definition.ts'
@@ -9,12 +9,12 @@ import { ConfiguredServers, type DefinitionSource } from './configured-servers.t
 import { type ConnectedServers, type ConnectOptions, connectServers } from './connect-servers.ts'
 
 interface ServerSetOptions extends Omit<ConnectOptions, 'definitions' | 'standing' | 'configFiles'> {
-  /** Where a change of the definitions shows. */
+  /** Source of the definitions and of their changes. */
   definitions: DefinitionSource
   discovered: DiscoveredServers
   files: PermissionFiles
   policy: Policy | undefined
-  /** Where the user can answer questions about calls. */
+  /** Returns the page where the user answers questions about calls. */
   page: () => Promise<AnswerPage | undefined>
 }
 
@@ -42,7 +42,7 @@ export class ServerSet {
 
   /** End the connections and processes of all servers. */
   async close(): Promise<void> {
-    // Before its servers are ended, so that their exits do not count as failures.
+    // Before the servers are stopped, so that their exits do not count as failures.
     this.connected.catalog.stopIndexing()
     await this.rules.close()
     await this.connected.upstreams.close()

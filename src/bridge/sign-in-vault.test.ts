@@ -1,4 +1,4 @@
-// This file verifies that sign-ins enter a database encrypted with a key that all bridges have, or not at all.
+// This file verifies that sign-ins are written to a database only when encrypted with a key that all bridges have.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,7 +12,7 @@ const KEY = 'ab'.repeat(32)
 const SERVER = 'https://upstream.example/mcp'
 const storage = 'postgres://db.example.com/sandbridge'
 
-/** Bridges that keep sign-ins in one store; each call is one more. */
+/** Simulates bridges that share one store; each call opens another bridge. */
 function shared() {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-vault-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

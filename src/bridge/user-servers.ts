@@ -1,5 +1,5 @@
-// Which servers each user of the bridge reaches: the shared ones, over connections that all share, or, for a user with servers, variables or sign-ins
-// of their own, a set that no other user shares. Its processes run with the user's variables, and each is started when the user's code needs it.
+// Decides which servers each user reaches: the shared servers over shared connections, or a set of the user's own if they have servers,
+// variables or sign-ins of their own. Processes of such a set get the user's variables and start when the user's code first needs them.
 import { PermissionFiles } from '../config/permission-files.ts'
 import { shellWord } from '../config/secrets/command-line.ts'
 import type { DiscoveredServers } from '../config/server-definition.ts'
@@ -17,7 +17,7 @@ import type { ConnectOptions } from './connect-servers.ts'
 import { ServerSet } from './server-set.ts'
 import { openSharedCatalog } from './open-shared-catalog.ts'
 
-/** Of a user, in a hint. */
+/** The longest user name shown in a hint. */
 const MAX_NAME_CHARS = 200
 
 interface UserServersOptions {
@@ -27,7 +27,7 @@ interface UserServersOptions {
   events: EventStream
   questions: Questions
   shared: ServerSet
-  /** Where this bridge serves over HTTP. */
+  /** The port of this bridge's HTTP server, if it has one. */
   ownPort: number | undefined
   signInPage: SignInPage | undefined
   page: () => Promise<AnswerPage | undefined>
@@ -36,11 +36,11 @@ interface UserServersOptions {
 
 interface OwnServers {
   definitions: UserDefinitions
-  /** One after the other: two cells of a user must not make two sets. */
+  /** Serialises the work: two concurrent cells of a user must not create two sets. */
   working: Promise<unknown>
-  /** What was read last. */
+  /** The definitions at the last read. */
   discovered?: DiscoveredServers | undefined
-  /** From the first time on that the user has something of their own. */
+  /** Set once the user first has something of their own. */
   set?: ServerSet
 }
 
@@ -53,9 +53,9 @@ export class UserServers {
   }
 
   /**
-   * What a user reaches now, by what the config files hold.
-   * @param user missing means the owner of the bridge
-   * @throws BridgeError CONFIG_INVALID while rules have a mistake
+   * Returns the servers that a user reaches according to the current config files.
+   * @param user missing: the owner of the bridge
+   * @throws BridgeError CONFIG_INVALID while the rules contain a mistake
    */
   async of(user: string | undefined): Promise<ServerSet> {
     const { shared } = this.#options
@@ -63,13 +63,13 @@ export class UserServers {
     return user === undefined ? shared : this.#oneByOne(user, false)
   }
 
-  /** A user's own servers, also when nothing that they have shows it yet. */
+  /** Returns a set of the user's own, even if the user has nothing of their own yet. */
   async own(user: string): Promise<ServerSet> {
     await this.#options.shared.configured.refresh()
     return this.#oneByOne(user, true)
   }
 
-  /** To the servers of all users. */
+  /** The upstreams of the shared servers, and of all users' own servers. */
   *allUpstreams(): Iterable<Upstreams> {
     yield this.#options.shared.connected.upstreams
     for (const { set } of this.#own.values()) if (set) yield set.connected.upstreams

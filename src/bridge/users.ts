@@ -1,4 +1,4 @@
-// What belongs to each user of the bridge: their state, and what they may use up. A user's parts are made at the first need.
+// The state and the quota of each user of the bridge, created at first use.
 import { UserRules } from '../config/user-rules.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
@@ -10,7 +10,7 @@ import { userFolder } from '../state/user-folder.ts'
 import { UserState } from '../state/user-state.ts'
 import { VERSION } from '../version.ts'
 
-/** A quota and rules of their own are for users other than the owner of the bridge. */
+/** Only users other than the owner of the bridge have a quota and rules of their own. */
 export interface UserParts {
   state: UserState
   quota?: UserQuota
@@ -31,7 +31,7 @@ export class Users {
     this.#stores = stores
   }
 
-  /** The parts of a user; without a name, of the owner of the bridge. */
+  /** Returns the parts of a user; without a name, those of the owner of the bridge. */
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known

@@ -1,50 +1,51 @@
-// How a cell ended, as data: a failing cell is an outcome, not an exception. render/ turns it into what the model reads.
+// The outcome of a cell, as data: a cell that fails is a result, not an exception. src/render/ turns it into text for the model.
 import type { MimeBundle } from '../protocol/frames.ts'
 import type { Artifact } from '../state/artifact-store.ts'
 
 /**
- * - `ok`, `error`: the cell came to its end, or raised
- * - `timeout`: it ran into its time limit and was interrupted
+ * - `ok`: the cell ran to its end
+ * - `error`: the cell raised
+ * - `timeout`: it reached its time limit and was interrupted
  * - `interrupted`: the client cancelled it, or it interrupted itself
- * - `killed`: its sandbox ended under it
+ * - `killed`: its sandbox ended while it ran
  */
 type CellStatus = 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
 
 export interface CellError {
   name: string
   message: string
-  /** The user's own lines only. */
+  /** Contains only lines of the user's code. */
   traceback: string
-  /** Of the names on the line that failed. */
+  /** Values of the names on the failing line. */
   values?: string | undefined
-  /** What to do about it. */
+  /** What to do about the error. */
   hint?: string | undefined
-  /** Words to find tools by that can do what the sandbox cannot. */
+  /** Words for a tool search: such tools can do what the sandbox cannot. */
   search?: string | undefined
 }
 
 export interface CellResult {
   status: CellStatus
-  /** Its number in the session; missing when it never ran. */
+  /** The cell's number in the session; missing if it never ran. */
   cell?: number
-  /** The resource that all of its output is kept as; missing when it is not kept. */
+  /** The resource with all of its output; missing if the output is not kept. */
   outputUri?: string
   stdout: string
   stderr: string
-  /** What the last expression showed. */
+  /** Value of the last expression. */
   value?: MimeBundle
-  /** What the cell displayed before its end. */
+  /** Displays of the cell, in order. */
   displays: MimeBundle[]
   error?: CellError
-  /** What it kept with save_artifact. */
+  /** Artifacts saved with save_artifact. */
   artifacts?: Artifact[]
-  /** What the reader should know besides the output, a sentence each. */
+  /** Further information for the reader, a sentence each. */
   notes: string[]
-  /** The session's variables are gone. */
+  /** The session's variables are lost. */
   stateLost: boolean
-  /** They are, but those that could be kept come back with the next cell; a note names them. */
+  /** They are lost, but the next cell restores those that could be saved; a note names them. */
   carriedOver?: boolean
   durationMs: number
-  /** The limit it was held to. */
+  /** The time limit that applied. */
   timeoutMs: number
 }

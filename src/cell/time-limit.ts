@@ -1,6 +1,6 @@
-// The time a cell may take. It is paused while the user answers a question, for a limited time.
+// The time limit of a cell. It pauses while the user answers a question, up to a limit.
 
-/** The longest it stands still in all. */
+/** Longest total pause. */
 const MAX_PAUSE_MS = 10 * 60_000
 
 export class TimeLimit {
@@ -15,10 +15,10 @@ export class TimeLimit {
     this.#leftMs = ms
   }
 
-  /** From now on; `onExpire` is called once, unless `stop` comes first. */
+  /** Start the clock. Calls `onExpire` once, unless `stop` comes first. */
   start(onExpire: () => void): void {
     this.#onExpire = onExpire
-    // A server that starts beside the sandbox may be asking already.
+    // A server that starts beside the sandbox may have asked a question already.
     this.#wait(this.#pauses > 0 ? this.#pauseLeftMs : this.#leftMs)
   }
 

@@ -1,7 +1,7 @@
-// The tool calls of one cell while it runs: which are open, and how long each tool has taken. For progress, and for saying where the time went.
+// Tracks the tool calls of one running cell: which are open, and how long each tool took. Feeds progress reports and the timeout note.
 import type { CallFrame } from '../protocol/frames.ts'
 
-/** A moment in the calls of a cell: `name` is the oldest that is open, the `number`th of `total` so far. */
+/** Progress of a cell's calls: `name` is the oldest open call, number `number` of `total` so far. */
 export interface ToolCallProgress {
   name: string
   number: number
@@ -10,13 +10,13 @@ export interface ToolCallProgress {
 
 interface ToolTimes {
   openCount: number
-  /** The times at which the open calls began, together. */
+  /** Sum of the start times of the open calls. */
   openSinceMs: number
   finishedCount: number
   finishedMs: number
 }
 
-/** Tools that are told apart. A hostile cell can make up names without end. */
+/** Most tools counted separately: a hostile cell can invent any number of names. */
 const MAX_TOOLS = 100
 const SHOWN_TOOLS = 5
 
@@ -30,7 +30,7 @@ export class ToolCalls {
     this.#onProgress = onProgress
   }
 
-  /** A call begins. @returns what to call when it is over, however it ended; undefined for a call of the kernel's own */
+  /** A call begins. @returns a function to call when it ends, in whatever way; undefined unless the call is a tool call */
   begin(call: CallFrame): (() => void) | undefined {
     if (call.method !== 'call_tool') return undefined
     const tool = this.#toolOf(call)
@@ -49,7 +49,7 @@ export class ToolCalls {
     }
   }
 
-  /** How long the tools have taken, the longest first; undefined when none was called. */
+  /** Describes how long the tools took, longest first; undefined if none was called. */
   summary(): string | undefined {
     const now = performance.now()
     const tools = [...this.#tools].map(([name, { openCount, openSinceMs, finishedCount, finishedMs }]) => {

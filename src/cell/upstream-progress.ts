@@ -1,4 +1,4 @@
-// How far an upstream says that it is with a call, and the line that tells it. Pure.
+// The progress that an upstream reports for a call, and its text. Pure.
 import { shortNumber } from '../text/short-number.ts'
 
 export interface UpstreamProgress {
@@ -9,7 +9,7 @@ export interface UpstreamProgress {
   message?: string
 }
 
-/** `maps.render: 2 of 5, tiles`; the words are the server's own. */
+/** Returns a text such as `maps.render: 2 of 5, tiles`; the last part is the server's message. */
 export function describeUpstreamProgress({ name, done, total, message }: UpstreamProgress): string {
   const steps = [done, ...(total === undefined ? [] : [total])].map(shortNumber).join(' of ')
   return `${name}: ${steps}${message ? `, ${message}` : ''}`

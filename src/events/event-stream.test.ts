@@ -1,4 +1,4 @@
-// This file verifies that observers of the stream get every event in order, and that none of them can harm what emits it.
+// This file verifies that observers get every event in order, and that no observer can harm the code that emits events.
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import type { BridgeEvent, CallStarted } from './event.ts'
@@ -123,7 +123,7 @@ it('the event stream never drops a guard, however often it throws', async () => 
 it('newId returns 16 hexadecimal digits, and other ones each time', () => {
   const ids = Array.from({ length: 1_000 }, newId)
   expect(new Set(ids).size).toBe(1_000)
-  // So that a person can tell runs apart by them.
+  // So that a person can tell runs apart by their short ids.
   expect(new Set(ids.map(shortId)).size).toBe(1_000)
   for (const id of ids) expect(id).toMatch(/^(?!0{16})[0-9a-f]{16}$/)
 })

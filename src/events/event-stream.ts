@@ -1,38 +1,38 @@
-// The one stream of events of a bridge. Whatever wants to know what happens subscribes to it; nothing in the bridge knows its subscribers.
-// Events are delivered in batches, after the work that emitted them has gone on: a subscriber never stands between a call and its server.
+// The bridge's single stream of events. Observers subscribe to it; no other code in the bridge knows them.
+// Delivers events in batches, after the work that emitted them has gone on: a subscriber never delays a call, except a guard (`before`).
 import { messageOf } from '../errors.ts'
 import type { BridgeEvent, CallStarted, EventBody, Stamp } from './event.ts'
 import type { TraceContext } from './trace-context.ts'
 
 export interface Subscriber {
-  /** For logs. */
+  /** Shown in logs. */
   name: string
-  /** Gets the events since the last time, in order. It must return soon, and keep what takes long for later. */
+  /** Receives the events since the last delivery, in order. Must return soon and defer slow work. */
   receive(events: readonly BridgeEvent[]): void
-  /** A person looks at what it shows: it gets events sooner. */
+  /** True while a person watches the subscriber's output: events then arrive sooner. */
   readonly isWatched?: boolean
-  /** Asked before a call is made, when it has received the event of it; the call waits. @throws BridgeError when it must not be made */
+  /** Called before each call is made, after `receive` got the call's event. The call waits. @throws BridgeError to refuse the call */
   before?(call: CallStarted & Stamp): Promise<void>
-  /** The bridge ends: keep what is not kept yet. */
+  /** The bridge is ending: save what is not saved yet. */
   close?(): Promise<void>
 }
 
-/** One that throws this often in a row is broken, and gets no more events. */
+/** A subscriber that throws this many times in a row is removed. */
 const MAX_FAILURES = 10
 
 /**
- * Delivered one by one, events cost a call several times what they do together; delivered soon, a cell that makes calls at once waits for it.
+ * Delivering events one by one costs a call several times as much as batches; delivering them sooner delays a cell that makes many calls.
  * A person who watches does not notice the shorter delay.
  */
 const DELIVER_AFTER_MS = 100
 const DELIVER_TO_WATCHED_MS = 25
-/** So many events do not wait for that. */
+/** This many waiting events are delivered without further delay. */
 const MAX_WAITING = 5_000
 
 export class EventStream {
-  /** Whether there are subscribers. Without one, no event should be constructed. */
+  /** True if there are subscribers. Otherwise callers need not construct events. */
   active = false
-  /** Whether spans are sent: decides in which trace a run is, by the one that its client names. */
+  /** Returns the trace of a run, given the client's. Replaced when the bridge exports spans. */
   startTrace: (ofClient: TraceContext | undefined) => TraceContext | undefined = (ofClient) => ofClient
   readonly #subscribers = new Map<Subscriber, { failures: number }>()
   readonly #onFailure: (subscriber: string, reason: string) => void
@@ -41,12 +41,12 @@ export class EventStream {
   #seq = 0
   #guards: Subscriber[] = []
 
-  /** @param onFailure hears of subscribers that throw */
+  /** @param onFailure called at a subscriber's first failure in a row */
   constructor(onFailure: (subscriber: string, reason: string) => void = () => {}) {
     this.#onFailure = onFailure
   }
 
-  /** Whether a subscriber must be asked before a call is made. */
+  /** True if a subscriber must approve each call. */
   get isGuarded(): boolean {
     return this.#guards.length > 0
   }
@@ -65,22 +65,22 @@ export class EventStream {
     setTimeout(() => this.flush(), this.#isWatched ? DELIVER_TO_WATCHED_MS : DELIVER_AFTER_MS)
   }
 
-  /** Resolves when no subscriber objects to a call whose event was emitted. @throws BridgeError of the one that does */
+  /** Resolves when every guard allows the call. Emit the call's event first. @throws BridgeError of the guard that refuses it */
   async allow(call: CallStarted): Promise<void> {
     this.flush()
     for (const guard of this.#guards) await guard.before!(call as CallStarted & Stamp)
   }
 
-  /** @returns what ends the subscription */
+  /** @returns a function that ends the subscription */
   subscribe(subscriber: Subscriber): () => void {
-    // What happened before is not its business.
+    // Earlier events are not for this subscriber.
     this.flush()
     this.#subscribers.set(subscriber, { failures: 0 })
     this.#count()
     return () => this.#drop(subscriber)
   }
 
-  /** Deliver what waits now: somebody wants to know, or the bridge is about to end. */
+  /** Deliver waiting events now: a reader wants the current state, or the bridge is about to end. */
   flush(): void {
     this.#scheduled = false
     const events = this.#waiting
@@ -93,13 +93,13 @@ export class EventStream {
       } catch (error) {
         state.failures += 1
         if (state.failures === 1) this.#onFailure(subscriber.name, messageOf(error))
-        // A guard stays: without it, calls would be made that it must see.
+        // Never remove a guard: calls would be made that it must check first.
         if (state.failures >= MAX_FAILURES && !subscriber.before) this.#drop(subscriber)
       }
     }
   }
 
-  /** Deliver what waits, and let every subscriber finish. Never rejects. */
+  /** Deliver waiting events, and let every subscriber finish. Never rejects. */
   async close(): Promise<void> {
     this.flush()
     const subscribers = [...this.#subscribers.keys()]
@@ -125,5 +125,5 @@ export class EventStream {
   }
 }
 
-/** For code that runs without a bridge: it has no subscribers. */
+/** A stream without subscribers, for code that runs without a bridge. */
 export const NO_EVENTS = new EventStream()

@@ -1,38 +1,38 @@
-// What the bridge tells its observers: one typed union. An event is data that observers share, so none of them may change it.
-// Secrets of server definitions never enter one: error texts are redacted where they are made.
+// The events that the bridge sends to its observers, as one typed union. Observers share event objects and must not change them.
+// Events never contain secrets of server definitions: error texts are redacted where they are created.
 import type { MimeBundle } from '../protocol/frames.ts'
 import type { RunLog } from './run-log.ts'
 import type { TraceContext } from './trace-context.ts'
 
-/** Common to all events. */
+/** Fields of every event. */
 interface About {
-  /** The same in all events about one run, cell, call, question, sandbox or session: of `newId`, but for a sandbox its engine's. */
+  /** The same in all events of one run, cell, call, question or session (from `newId`), or of one sandbox (from its engine). */
   id: string
-  /** What it is part of: a cell's run, a call's cell. */
+  /** Id of the enclosing run or cell: a cell's run, a call's cell. */
   parent?: string | undefined
-  /** The run that it belongs to; a cell that no client runs is its own. */
+  /** Id of the run; a cell that no client runs uses its own id. */
   run?: string | undefined
   session?: string | undefined
-  /** As the client calls itself. */
+  /** The client's name, as it reports it. */
   client?: string | undefined
-  /** Whom the client has shown the token of; missing for the owner of the bridge. */
+  /** The user whose token the client presented; missing for the owner of the bridge. */
   user?: string | undefined
 }
 
-/** An error without its stack: `code` is one of src/errors.ts, or `INTERNAL`. */
+/** An error without its stack. `code` is a code of src/errors.ts, or `INTERNAL`. */
 interface EventError {
   code: string
   message: string
 }
 
-/** What a call is for. */
+/** What a call requests. */
 export type CallKind = 'tool' | 'resource' | 'prompt'
 
-/** One request of a client to run Python, from its arrival to its answer. */
+/** A client's request to run Python arrived. */
 export interface RunStarted extends About {
   type: 'run.started'
   tool: string
-  /** The id of the client's JSON-RPC request. */
+  /** Id of the client's JSON-RPC request. */
   requestId?: string | undefined
   clientVersion?: string | undefined
   protocolVersion?: string | undefined
@@ -42,24 +42,24 @@ export interface RunStarted extends About {
 
 interface RunEnded extends About {
   type: 'run.ended'
-  /** `tool_error`: the client got a result that is marked as an error. */
+  /** `tool_error`: the client got a result marked as an error. */
   outcome: 'ok' | 'tool_error'
-  /** Why no cell could be run. */
+  /** Why no cell could run. */
   error?: EventError | undefined
   durationMs: number
-  /** What the client got. */
+  /** Content of the result that the client got. */
   content: readonly unknown[]
 }
 
 interface CellStarted extends About {
   type: 'cell.started'
-  /** Its number in the session. */
+  /** Number of the cell in the session. */
   number: number
   code: string
-  /** The names of the servers it may reach. */
+  /** Names of the servers that the cell can reach. */
   servers: readonly string[]
   timeoutMs: number
-  /** The id of the sandbox it runs in, and its provider. */
+  /** Id of the cell's sandbox. */
   sandbox: string
   provider: string
   trace?: TraceContext | undefined
@@ -68,7 +68,7 @@ interface CellStarted extends About {
 interface CellOutput extends About {
   type: 'cell.output'
   stream: 'stdout' | 'stderr'
-  /** As the cell wrote it: not cleaned. */
+  /** As the cell wrote it, without cleaning. */
   text: string
 }
 
@@ -81,27 +81,27 @@ interface CellEnded extends About {
   type: 'cell.ended'
   status: 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
   durationMs: number
-  /** Of its last expression. */
+  /** Value of the cell's last expression. */
   value?: MimeBundle | undefined
-  /** What it raised. */
+  /** The error that the cell raised. */
   raised?: { name: string; message: string } | undefined
-  /** The session's variables are gone. */
+  /** The session's variables are lost. */
   stateLost: boolean
 }
 
-/** What is said of a call by the rules. */
+/** A decision of the rules about a call. */
 interface Ruled<D extends string> {
   decision: D
-  /** The rule, as its file has it; missing where none is for the call. */
+  /** The matching rule, as written in its file; missing if no rule matches. */
   rule?: string | undefined
-  /** Where the rule is from. */
+  /** Where the rule is defined, as shown to people. */
   source?: string | undefined
 }
 
-/** What decided that a call is made. `ask`: the user was asked. */
+/** Why a call is allowed. `ask`: the user was asked. */
 export type Allowed = Ruled<'allow' | 'ask'>
 
-/** A call is denied, or its user is about to be asked. It has the id that the call has when it is made. What asked first may be denied afterwards. */
+/** A call was denied, or the user is about to be asked; after `ask`, the call may still be denied. Has the id of the call's other events. */
 interface CallDecided extends About, Ruled<'ask' | 'deny'> {
   type: 'call.decided'
   kind: CallKind
@@ -109,7 +109,7 @@ interface CallDecided extends About, Ruled<'ask' | 'deny'> {
   name: string
 }
 
-/** A request goes out to a server. */
+/** A request is sent to a server. */
 export interface CallStarted extends About {
   type: 'call.started'
   kind: CallKind
@@ -117,7 +117,7 @@ export interface CallStarted extends About {
   /** The server's own name of the tool or prompt, or the URI of the resource. */
   name: string
   args: Readonly<Record<string, unknown>>
-  /** Missing where no rules are held against calls. */
+  /** Missing where no rules apply to calls. */
   allowed?: Allowed | undefined
 }
 
@@ -136,19 +136,19 @@ export interface CallEnded extends About {
   /** `tool_error`: the server's result is marked as an error. */
   outcome: 'ok' | 'tool_error' | 'failed' | 'cancelled'
   durationMs: number
-  /** As the server sent it; missing when there was none. */
+  /** As the server sent it; missing if there was no result. */
   result?: unknown
   error?: EventError | undefined
 }
 
-/** A person is asked. `server` is missing for a question of the bridge itself. */
+/** The user is asked a question. `server` is missing when the bridge itself asks. */
 interface QuestionAsked extends About {
   type: 'question.asked'
   method: string
   server?: string | undefined
-  /** What the person reads. */
+  /** The text of the question. */
   message: string
-  /** The calls that the question is about. */
+  /** Calls that the question asks about. */
   calls?: readonly { server: string; name: string; args: Readonly<Record<string, unknown>> }[] | undefined
 }
 
@@ -156,7 +156,7 @@ interface QuestionAnswered extends About {
   type: 'question.answered'
   method: string
   server?: string | undefined
-  /** `accept`, `decline` or `cancel` as MCP has them, a word of the policy such as `session`, or `unanswered`. */
+  /** MCP's `accept`, `decline` or `cancel`, a word of the policy such as `session`, or `unanswered`. */
   answer: string
   durationMs: number
 }
@@ -165,24 +165,24 @@ interface SandboxStarted extends About {
   type: 'sandbox.started'
   provider: string
   python: string
-  /** From the wish for one to its first word. */
+  /** From the request for a sandbox to its first frame. */
   durationMs: number
 }
 
-/** The id of a session is never reused. */
+/** A session got a sandbox. Ids of sessions are never reused. */
 interface SandboxTaken extends About {
   type: 'sandbox.taken'
   provider: string
-  /** It had been started ahead of need. */
+  /** The sandbox was started ahead of need. */
   wasPooled: boolean
-  /** That the session waited. */
+  /** How long the session waited. */
   durationMs: number
 }
 
 interface SandboxEnded extends About {
   type: 'sandbox.ended'
   provider: string
-  /** `disposed` when the bridge ended it. */
+  /** `disposed` if the bridge ended it. */
   reason: string
 }
 
@@ -191,13 +191,13 @@ export interface ServerStateChanged extends About {
   server: string
   state: 'starting' | 'running' | 'failed' | 'stopped'
   transport: 'stdio' | 'http' | 'sse'
-  /** Of the start, or of the time it was running. */
+  /** Duration of the start, or of the time that the server ran. */
   durationMs?: number | undefined
   protocolVersion?: string | undefined
   error?: EventError | undefined
 }
 
-/** Somebody has signed in to a server, signed out of it, or could not sign in. */
+/** A user signed in to a server or out of it, or a sign-in failed. */
 interface SignIn extends About {
   type: 'sign-in'
   server: string
@@ -221,7 +221,7 @@ interface SessionEnded extends About {
   durationMs: number
 }
 
-/** An event as those who emit it make it. */
+/** An event as the emitting code creates it, without its stamp. */
 export type EventBody =
   | RunStarted
   | RunEnded
@@ -244,26 +244,26 @@ export type EventBody =
   | SessionStarted
   | SessionEnded
 
-/** When it happened. */
+/** The place of an event in time and order. */
 export interface Stamp {
-  /** Counts the events of one bridge. */
+  /** Sequence number of the event within the bridge. */
   seq: number
-  /** Milliseconds since 1970, by the clock of the machine. */
+  /** Milliseconds since 1970, from the system clock. */
   at: number
-  /** Milliseconds since the bridge started, by the monotonic clock. */
+  /** Milliseconds since the bridge started, from the monotonic clock. */
   mono: number
 }
 
 export type BridgeEvent = EventBody & Stamp
 export type EventType = BridgeEvent['type']
-/** The event of one type. */
+/** Selects an event by its type. */
 export type EventOf<T extends EventType> = Extract<BridgeEvent, { type: T }>
 
-/** Whose doing something is: what a cell's events and those of its calls have in common. */
+/** Identifies a cell and its owner: fields shared by the cell's events and those of its calls. */
 export interface Origin {
-  /** The id of the cell. */
+  /** Id of the cell. */
   cell: string
-  /** What is logged about it; names the run. */
+  /** Log of the cell's run. */
   log: RunLog
   session?: string | undefined
   client?: string | undefined

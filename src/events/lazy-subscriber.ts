@@ -1,18 +1,18 @@
-// An observer whose code is loaded when there is something to observe: a client that only lists the tools does not wait for it.
+// Loads an observer's code at the first event that it needs, so that a client that only lists the tools does not wait for it.
 import type { BridgeEvent, CallStarted, EventType, Stamp } from './event.ts'
 import type { Subscriber } from './event-stream.ts'
 
 interface LazyOptions {
   name: string
-  /** The observer must see each call before it is made. */
+  /** The observer must approve each call before it is made. */
   guards: boolean
-  /** The types that load it; those before are kept for it. */
+  /** Event types that load the code; earlier events are kept for it. */
   wakes: readonly EventType[]
   load: () => Promise<Subscriber>
   onError: (error: unknown) => void
 }
 
-/** Events that wait for the code; it takes less than a second. */
+/** Most events kept until the code is loaded, which takes less than a second. */
 const MAX_WAITING = 10_000
 
 export class LazySubscriber implements Subscriber {
@@ -33,7 +33,7 @@ export class LazySubscriber implements Subscriber {
     return this.#loaded?.isWatched ?? false
   }
 
-  /** Load it now, so that what it is loaded for need not wait. */
+  /** Load the code now, so that a later event need not wait for it. */
   start(): void {
     this.#load().catch(this.#options.onError)
   }

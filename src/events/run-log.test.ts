@@ -1,4 +1,4 @@
-// This file verifies that a run's log lines name the run, are bounded in number, and tell of a failure once.
+// This file verifies that a run's log lines name the run, are limited in number, and report each failure once.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import { createLog, SILENT } from '../log.ts'

@@ -1,19 +1,19 @@
-// What is logged about one run and its calls: each line names the run, and goes to the run's client as well, where that has asked for it.
+// The log of one run and its calls. Every line names the run and, on request, also goes to the run's client.
 import { BridgeError, isUnexpected, messageOf } from '../errors.ts'
 import type { Log, LogLevel } from '../log.ts'
 import { shortId } from './new-id.ts'
 
 type Fields = Record<string, unknown>
 
-/** Hears each line. @param fields makes those that the client may have: personal data is looked for in them, which takes a while */
+/** Receives each line. @param fields computes the fields that the client may see; slow, because it searches them for personal data */
 export type OnLine = (level: LogLevel, message: string, fields: () => Fields) => void
 
-/** Of one level: a cell can make any number of calls that fail. */
+/** Limit per level: a cell can make any number of failing calls. */
 const MAX_LINES_PER_SECOND = 100
 
 export class RunLog implements Log {
   readonly run: string
-  /** Takes personal data out of a text that leaves for the client. */
+  /** Masks personal data in text that is sent to the client. */
   mask: ((text: string) => string) | undefined
   readonly debug = this.#at('debug')
   readonly info = this.#at('info')
@@ -23,21 +23,21 @@ export class RunLog implements Log {
   readonly #onLine: OnLine | undefined
   readonly #told = new WeakSet<object>()
 
-  /** @param run the id of the client's run; of the cell where a person runs it */
+  /** @param run id of the client's run; where a person runs the cell, id of the cell */
   constructor(log: Log, run: string, onLine?: OnLine) {
     this.#log = log
     this.run = run
     this.#onLine = onLine
   }
 
-  /** A warning with fields for the user's own log, such as a link that lets in. The client is told the others. */
+  /** Log a warning. `own` holds fields for the user's own log only, such as a link that grants access; the client gets only `fields`. */
   warnUser(message: string, fields: Fields, own: Fields): void {
     this.#write('warning', message, fields, own)
   }
 
   /**
-   * Log a failure that a person may have to look into, once.
-   * @returns where to read more of it, for its reader; undefined for one that says all there is to say
+   * Log, once, a failure that a person may have to investigate.
+   * @returns where the reader finds more about it; undefined if the error itself says everything
    */
   failure(message: string, error: unknown, fields: Fields = {}): string | undefined {
     if (!isUnexpected(error)) return undefined

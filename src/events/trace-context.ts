@@ -1,19 +1,19 @@
-// W3C Trace Context as MCP carries it, in `params._meta` (SEP-414): read from a client's request, and written for a server's. Pure.
+// W3C Trace Context in MCP's `params._meta` (SEP-414): reads it from a client's request and writes it for a server's. Pure.
 
-/** The trace that a run belongs to. */
+/** The trace of a run. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string
-  /** The client's span; missing where the trace begins with the run. */
+  /** Id of the client's span; missing if the trace begins with the run. */
   parentId?: string | undefined
   sampled: boolean
   state?: string | undefined
   baggage?: string | undefined
-  /** We send spans of our own: what is called goes on from those. Otherwise it goes on from the client's. */
+  /** The bridge exports spans, so a server's parent span is ours. Otherwise it is the client's. */
   isExported?: boolean | undefined
 }
 
-/** The fields of `params._meta`. */
+/** The trace fields of `params._meta`. */
 export type TraceMeta = Readonly<Partial<Record<'traceparent' | 'tracestate' | 'baggage', string>>>
 
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
@@ -22,7 +22,7 @@ const MAX_STATE_CHARS = 512
 const MAX_BAGGAGE_CHARS = 8192
 const PRINTABLE = /^[\x20-\x7e]*$/
 
-/** What a client sends along; undefined when that is nothing, or is not valid. */
+/** Reads a client's trace; undefined if it is missing or invalid. */
 export function readTraceContext(meta: Readonly<Record<string, unknown>> | undefined): TraceContext | undefined {
   const { traceparent, tracestate, baggage } = meta ?? {}
   const parts = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null
@@ -38,7 +38,7 @@ export function readTraceContext(meta: Readonly<Record<string, unknown>> | undef
   }
 }
 
-/** The trace that is sent to a server; undefined without one. @param callId the id of the span of the call, where the bridge sends spans */
+/** Creates the trace fields for a server; undefined without a trace. @param callId id of the call's span, used if the bridge exports spans */
 export function traceMeta(trace: TraceContext | undefined, callId: string): TraceMeta | undefined {
   const spanId = trace?.isExported ? callId : trace?.parentId
   if (!trace || spanId === undefined) return undefined

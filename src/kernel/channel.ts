@@ -1,5 +1,5 @@
-// The frames of one kernel over its sandbox's pipe: sent whole, received and passed to the code that waits for them. It believes nothing the other half says
-// beyond what the schema lets through, and does not know what a cell is for.
+// Sends and receives the frames of one kernel over its sandbox's pipe, and passes each to the code that waits for it.
+// Trusts nothing beyond what the frame check accepts, and does not know what a cell is for.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { encodeFrame, FrameDecoder } from '../protocol/codec.ts'
@@ -18,7 +18,7 @@ import { writeBatched } from '../process/write-batched.ts'
 import { type CallServer, OpenCalls, replyError } from './open-calls.ts'
 import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
 
-/** What a running cell does, as it happens. */
+/** Receives what a running cell does, as it happens. */
 export interface CellObserver extends CallServer {
   onOutput(stream: 'stdout' | 'stderr', text: string): void
   onDisplay(data: MimeBundle): void
@@ -32,21 +32,21 @@ interface RunningCell {
   fail: (error: BridgeError) => void
 }
 
-/** Of what a sandbox that did not come up had to say: the end. */
+/** How much of the end of a sandbox's output is reported when it fails to start. */
 const MAX_DETAIL_CHARS = 1_000
-/** A kernel that sends this many invalid lines is ended. */
+/** A kernel that sends this many invalid lines is killed. */
 const MAX_MALFORMED = 100
 /** The longest reason that is reported for an invalid line. */
 const MAX_REASON_CHARS = 200
 
-/** Its detail is of this side: what a cell wrote is not in it. */
+/** The bridge wrote the detail of this exit, so it may be shown: it contains nothing that a cell wrote. */
 const LEFT = 'The bridge ended while the cell ran'
 const GOES_ON = 'The cell goes on, and the next call gets its result'
 
-/** Passes the frames of one kernel to the code that waits for them. Late and unexpected frames are dropped. */
+/** Passes the frames of one kernel to the code that waits for them. Drops late and unexpected frames. */
 export class Channel {
   readonly sandbox: Sandbox
-  /** Lines dropped because they were no frames. */
+  /** Number of lines dropped because they were not valid frames. */
   malformedCount = 0
   /** Why the latest malformed line was dropped. */
   malformedReason = ''
@@ -82,7 +82,7 @@ export class Channel {
     const ready = new Promise<ReadyFrame>((resolve, reject) => {
       this.#onReady = resolve
       void this.sandbox.exited.then((exit) => {
-        // No cell has run: these are the engine's words, or those of Python's start.
+        // No cell has run yet, so this text comes from the engine or from Python's start.
         const detail = exit.detail.trim().slice(-MAX_DETAIL_CHARS)
         if (exit.reason === 'engine-gone') {
           reject(new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${detail}`))
@@ -105,7 +105,7 @@ export class Channel {
     return this.#begin(frame.cell, observer, () => writeBatched(this.sandbox.stdin, encodeFrame(frame)))
   }
 
-  /** Go on with a cell of an earlier bridge. What that began and did not answer may have taken effect, and is not begun again. */
+  /** Resume a cell of an earlier bridge. Its unanswered calls fail and are not repeated: they may or may not have taken effect. */
   adopt({ number, openCalls }: LeftBehind, observer: CellObserver): Promise<DoneFrame> {
     return this.#begin(number, observer, () => {
       for (const id of openCalls) this.#sendReply({ type: 'reply', id, error: replyError(callInterrupted()) })
@@ -153,7 +153,7 @@ export class Channel {
         break
       case 'done':
         this.#cell = undefined
-        // Whatever the cell did not wait for is of no use to anyone.
+        // Cancel calls that the cell did not wait for.
         this.#calls.cancelAll()
         cell.finish(frame)
         break
@@ -185,18 +185,18 @@ export class Channel {
   #countMalformed(reason: string): void {
     this.malformedCount += 1
     this.malformedReason = reason.slice(0, MAX_REASON_CHARS)
-    // The first is news; there are at most a hundred.
+    // Only the first is a warning; at most a hundred are logged.
     this.#log?.[this.malformedCount === 1 ? 'warning' : 'debug']('A sandbox sent a malformed frame', {
       reason: this.malformedReason,
       count: this.malformedCount,
     })
     if (this.malformedCount < MAX_MALFORMED) return
-    // What has come already can hold ten thousands more.
+    // Chunks that already arrived may hold tens of thousands of further invalid lines.
     this.#decoder.stop()
     void this.sandbox.dispose()
   }
 
-  /** How the sandbox ended, in words for the model. */
+  /** Describes how the sandbox ended, for the model. */
   describeEnd(exit: SandboxExit): string {
     if (exit.reason === 'disposed' && this.#readsNothing)
       return 'the bridge stopped it: the cell kept sending requests without reading the answers'
@@ -205,7 +205,7 @@ export class Channel {
       : describeExit(exit)
   }
 
-  /** Without the exit's `detail`: what processes of a cell wrote to stderr is anything at all, and errors reach the model and other sandboxes. */
+  /** Omits the exit's `detail`: a cell's processes can write anything to stderr, and errors reach the model and other sandboxes. */
   #died(exit: SandboxExit): BridgeError {
     const { reason, code, signal } = exit
     if (reason === 'left')
@@ -216,7 +216,7 @@ export class Channel {
   }
 }
 
-/** How a sandbox ended, in words for the model. */
+/** Describes how a sandbox ended, for the model. */
 export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'stack-overflow') return 'its stack overflowed, through deep nesting or recursion'
@@ -227,7 +227,7 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
   if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
-  // The embedded sandbox ends itself when Python has left, with whatever code.
+  // The embedded sandbox kills itself after Python exits, whatever the exit code.
   if (exit.reason === 'exited' && exit.code === 137) return 'Python exited'
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'a process outside of the sandbox killed it'

@@ -1,5 +1,5 @@
-// The host half of a kernel: runs cells in a sandbox, one at a time. It knows nothing of sessions, timeouts or tools,
-// and believes nothing the other half says beyond what the schema lets through.
+// The host side of a kernel: runs cells in a sandbox, one at a time. Knows nothing of sessions, timeouts or tools,
+// and trusts nothing from the sandbox beyond what the frame check accepts.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import {
@@ -12,9 +12,9 @@ import {
 import type { LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { type CellObserver, Channel } from './channel.ts'
 
-/** A cell, as it is sent. */
+/** A cell to run, with its options. */
 export interface RunOptions extends Omit<RunFrame, 'type' | 'cell' | 'servers'> {
-  /** Its number, above that of the cell before. Missing: the next one. 0: a cell outside of the session's count. */
+  /** The cell's number, greater than the previous one. Missing: the next number. 0: not counted by the session. */
   cell?: number
   servers: VisibleServer[]
   observer: CellObserver
@@ -24,7 +24,7 @@ const READY_TIMEOUT_MS = 60_000
 
 export class Kernel {
   readonly sandbox: Sandbox
-  /** Of the Python inside, for example 3.14.2. */
+  /** Version of the Python in the sandbox, for example 3.14.2. */
   readonly python: string
   /** Resolves when the kernel has ended, for whatever reason. */
   readonly closed: Promise<SandboxExit>
@@ -42,8 +42,8 @@ export class Kernel {
   }
 
   /**
-   * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails. `log` gets a line for each invalid frame.
-   * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT or PROTOCOL_VERSION_MISMATCH
+   * Wait for the kernel in a started sandbox. On failure, disposes of the sandbox. `log` gets a line for each invalid frame.
+   * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY or PROTOCOL_VERSION_MISMATCH
    */
   static async attach(
     sandbox: Sandbox,
@@ -66,18 +66,18 @@ export class Kernel {
     }
   }
 
-  /** Cells run so far. */
+  /** Number of cells run so far. */
   get cellCount(): number {
     return this.#cells
   }
 
   /**
-   * Run one cell to its end. A cell that raises is an ordinary outcome.
+   * Run one cell to its end. A cell that raises still resolves.
    * @throws BridgeError KERNEL_DIED when the kernel ends first
    */
   run({ cell, code, servers, observer, ...carriedOver }: RunOptions): Promise<DoneFrame> {
     if (cell !== 0) this.#cells += 1
-    // The list can be long and rarely changes.
+    // Sent only when it changes: the list can be long.
     const key = JSON.stringify(servers)
     const changed = key !== this.#sentServers
     this.#sentServers = key
@@ -88,7 +88,7 @@ export class Kernel {
   }
 
   /**
-   * Run the cell of an earlier bridge to its end. All it has shown is shown to `observer`, as far as it was kept.
+   * Run the cell of an earlier bridge to its end. Replays its earlier output to `observer`, as far as it was kept.
    * @throws BridgeError KERNEL_DIED when the kernel ends first
    */
   runLeft(left: LeftBehind, observer: CellObserver): Promise<DoneFrame> {

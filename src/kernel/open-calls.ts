@@ -1,23 +1,23 @@
-// The calls a kernel has open: one reply for each, cancelled when the cell lets go of them, bounded in number and size because a hostile cell chooses both.
+// The open calls of a kernel. Sends one reply for each, or cancels it when the cell does. Bounded in number and size: a hostile cell chooses both.
 import { BridgeError, messageOf } from '../errors.ts'
 import { Cancellation } from '../process/cancellation.ts'
 import type { CallFrame, ReplyError, ReplyFrame } from '../protocol/frames.ts'
 import type { ReplyRoom } from './reply-room.ts'
 
-/** Answers one call; whatever it throws becomes the reply's error. */
+/** Handles one call. An error that it throws becomes the reply's error. */
 export type CallHandler = (call: CallFrame, cancellation: Cancellation) => unknown
 
 /** Serves the calls of one cell. */
 export interface CallServer {
   onCall: CallHandler
-  /** Hears why a call failed. @returns what its reader is told besides */
+  /** Called when a call fails. @returns more text for the error's hint */
   onCallFailed?: ((error: unknown) => string | undefined) | undefined
-  /** Hears that a call begins, and by what it returns that it is over. */
+  /** Called when a call begins. @returns a function to call when it ends */
   onCallBegin?(call: CallFrame): (() => void) | undefined
 }
 
 const MAX_OPEN_CALLS = 10_000
-/** Of the params of all open calls, as the decoder weighs frames. One call that weighs more may be open by itself. */
+/** Limit on the params of all open calls together, in memory as the decoder estimates it. A single larger call may be open alone. */
 const MAX_OPEN_BYTES = 256 << 20
 
 export class OpenCalls {
@@ -36,12 +36,12 @@ export class OpenCalls {
   }
 
   /**
-   * Hand a call to who serves it and send the reply when there is one. Never rejects.
-   * @param bytes what the call takes in memory
+   * Pass a call to its server and send the reply, unless the call was cancelled. Never rejects.
+   * @param bytes memory that the call takes
    */
   async answer(call: CallFrame, bytes: number, server: CallServer): Promise<void> {
     const { id, method } = call
-    // A reused id is dropped without a reply: the reply to it would be taken for the first call's.
+    // Drop a reused id without a reply: the kernel would take the reply for the first call's.
     if (this.#open.has(id)) return
     if (this.#open.size >= MAX_OPEN_CALLS) {
       this.#refuse(id, `More than ${MAX_OPEN_CALLS} calls are open at once`)
@@ -68,7 +68,7 @@ export class OpenCalls {
     this.#open.delete(id)
     this.#openBytes -= bytes
     if (!cancellation.aborted) this.#reply(reply)
-    // Once the answer has been sent, so that it counts.
+    // After the reply is sent, so that it counts as unread.
     this.#room.release(reserved)
   }
 
@@ -85,7 +85,7 @@ export class OpenCalls {
   }
 }
 
-/** An error as it may be shown inside the sandbox: the bridge's own errors whole, anything else by its message. @param more to be told besides */
+/** Formats an error for the sandbox: the bridge's own errors in full, any other by its message. @param more text to add to the hint */
 export function replyError(error: unknown, more?: string): ReplyError {
   if (!BridgeError.isInstance(error))
     return { code: 'INTERNAL', message: messageOf(error), ...(more && { hint: more }) }

@@ -6,7 +6,7 @@ import { Kernel } from './kernel.ts'
 
 const MIB = 1 << 20
 
-/** A sandbox whose kernel is up, and reads nothing more until `read` is called. */
+/** A ready sandbox that reads nothing more until `read` is called. */
 async function attachDeaf() {
   const sandbox = new FakeSandbox().ready()
   const kernel = await Kernel.attach(sandbox)
@@ -71,7 +71,7 @@ describe('answers that a sandbox does not read', () => {
     deafen()
     for (let id = 1; id <= 8; id += 1) sandbox.send(call(id, 'call_tool'))
     await settle()
-    // 128 MiB hold four of them; the others had an error instead.
+    // 128 MiB hold four replies; the other calls got errors.
     expect(sandbox.stdin.writableLength).toBeLessThan(136 * MIB)
     expect(sandbox.disposed).toBe(false)
     for (let id = 10; !sandbox.disposed && id < 200_000; id += 1) {

@@ -1,16 +1,16 @@
-// How much of what the bridge has to say to one kernel may lie unread. A call that can have a large answer is begun only when there is room for it,
-// so that a cell that asks and never reads cannot fill the bridge's memory.
+// Limits how many bytes of replies to one kernel may be unread. A call that may have a large reply starts only when there is room for it,
+// so that a cell that calls without reading cannot exhaust the bridge's memory.
 import type { Writable } from 'node:stream'
 import type { Cancellation } from '../process/cancellation.ts'
 
-/** Answers that are on their way or being made. A legal frame is larger: it goes alone. */
+/** Limit for replies that are being made or are unread. A single larger reply is admitted when nothing else is unread. */
 const MAX_BYTES = 32 << 20
-/** Above this, an answer is replaced by an error. Servers decide how large their answers are, and they come when they come. */
+/** Above this, an error replaces a reply. Servers choose the size of their replies, and the moment they arrive. */
 export const MAX_UNREAD_BYTES = 128 << 20
-/** Above this, even errors lie unread: the kernel asks on and on without reading, and is ended. */
+/** Above this, errors too remain unread: the kernel keeps calling without reading, and is killed. */
 export const MAX_KEPT_BYTES = MAX_UNREAD_BYTES + (8 << 20)
 
-/** What an answer to a method may come to. What is asked of servers is bounded by what lies unread only: ten thousand such calls may be open. */
+/** Expected size of a reply, by method. `call_tool` counts little, since ten thousand such calls may be open; the unread limit bounds its replies. */
 const EXPECTED_BYTES = new Map([
   ['call_tool', 2 << 10],
   ['open_artifact', 6 << 20],
@@ -33,12 +33,12 @@ export class ReplyRoom {
     pipe.on('drain', () => this.#admit())
   }
 
-  /** Bytes that were sent and not yet taken by the sandbox. */
+  /** Bytes written but not yet read by the sandbox. */
   get unreadBytes(): number {
     return this.#pipe.writableLength
   }
 
-  /** Room for the answer to a method, in bytes; undefined when there is no room, and the call has to wait for its `turn`. */
+  /** Reserve room for a method's reply. @returns the bytes reserved; undefined when there is no room, and the call must await `turn` */
   reserve(method: string): number | undefined {
     const bytes = expectedBytes(method)
     if (this.#waiting.size > 0 || !this.#fits(bytes)) return undefined
@@ -46,7 +46,7 @@ export class ReplyRoom {
     return bytes
   }
 
-  /** The same when there is room, in the order of asking. @throws the reason of `cancellation` when that comes first */
+  /** Like `reserve`, but waits for room, first come first served. @throws the reason of `cancellation` when that aborts first */
   turn(method: string, cancellation: Cancellation): Promise<number> {
     return new Promise((resolve, reject) => {
       const bytes = expectedBytes(method)
@@ -66,10 +66,10 @@ export class ReplyRoom {
     })
   }
 
-  /** Once the answer has been sent. */
+  /** Give back reserved room, after the reply was sent. */
   release(bytes: number): void {
     this.#reservedBytes -= bytes
-    // When what was sent in this turn of the event loop has been written, so that it counts.
+    // After the replies sent in this turn of the event loop are written, so that they count as unread.
     if (this.#waiting.size > 0) setImmediate(() => this.#admit())
   }
 

@@ -1,15 +1,15 @@
-// What a kernel runs cells of another language with. Sent when it is needed: a sandbox that runs Python only never has it.
+// Loads the files with which a kernel runs cells of other languages. Sent on demand: a sandbox that runs only Python never gets them.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { PACKAGE_ROOT } from '../storage/package-root.ts'
 
-/** Made by `npm run build`, out of the folder of that language here. Those of the embedded sandbox, which has no Node, are others. */
+/** Built by `npm run build` from this folder. The embedded sandbox has no Node and uses other files. */
 const FILES = {
   javascript: { programs: ['runner.cjs', 'types.cjs'], embedded: ['quickjs.cjs', 'types.cjs', 'quickjs.wasm'] },
 } as const
 
-/** By their names: texts, and base64 for what is no text. @throws BridgeError CONFIG_INVALID when they were not built */
+/** Returns contents by name: text, or base64 for binary files. @throws BridgeError CONFIG_INVALID if they were not built */
 export async function languageFiles(
   language: keyof typeof FILES,
   sandbox: 'programs' | 'embedded' = 'programs',

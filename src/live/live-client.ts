@@ -1,4 +1,4 @@
-// Attaches to a running bridge: its state now, its events from then on, and answers to what it is asked.
+// Attaches to a running bridge: reads its state, follows its events, and sends requests.
 import { connect, type Socket } from 'node:net'
 import { BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
 import type { BridgeEvent } from '../events/event.ts'
@@ -13,9 +13,9 @@ export interface LiveHello extends LiveSnapshot {
 }
 
 interface ClientOptions {
-  /** Called after the state has taken the event. */
+  /** Called after `state` was updated with the event. */
   onEvent?: (event: BridgeEvent) => void
-  /** So many events were missed, because we read too slowly. */
+  /** `count` events were missed because this client read too slowly. */
   onDropped?: (count: number) => void
   onClose?: () => void
 }
@@ -26,7 +26,7 @@ const HELLO_MS = 5_000
 export class LiveClient {
   readonly bridge: LiveBridge
   readonly hello: LiveHello
-  /** What goes on there now. */
+  /** The bridge's current state. */
   readonly state: LiveState
   readonly #socket: Socket
   readonly #open = new Map<number, { resolve: (result: unknown) => void; reject: (error: unknown) => void }>()
@@ -39,7 +39,7 @@ export class LiveClient {
     this.state = LiveState.from(hello)
   }
 
-  /** @throws what node:net throws when the bridge is gone, BridgeError SHUTTING_DOWN for a bridge that refuses the connection or does not answer */
+  /** @throws what node:net throws when the bridge is gone, BridgeError SHUTTING_DOWN when it refuses the connection or does not answer */
   static attach(bridge: LiveBridge, options: ClientOptions = {}): Promise<LiveClient> {
     return new Promise((resolve, reject) => {
       const socket = connect(bridge.socket)
@@ -78,7 +78,7 @@ export class LiveClient {
     })
   }
 
-  /** Ask the bridge for something. @throws BridgeError of the bridge, or SHUTTING_DOWN when it is gone */
+  /** Send a request to the bridge. @throws BridgeError of the bridge, or SHUTTING_DOWN when it is gone */
   ask(method: string, params: Record<string, unknown> = {}): Promise<unknown> {
     const id = (this.#lastId += 1)
     return new Promise((resolve, reject) => {

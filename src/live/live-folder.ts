@@ -1,5 +1,5 @@
-// The bridges of this user that run now: each has a file in the state folder that names its process and its socket. Only the user can read it, and
-// a file whose process is gone is deleted by the next bridge that reads the folder.
+// Lists this user's running bridges. Each has a file in the state folder with its process id and its socket, readable only by the user.
+// A bridge that reads the folder deletes files whose process is gone.
 import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,13 +8,13 @@ import { hostId, isRunning } from '../process/process-id.ts'
 import { fitsSocketAddress } from '../process/unix-socket.ts'
 import { isOwnFolder, makePrivateFolder } from '../storage/private-folder.ts'
 
-/** A bridge that can be attached to. */
+/** A running bridge that a program can attach to. */
 export interface LiveBridge {
-  /** The name of its entry: two bridges of one process have two. */
+  /** Name of its entry. Two bridges in one process have two. */
   id: string
   pid: number
   host: string
-  /** Of a Unix domain socket, or of a named pipe of Windows. */
+  /** Path of a Unix domain socket, or of a named pipe on Windows. */
   socket: string
   startedAt: number
   version: string
@@ -25,21 +25,21 @@ export function liveFolder(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'live')
 }
 
-/** Where a new bridge is to listen. Its folder is made. @throws BridgeError STATE_REFUSED for a folder that others can write to, and what node:fs throws */
+/** Returns the socket address for a new bridge and creates its folder. @throws BridgeError STATE_REFUSED if others can write to it, and what node:fs throws */
 export async function socketPath(stateDir: string, name: string): Promise<string> {
   if (process.platform === 'win32') return `\\\\.\\pipe\\sandbridge-${name}`
   const folder = await madeFolder(stateDir)
   const socket = path.join(folder, `${name}.sock`)
   if (fitsSocketAddress(socket)) return socket
   await makePrivateFolder(shortFolder())
-  // Everybody can make folders there.
+  // Any user can create folders in the temporary folder.
   await refuseForeign(shortFolder())
   return path.join(shortFolder(), `${name}.sock`)
 }
 
 async function madeFolder(stateDir: string): Promise<string> {
   const folder = liveFolder(stateDir)
-  // The folder above it is ours as well.
+  // Its parent belongs to the bridge, too.
   await makePrivateFolder(path.dirname(folder))
   await makePrivateFolder(folder)
   await refuseForeign(folder)
@@ -57,7 +57,7 @@ function shortFolder(): string {
   return path.join(tmpdir(), `sandbridge-${hostId()}`)
 }
 
-/** @returns what removes the entry */
+/** @returns a function that removes the entry */
 export async function register(stateDir: string, bridge: LiveBridge): Promise<() => Promise<void>> {
   const folder = await madeFolder(stateDir)
   const file = path.join(folder, `${bridge.id}.json`)
@@ -65,7 +65,7 @@ export async function register(stateDir: string, bridge: LiveBridge): Promise<()
   return () => rm(file, { force: true })
 }
 
-/** Those of this user that run now, oldest first. */
+/** Returns this user's running bridges, oldest first. */
 export async function liveBridges(stateDir: string): Promise<LiveBridge[]> {
   const folder = liveFolder(stateDir)
   if (!(await isOwnFolder(folder))) return []
@@ -87,7 +87,7 @@ export async function liveBridges(stateDir: string): Promise<LiveBridge[]> {
   return found.flat().toSorted((a, b) => a.startedAt - b.startedAt)
 }
 
-/** The process behind the socket is shown the user's code, and its messages are shown as the bridge's. */
+/** Checks the owner: the process behind the socket gets the user's code, and its messages are shown as the bridge's. */
 async function isOwnSocket(socket: string): Promise<boolean> {
   if (process.platform === 'win32') return true
   const { uid } = await lstat(socket).catch(() => ({ uid: undefined }))
@@ -101,7 +101,7 @@ function parseBridge(text: string, id: string, folder: string): LiveBridge | und
     >
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof socket !== 'string') return undefined
     if (typeof startedAt !== 'number' || typeof version !== 'string' || typeof cwd !== 'string') return undefined
-    // A reader of the entry deletes the socket of a bridge that has ended, and must not be made to delete another file.
+    // Readers of an entry delete the socket of a bridge that has ended. This check keeps them from deleting another file.
     return process.platform === 'win32' || [folder, shortFolder()].includes(path.dirname(socket))
       ? { id, pid, host, socket, startedAt, version, cwd }
       : undefined

@@ -1,4 +1,4 @@
-// Who attaches to a bridge, by way of its socket, hears of everything, and of nothing twice.
+// This file verifies that a program that attaches to a bridge through its socket gets every event, and none twice.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,6 +1,6 @@
-// Lets other programs of the same user watch a bridge, and ask it for things: `sandbridge top`, and the page. A Unix domain socket that speaks lines
-// of JSON. The bridge sends {"hello": …} with a snapshot, then {"event": …} for each event; it answers {"id", "method", "params"} with {"id", "result"} or
-// {"id", "error"}. One that reads too slowly misses events, and is told how many: {"dropped": 12}.
+// Lets programs of the same user watch a bridge and send it requests: `sandbridge top` and the page. Speaks lines of JSON over a Unix socket
+// (on Windows, a named pipe). The bridge sends {"hello": …} with a snapshot, then {"event": …} per event, and answers {"id", "method", "params"} with
+// {"id", "result"} or {"id", "error"}. A client that reads too slowly misses events and is told how many: {"dropped": 12}.
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -12,23 +12,23 @@ import { register, socketPath } from './live-folder.ts'
 import { LiveState } from './live-state.ts'
 import { wireLine } from './wire-event.ts'
 
-/** What a bridge can be asked, by name. */
+/** Methods that a client can call, by name. */
 export type LiveMethods = Record<string, (params: Record<string, unknown>) => unknown>
 
 interface LiveServerOptions {
-  /** The name of its entry. */
+  /** Name of the bridge's entry. */
   id: string
   stateDir: string
   version: string
   methods: LiveMethods
-  /** Has the events that wait delivered: who attaches is shown all that has happened. */
+  /** Delivers waiting events, so that the snapshot for a new client is complete. */
   catchUp: () => void
   onError: (error: unknown) => void
 }
 
 const MAX_CLIENTS = 64
 const MAX_LINE_BYTES = 1 << 20
-/** What may wait for a program that reads slowly. */
+/** Most unread bytes per client before it misses events. */
 const MAX_UNREAD_BYTES = 8 << 20
 
 export class LiveServer implements Subscriber {
@@ -55,7 +55,7 @@ export class LiveServer implements Subscriber {
       server.listen(this.#socket, resolve)
     })
     server.on('error', this.#options.onError)
-    // The bridge ends with its client, not with those who watch.
+    // Watchers do not keep the bridge alive: it ends with its MCP client.
     server.unref()
     this.#server = server
     if (process.platform !== 'win32') await chmod(this.#socket, 0o600)

@@ -1,4 +1,4 @@
-// What goes on in a bridge now, made from its events: by the bridge for those who attach, and by those who attach from then on.
+// The current state of a bridge, computed from its events: by the bridge for the snapshot, and by each client that attaches.
 import type { BridgeEvent, EventType } from '../events/event.ts'
 
 export interface LiveCell {
@@ -6,14 +6,14 @@ export interface LiveCell {
   session?: string | undefined
   client?: string | undefined
   number: number
-  /** The beginning of it. */
+  /** The start of the code. */
   code: string
   startedAt: number
-  /** The same by the bridge's own clock. */
+  /** Start time on the bridge's monotonic clock. */
   mono: number
   timeoutMs: number
   provider: string
-  /** The end of what it has printed so far. */
+  /** The end of each stream's output so far. */
   output: Record<'stdout' | 'stderr', string>
 }
 
@@ -24,7 +24,7 @@ export interface LiveCall {
   server: string
   name: string
   startedAt: number
-  /** The same by the bridge's own clock. */
+  /** Start time on the bridge's monotonic clock. */
   mono: number
 }
 
@@ -41,12 +41,12 @@ export interface LiveServer {
   since: number
   calls: number
   failed: number
-  /** Of all calls together, in milliseconds. */
+  /** Duration of all calls together, in milliseconds. */
   durationMs: number
   error?: string | undefined
 }
 
-/** As JSON: what a program that attaches gets first. */
+/** JSON form of the state, which a client gets first. */
 export interface LiveSnapshot {
   sessions: { id: string; client?: string | undefined; startedAt: number; cells: number }[]
   cells: LiveCell[]
@@ -58,7 +58,7 @@ export interface LiveSnapshot {
 
 const MAX_CODE = 64_000
 const MAX_TEXT = 500
-/** Of each of a cell's streams. */
+/** Characters kept of each output stream. */
 const MAX_OUTPUT = 16_000
 
 export class LiveState {

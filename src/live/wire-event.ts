@@ -1,14 +1,14 @@
-// Events as they leave the process for another program of the same user: bounded, so that a call that answers with 50 MB costs its observer little.
+// Serialises events for other programs of the same user, within limits: a call that returns 50 MB must cost its observer little.
 import type { BridgeEvent } from '../events/event.ts'
 
-/** Characters of a text, such as what a cell prints or its code. */
+/** Limit for a text field, such as output or code, in characters. */
 const MAX_TEXT = 64_000
-/** Of JSON of arguments, results and values. */
+/** Limit for the JSON of arguments, results and values, in characters. */
 const MAX_JSON = 16_000
-/** Of one display, which may be an image in base64. */
+/** Limit for one display, which may be an image in base64. */
 const MAX_DISPLAY = 4 << 20
 
-/** The line for one event, without its end. `cut` names the fields that are not all there. */
+/** Returns the line for one event, without its LF. `cut` lists the truncated fields. */
 export function wireLine(event: BridgeEvent): string {
   const cut: string[] = []
   // Fields with a slash are content types: a truncated image is useless, so those are not cut.
@@ -24,7 +24,7 @@ export function wireLine(event: BridgeEvent): string {
   return JSON.stringify(bounded(event))
 }
 
-/** The large fields as the beginning of their JSON, in a field of their own name with `Json` after it. */
+/** Replaces each large field by a field with `Json` added to its name, which holds the start of its JSON. */
 function bounded(event: BridgeEvent): Record<string, unknown> {
   const cut: string[] = []
   const entries = Object.entries(event).map(([key, value]: [string, unknown]) => {

@@ -1,4 +1,4 @@
-// The maskers of a bridge: one for each session, made at its first cell. Pure.
+// Creates the maskers of a bridge: one for each session, at its first cell. Pure.
 import { type CustomPattern, customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import type { MaskKind } from '../config/settings/sandbox.ts'
 import { BridgeError } from '../errors.ts'
@@ -6,11 +6,11 @@ import { Masker, type NameFinder } from './masker.ts'
 import { RECOGNISERS } from './recognisers.ts'
 
 export interface Maskers {
-  /** The same for the same session. */
+  /** Returns a session's masker; always the same one. */
   of(session: object): Masker
 }
 
-/** @throws BridgeError CONFIG_INVALID for a custom pattern that cannot be taken */
+/** @throws BridgeError CONFIG_INVALID for an unsupported custom pattern */
 export function createMaskers(
   kinds: readonly MaskKind[],
   patterns: readonly CustomPattern[] = [],

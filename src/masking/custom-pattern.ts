@@ -1,9 +1,9 @@
-// Patterns of the user's own. JavaScript's expressions can take for ever on some texts, so only those are taken that cannot. Pure.
+// The user's own patterns. Some JavaScript expressions take exponential time on some texts; only patterns with bounded time are accepted. Pure.
 import { BridgeError } from '../errors.ts'
 import type { Recogniser } from './recognisers.ts'
 
 export interface CustomPattern {
-  /** As tokens name it: letters, digits and _. */
+  /** Name used in tokens: letters, digits and _. */
   name: string
   /** A regular expression. */
   pattern: string
@@ -11,14 +11,14 @@ export interface CustomPattern {
 
 export const MAX_PATTERNS = 50
 const MAX_PATTERN_CHARS = 500
-/** What `*` and `+` stand for: no text repeats a character more often inside a match. */
+/** Upper bound that replaces `*` and `+`. */
 const MOST = 64
-/** How many ways there may be to match at one place. */
+/** Most ways in which a pattern may match at one position. */
 const MAX_WAYS = 256
 
 /**
- * A pattern as a recogniser. It may have literals, classes, groups, alternatives and quantifiers on single characters. A group with a quantifier
- * must have a fixed number, and back-references and look-arounds are refused: so the work at each place of a text is bounded.
+ * Turns a pattern into a recogniser. Allows literals, classes, groups, alternatives and quantifiers on single characters. A group can only be
+ * repeated a fixed number of times; back-references, named groups and look-arounds are refused. This bounds the work at each position of a text.
  * @throws BridgeError CONFIG_INVALID that names the pattern
  */
 export function customRecogniser({ name, pattern }: CustomPattern): Recogniser {
@@ -48,7 +48,7 @@ export function customRecogniser({ name, pattern }: CustomPattern): Recogniser {
 const ATOM = /\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^\\]/suy
 const QUANTIFIER = /[*+?]\??|\{(\d+)(,?)(\d*)\}\??/y
 
-/** The same pattern with `*` and `+` bounded. */
+/** Returns the pattern with bounded quantifiers. */
 function boundedSource(pattern: string, refuse: (why: string) => BridgeError): string {
   let ways = 1
   let source = ''

@@ -1,4 +1,4 @@
-// The one way out: everything of a cell's result that the model reads, masked. Pure.
+// Masks everything in a cell's result that the model reads. Pure.
 import { messageOf } from '../errors.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { MimeBundle } from '../protocol/frames.ts'
@@ -10,7 +10,7 @@ const NOT_LOOKED_AT = 'Images, sounds and files were not searched for personal d
 
 const ARTIFACT_ADDRESS = /(sandbridge:\/\/artifact\/)([\w.!~*'()%-]+)/g
 
-/** A result without the values of what is masked; one that cannot be searched has nothing that the cell made. Never rejects. */
+/** Masks a result. If it cannot be searched, removes everything that the cell produced. Never rejects. */
 export async function maskResult(result: CellResult, masker: Masker, signal?: AbortSignal): Promise<CellResult> {
   try {
     return await masker.masked((mask) => masked(result, mask), signal)
@@ -19,7 +19,7 @@ export async function maskResult(result: CellResult, masker: Masker, signal?: Ab
   }
 }
 
-/** The cell has run: to say that it failed would make the model run it again. */
+/** Not reported as a failure: the cell has run, and the model would run it again. */
 function leftOut(result: CellResult, why: string): CellResult {
   const { value: _value, artifacts: _artifacts, error, ...rest } = result
   const note = `All output of this cell was left out. ${why}. The cell has run, and its variables are kept: tell the user, and show the values again later.`
@@ -33,7 +33,7 @@ function leftOut(result: CellResult, why: string): CellResult {
   }
 }
 
-/** Control characters go first: without them a value may come together. */
+/** Control characters are removed first: their removal could complete a value that was not recognised. */
 function masked(result: CellResult, maskPlain: Mask): CellResult {
   const maskText: Mask = (text) => maskPlain(withMaskedAddresses(text, maskPlain))
   const mask: Mask = (text) => maskText(plainText(text))
@@ -61,7 +61,7 @@ function masked(result: CellResult, maskPlain: Mask): CellResult {
   }
 }
 
-/** An artifact's address has its name encoded, and no value is recognised in that. */
+/** Artifact URIs encode the name, and recognisers do not find encoded values. */
 function withMaskedAddresses(text: string, mask: Mask): string {
   return text.replace(ARTIFACT_ADDRESS, (address, before: string, name: string) => {
     try {

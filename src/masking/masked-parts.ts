@@ -1,4 +1,4 @@
-// What leaves a cell while it runs, masked: its progress, and what servers ask the client's model. Pure.
+// Masks what leaves a cell while it runs: its progress, and sampling requests of servers. Pure.
 import type { UpstreamProgress } from '../cell/upstream-progress.ts'
 import { plainText } from '../text/terminal-text.ts'
 import { maskData, type Masker } from './masker.ts'
@@ -12,14 +12,14 @@ interface Listeners<P extends CellProgress> {
   onUpstreamProgress?: ((progress: UpstreamProgress) => void) | undefined
 }
 
-/** Who hears of a running cell. What it prints is not told on: a value may come in two pieces, and the result has it all. */
+/** Masks progress messages. Drops output: a value may be split over two pieces, and the result has all of it. */
 export function maskedListeners<P extends CellProgress>(
   { onProgress, onUpstreamProgress }: Listeners<P>,
   masker: Masker,
 ): { onOutput: () => void } & Listeners<P> {
   const masked = <T extends CellProgress>({ message, ...progress }: T): T => {
     const text = typeof message === 'string' ? masker.maskedNow(plainText(message)) : message
-    // Only the message differs.
+    // Only the message changes, so the type stays the same.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return { ...progress, ...(text !== undefined && { message: text }) } as unknown as T
   }
@@ -43,14 +43,14 @@ interface AsksModel<Q extends AskedQuestion> {
   hold<T>(work: Promise<T>): Promise<T>
 }
 
-/** A question of a server to the client's model goes out masked, and its answer comes back whole. A person sees the values. */
+/** Masks a server's request to the client's model, and unmasks its reply. Requests to the user are not masked. */
 export function maskedAsker<Q extends AskedQuestion>(asker: AsksModel<Q>, masker: Masker): AsksModel<Q> {
   return {
     canAnswer: (question) => asker.canAnswer(question),
     hold: (work) => asker.hold(work),
     async ask(question, signal) {
       if (question.method !== 'sampling/createMessage') return asker.ask(question, signal)
-      // Records stay records, whatever is in them.
+      // maskData turns records into records.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const params = (await masker.masked((mask) => maskData(question.params, mask), signal)) as Record<string, unknown>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion

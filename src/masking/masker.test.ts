@@ -80,7 +80,7 @@ it.each(['(a+)+$', '(a|a)*b', '(?=a)a', '(a)\\1', 'a+b+c+d+', '(ab){1,3}', '[', 
 )
 
 it('a custom pattern is accepted when its work grows no faster than the text', () => {
-  // 64 ways at each place: with an unbounded repetition these letters would take a number of steps that is their square.
+  // 64 ways at each position: with an unbounded repetition, this would take quadratic time.
   const recogniser = customRecogniser({ name: 'x', pattern: '\\w+!' })
   expect(recogniser.find('a'.repeat(1_000_000))).toEqual([])
   expect(recogniser.find(`${'a'.repeat(10)}!`)).toHaveLength(1)

@@ -1,29 +1,29 @@
-// Replaces personal data by tokens on its way to the model, and puts it back on its way from the model. One for each session. Pure.
+// Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per session. Pure.
 import { BridgeError } from '../errors.ts'
 import { isRecord } from '../text/json.ts'
 import type { Match, Recogniser } from './recognisers.ts'
 
-/** Beyond it, values are still replaced, and cannot be put back. */
+/** Beyond this, values are still replaced but cannot be put back. */
 const MAX_TOKENS = 100_000
-/** How deep data is looked into; deeper down it is replaced as a whole. */
+/** Deepest level of data that is searched; `…` replaces deeper data. */
 const MAX_DEPTH = 200
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
 const MAX_TOKEN_CHARS = 48
-/** A text may hold another one that is masked by itself. */
+/** Most passes over the work: masking a text may reveal or build another text to search. */
 const MAX_ROUNDS = 5
-/** A value that means the same wherever it is put into Python's source. */
+/** Values that are safe anywhere in Python source. */
 const PLAIN_IN_SOURCE = /^[^'"\\{}\r\n\0]*$/
 
 /** Masks one text. */
 export type Mask = (text: string) => string
 
-/** Where names are in texts that the recognisers have masked before. @throws BridgeError MASK_UNAVAILABLE */
+/** Finds names in texts that the recognisers have masked already. @throws BridgeError MASK_UNAVAILABLE */
 export type NameFinder = (
   texts: readonly string[],
   signal: AbortSignal | undefined,
 ) => Promise<ReadonlyMap<string, readonly Match[]>>
 
-/** What no name is shorter than: two letters. */
+/** The shortest possible name has two letters, or one of a script without case. */
 const MAY_HOLD_NAME = /\p{L}\p{M}*\p{L}|\p{Lo}/u
 
 export class Masker {
@@ -39,9 +39,9 @@ export class Masker {
   }
 
   /**
-   * Does work with a function that puts a token in the place of every match. The same value has the same token. Where names are looked for, the
-   * work is done again until every text that it masks has been searched: what it returned before has names in it.
-   * @throws BridgeError MASK_UNAVAILABLE when names cannot be looked for
+   * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. With a name finder, repeats the work
+   * until every text that it masks was searched, since the results of earlier passes may contain names.
+   * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for
    */
   async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
     const known = new Map<string, readonly Match[]>()
@@ -67,7 +67,7 @@ export class Masker {
     )
   }
 
-  /** The same for one text at once; undefined where names would have to be looked for. */
+  /** Masks one text synchronously; undefined if it would have to be searched for names. */
   maskedNow(text: string): string | undefined {
     const masked = this.#mask(text)
     return this.#findNames && mayHoldName(masked) ? undefined : masked
@@ -91,17 +91,17 @@ export class Masker {
     return masked + text.slice(at)
   }
 
-  /** A text with the values of this session's tokens in place of them. */
+  /** Replaces this session's tokens with their values. */
   unmask(text: string): string {
     return this.#replaced(text, () => true)
   }
 
-  /** The same for Python's source: a value that could end a literal stays a token, and is put back where it is an argument. */
+  /** The same for Python source. A value that could end a literal stays a token until it is passed as an argument. */
   unmaskSource(code: string): string {
     return this.#replaced(code, (value) => PLAIN_IN_SOURCE.test(value))
   }
 
-  /** Data with the values of this session's tokens; the same object where there are none. */
+  /** The same for data; returns the same object if there are no tokens. */
   unmaskData(data: unknown): unknown {
     if (this.#valueOf.size === 0) return data
     if (typeof data === 'string') return this.unmask(data)
@@ -133,7 +133,7 @@ export class Masker {
 
 const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))
 
-/** Data with all of its texts masked, keys as well; a number that is a match becomes a token. */
+/** Masks every string in the data, keys included; a number that matches becomes a token. */
 export function maskData(data: unknown, mask: Mask, depth = 0): unknown {
   if (typeof data === 'string') return mask(data)
   if (typeof data === 'number') {
@@ -146,7 +146,7 @@ export function maskData(data: unknown, mask: Mask, depth = 0): unknown {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [mask(key), maskData(value, mask, depth + 1)]))
 }
 
-/** The parts of a match outside of tokens, without the spaces around them, so that a name has the same token everywhere. */
+/** Returns the parts of a match outside of tokens, trimmed, so that a name has the same token everywhere. */
 function outsideTokens(text: string, { start, end, label }: Match): Match[] {
   const places: Match[] = []
   let from = start
@@ -168,7 +168,7 @@ function outsideTokens(text: string, { start, end, label }: Match): Match[] {
   return places
 }
 
-/** In order; of those that overlap the first, and of those the longest, grown to hold what overlaps it. */
+/** Sorts matches and merges those that overlap, under the first one's label; at equal starts, the longest one's. */
 function apart(matches: readonly Match[]): Match[] {
   const kept: Match[] = []
   for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {

@@ -1,17 +1,17 @@
-// What counts as personal data, by kind: where a text may hold some, and whether it really does. Pure.
+// Recognises personal data by kind: finds candidates in a text, then verifies them. Pure.
 // Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a hostile one.
 import { isIPv4, isIPv6 } from 'node:net'
 import type { MaskKind } from '../config/settings/sandbox.ts'
 
-/** A place in a text, and what is there. */
+/** A range of a text, and the kind of data in it. */
 export interface Match {
   start: number
   end: number
-  /** As tokens name it. */
+  /** Label in tokens. */
   label: string
 }
 
-/** ISO 13616: how long the numbers of a country are. */
+/** ISO 13616: length of the account number by country. */
 const IBAN_LENGTHS = new Map(
   'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30'
     .split(' ')
@@ -24,11 +24,11 @@ export interface Recogniser {
 }
 
 interface Pattern {
-  /** With the flag g. Its first group, or without one all of it, is what may be data. */
+  /** Has the flag g. The candidate is its first group, or the whole match if it has no group. */
   expression: RegExp
-  /** Nothing matches in a text without it, which is found much faster. */
+  /** A fast test: the text has no match unless this matches. */
   needs?: RegExp
-  /** How many characters of a candidate count. Missing means all. */
+  /** Returns how many characters of a candidate count. Missing: all of them. */
   check?: (candidate: string) => number
 }
 
@@ -55,7 +55,7 @@ const LETTER = /[\p{L}\p{N}_]/u
 const DOMAIN = /[\p{L}\p{N}][\p{L}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{N}-]{0,62}){1,8}/uy
 const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
 
-/** From every @, as it is or as an address of the web has it, outwards: a pattern that starts at the name would read a long word once for each of its letters. */
+/** Searches outwards from every @ (or %40, as in URLs). A pattern that starts at the name would scan a long word once for each of its letters. */
 const email: Recogniser = {
   label: 'EMAIL',
   find(text) {
@@ -66,7 +66,7 @@ const email: Recogniser = {
       const after = at + sign.length
       let start = at
       while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
-      // Quotes and punctuation around an address do not belong to it.
+      // Quotes and punctuation around an address are not part of it.
       while (start < at && SIGNS.has(text[start]!)) start += 1
       if (start === at) continue
       DOMAIN.lastIndex = after
@@ -100,7 +100,7 @@ const iban = byPatterns('IBAN', [
   {
     expression: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gi,
     needs: /[A-Z]{2}\d{2}/i,
-    // What stands behind it may look like more of it: each country has one length.
+    // The following text may look like part of the number, so take the country's length.
     check: (candidate) => {
       const length = IBAN_LENGTHS.get(candidate.slice(0, 2).toUpperCase()) ?? 0
       const plain = candidate.replaceAll(' ', '').slice(0, length).toUpperCase()
@@ -109,7 +109,7 @@ const iban = byPatterns('IBAN', [
   },
 ])
 
-/** The length of the shortest beginning of a text with so many characters that are not blank. */
+/** Returns the length of the shortest prefix with `length` non-blank characters. */
 function withBlanks(text: string, length: number): number {
   let seen = 0
   let index = 0
@@ -117,7 +117,7 @@ function withBlanks(text: string, length: number): number {
   return index
 }
 
-/** International with a +, or three, three and four digits as in North America. */
+/** International numbers with a +, or North American ones of three, three and four digits. */
 const phone = byPatterns('PHONE', [
   { expression: /(?<![\w+])\+\d(?:[ ().\-/]{0,2}\d){7,14}(?!\d)/g, needs: /\+\d/ },
   {
@@ -139,7 +139,7 @@ const ip = byPatterns('IP', [
   },
 ])
 
-/** Keys by the forms that their issuers give them, private keys, passwords in addresses and values of variables named as secrets. */
+/** Keys in their issuers' formats, private keys, passwords in URLs, and values of variables whose names mark them as secret. */
 const secret = byPatterns('SECRET', [
   {
     expression: /\b(?:gh[opusr]|npm|glpat|[srp]k|hf|dop_v1|shpat|xox[abeoprs]|github_pat)[-_][A-Za-z0-9_-]{16,255}/g,
@@ -165,7 +165,7 @@ const secret = byPatterns('SECRET', [
 
 export const RECOGNISERS: Record<MaskKind, Recogniser> = { email, phone, card, iban, ip, secret }
 
-/** The Luhn digit of payment cards tells them from other digits. */
+/** The Luhn check of payment card numbers. */
 function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let index = 0; index < digits.length; index += 1) {
@@ -176,7 +176,7 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** ISO 13616: the country and check digits go to the end, letters count from 10, and the rest by 97 is 1. */
+/** ISO 13616: move country and check digits to the end, count letters from 10; the remainder modulo 97 must be 1. */
 function passesIban(number: string): boolean {
   let rest = 0
   for (const character of number.slice(4) + number.slice(0, 4)) {

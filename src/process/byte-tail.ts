@@ -1,10 +1,10 @@
-// The last bytes of a stream, for a diagnosis: memory stays bounded however much goes past.
+// Keeps the last bytes of a stream in bounded memory, for diagnosis.
 
 export interface ByteTail {
   push(chunk: Buffer): void
-  /** How many bytes have gone past. */
+  /** Total number of bytes received. */
   readonly length: number
-  /** What is kept, of what came after so many bytes. */
+  /** Returns the kept bytes as text, without the first `after` bytes of the stream. */
   text(after?: number): string
 }
 
@@ -18,7 +18,7 @@ export function createByteTail(maxBytes: number): ByteTail {
     },
     push(chunk) {
       length += chunk.length
-      // A copy of the end, so that a small view does not keep a large pool slab alive.
+      // Copied, so that a small view does not keep a large pool slab alive.
       const piece = chunk.length > maxBytes ? Buffer.from(chunk.subarray(-maxBytes)) : chunk
       chunks.push(piece)
       size += piece.length

@@ -24,7 +24,7 @@ describe('Cancellation', () => {
       const signal = early ?? signalOf(cancellation)
       expect(signal.aborted).toBe(true)
       expect(signal.reason).toBe(cancellation.reason)
-      // As an AbortController's own.
+      // The same reason as an AbortController's.
       const { signal: own } = (() => {
         const controller = new AbortController()
         controller.abort()

@@ -1,7 +1,7 @@
-// Whether some work is still wanted. An AbortSignal with its controller takes longer to make than all else that the bridge does for a tool call, and
-// nearly no call needs one: this is an object that can be listened to in the same way, and becomes an AbortSignal where an API requires one.
+// A cheap replacement for AbortController. Creating one of those takes longer than everything else the bridge does for a tool call, and few
+// calls need it. A Cancellation has the same listener methods, and becomes an AbortSignal where an API requires one.
 
-/** What an AbortSignal and a Cancellation have in common. */
+/** The common part of AbortSignal and Cancellation. */
 export interface Abortable {
   readonly aborted: boolean
   readonly reason: unknown
@@ -12,14 +12,14 @@ export interface Abortable {
 const behind = new WeakMap<Abortable, Cancellation>()
 
 export class Cancellation implements Abortable {
-  /** Whom the work is done for. */
+  /** The object for which the work is done. */
   caller: object | undefined
   aborted = false
   reason: unknown
   #listeners: (() => void)[] | undefined
   #controller: AbortController | undefined
 
-  /** A second time does nothing. */
+  /** Later calls have no effect. */
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
     if (this.aborted) return
     this.aborted = true
@@ -30,7 +30,7 @@ export class Cancellation implements Abortable {
     this.#controller?.abort(reason)
   }
 
-  /** Each listener is called once at most. */
+  /** Each listener is called at most once. */
   addEventListener(_type: 'abort', listener: () => void): void {
     if (!this.aborted) (this.#listeners ??= []).push(listener)
   }
@@ -40,12 +40,12 @@ export class Cancellation implements Abortable {
     if (at !== -1) this.#listeners!.splice(at, 1)
   }
 
-  /** What an AbortSignal was made of. */
+  /** Returns the Cancellation that an AbortSignal was made from. */
   static behind(signal: Abortable): Cancellation | undefined {
     return behind.get(signal)
   }
 
-  /** The same as an AbortSignal. */
+  /** The AbortSignal for this Cancellation, created at first use. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
@@ -56,7 +56,7 @@ export class Cancellation implements Abortable {
   }
 }
 
-/** For what takes nothing but an AbortSignal. */
+/** Returns an AbortSignal, for APIs that require one. */
 export function signalOf(abortable: Abortable): AbortSignal {
   if (abortable instanceof Cancellation) return abortable.signal
   if (abortable instanceof AbortSignal) return abortable

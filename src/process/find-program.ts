@@ -1,11 +1,11 @@
-// Finds programs the way a shell does, with their full path: what is started must not depend on the folder the bridge happens to be in.
+// Finds programs as a shell does, with full paths: which program starts must not depend on the bridge's working folder.
 import { accessSync, constants, realpathSync } from 'node:fs'
 
 const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /**
- * Full paths of all programs of this name, in the order of PATH and then in the usual folders. POSIX only. Synchronous: the first cell waits for it
- * while the bridge loads its code, and each answer of the disk would wait for its turn.
+ * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. POSIX only.
+ * Synchronous: the first cell waits for the result while the bridge loads its code, and each asynchronous disk access would queue behind that.
  */
 export function findPrograms(name: string): string[] {
   const found = new Map<string, string>()
@@ -17,7 +17,7 @@ export function findPrograms(name: string): string[] {
     } catch {
       continue
     }
-    // /bin is /usr/bin on most machines.
+    // /bin is a link to /usr/bin on most machines.
     const place = realpathOr(folder)
     if (!found.has(place)) found.set(place, file)
   }

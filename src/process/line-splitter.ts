@@ -1,12 +1,12 @@
-// Cuts a byte stream into lines at LF and nowhere else: U+2028 is an ordinary character inside a JSON string.
-// A line above the cap is dropped as it arrives, and its two ends are handed over so that its owner can tell whose it was.
+// Splits a byte stream into lines at LF only: U+2028 is an ordinary character in a JSON string.
+// Drops a line above the limit as it arrives, and reports its two ends so that the caller can tell which message it was.
 
 /** How many bytes of each end of a dropped line are kept. */
 const ENDS_BYTES = 256
 
 export interface LineSplitterOptions {
   maxBytes: number
-  /** A whole line without its LF, and without a CR before it. Never empty. */
+  /** Receives a line without its LF and without a CR before it. Never empty. */
   onLine: (line: Buffer) => void
   onTooLong: (line: LineEnds & { bytes: number }) => void
 }
@@ -17,7 +17,7 @@ export interface LineEnds {
   tail: string
 }
 
-/** The two ends of a whole line, as they are kept of one that is dropped. */
+/** Returns the same ends for a complete line. */
 export function lineEnds(line: Buffer): LineEnds {
   return { head: line.toString('latin1', 0, ENDS_BYTES), tail: line.subarray(-ENDS_BYTES).toString('latin1') }
 }

@@ -1,4 +1,4 @@
-// Opens an address in the user's browser. Best effort: the address is told in another way, too.
+// Opens an address in the user's browser. Best effort: callers also show the address.
 import { spawn } from 'node:child_process'
 
 const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {

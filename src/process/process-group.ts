@@ -1,8 +1,8 @@
-// Ends a child process together with everything it started. The child must have been spawned `detached` on POSIX, so that it leads a group of its own.
-// Whatever way the bridge ends that still runs JavaScript, groups that are left are killed.
+// Stops a child process and everything it started. On POSIX, spawn the child `detached`, so that it leads its own process group.
+// If the bridge exits in a way that still runs JavaScript, it kills the remaining groups.
 import { execFile, type ChildProcess } from 'node:child_process'
 
-/** Grace after stdin was closed, and again after SIGTERM; with the wait after SIGKILL an end takes 2 s at most. */
+/** Grace after stdin is closed, and again after SIGTERM. With the wait after SIGKILL, stopping takes at most 2 s. */
 const GRACE_MS = 750
 const AFTER_KILL_MS = 400
 const POLL_MS = 15
@@ -10,7 +10,7 @@ const POLL_MS = 15
 const live = new Set<number>()
 let exitHookInstalled = false
 
-/** Remember a detached child's group, so that it is killed if the bridge exits without ending it. */
+/** Record a detached child's group, so that it is killed if the bridge exits without stopping it. */
 export function trackGroup(pid: number): void {
   live.add(pid)
   if (exitHookInstalled) return
@@ -20,28 +20,28 @@ export function trackGroup(pid: number): void {
   })
 }
 
-/** Close the child's stdin, wait, SIGTERM its group, wait, SIGKILL what is left. Never throws; resolves within 2 s. */
+/** Close the child's stdin, wait, send SIGTERM to its group, wait, then SIGKILL what remains. Never throws; resolves within 2 s. */
 export async function endGroup(child: ChildProcess): Promise<void> {
   const pid = child.pid
   if (pid === undefined) return
   try {
     child.stdin?.end()
     if (process.platform === 'win32') return await endTree(child, pid)
-    // A server that ends on end of file does so at once; what it leaves behind has its own turn below.
+    // A server that exits at end of file does so at once. Processes it leaves behind are signalled below.
     if (await waitUntil(() => hasExited(child), GRACE_MS, child)) {
       if (!groupExists(pid)) return
     }
     signalGroup(pid, 'SIGTERM')
     if (await waitUntil(() => hasExited(child) && !groupExists(pid), GRACE_MS, child)) return
     signalGroup(pid, 'SIGKILL')
-    // Not for the group: the other processes are not our children, and seem to exist until init has reaped them.
+    // Wait only for the child: other processes of the group are not our children, and seem to exist until init reaps them.
     await waitUntil(() => hasExited(child), AFTER_KILL_MS, child)
   } finally {
     live.delete(pid)
   }
 }
 
-/** True while a process of the group is left. */
+/** True while the group has a process. */
 function groupExists(pid: number): boolean {
   return signalGroup(pid, 0)
 }
@@ -51,7 +51,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(-pid, signal)
     return true
   } catch (error) {
-    // EPERM: there is one, and it is not ours to signal (a setuid helper).
+    // EPERM: a process exists that we may not signal (a setuid helper).
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

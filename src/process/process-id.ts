@@ -1,20 +1,20 @@
-// Process ids: whether a process is running, and on which machine, for which user and in which PID namespace its id is valid.
+// Process ids: whether a process runs, and the scope (machine, user, PID namespace) in which its id is valid.
 import { createHash } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 
-/** Where process ids mean the same as here: machine, user, and PID namespace (a bridge may itself run in a container). */
+/** Identifies the scope of process ids: machine, user and PID namespace (a bridge may itself run in a container). */
 export function hostId(): string {
   let namespace = ''
   try {
     namespace = readlinkSync('/proc/self/ns/pid')
   } catch {
-    // not Linux
+    // Not Linux.
   }
   return createHash('sha256').update(`${hostname()} ${userId()} ${namespace}`).digest('hex').slice(0, 16)
 }
 
-/** A number, where users have one: in a container or on a build machine, this one may have no name. */
+/** The numeric uid where there is one: in a container or on a build machine, the user may have no name. */
 function userId(): string {
   const uid = process.getuid?.()
   if (uid !== undefined) return String(uid)
@@ -25,7 +25,7 @@ function userId(): string {
   }
 }
 
-/** True also for a process of another user. */
+/** Also true for another user's process. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -1,19 +1,19 @@
-// What a process and all that it has started use: read from /proc, so on Linux only. A process that ends meanwhile is left out.
+// Measures the resources of a process and its descendants from /proc, so on Linux only. Skips processes that end meanwhile.
 import { readFile } from 'node:fs/promises'
 
 export interface ProcessUsage {
-  /** Resident memory of all of them. What they share counts for each. */
+  /** Resident memory of all processes. Shared memory counts for each. */
   memoryBytes: number
-  /** Of the processor, by those that are there. */
+  /** CPU time of the processes that still exist. */
   cpuMs: number
 }
 
 const PAGE_BYTES = 4096
-/** Of Linux, whatever its timer: `getconf CLK_TCK`. */
+/** Linux reports 100 ticks a second whatever its timer: `getconf CLK_TCK`. */
 const TICK_MS = 10
 const MAX_PROCESSES = 2_000
 
-/** Undefined where it cannot be known. */
+/** Returns undefined if the usage cannot be determined. */
 export async function processTreeUsage(root: number): Promise<ProcessUsage | undefined> {
   if (process.platform !== 'linux') return undefined
   const total: ProcessUsage = { memoryBytes: 0, cpuMs: 0 }
@@ -32,7 +32,7 @@ export async function processTreeUsage(root: number): Promise<ProcessUsage | und
 
 async function usageOf(pid: number): Promise<ProcessUsage | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name of the program is in parentheses, and may hold anything. Fields 14, 15 and 24 of proc(5).
+  // The program's name is in parentheses and can contain anything. Fields 14, 15 and 24 of proc(5).
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const [user, system, pages] = [fields[11], fields[12], fields[21]].map(Number)
   if (text === '' || user === undefined || system === undefined || pages === undefined) return undefined

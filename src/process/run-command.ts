@@ -1,19 +1,19 @@
-// Runs one short command and collects what it says: an engine's command line, or a Python that is asked what it is. Long-lived sandboxes are not its business.
+// Runs one short command and collects its output, such as an engine's command line. Not for long-lived sandboxes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 
-/** Output beyond this is dropped: no command here says that much. */
+/** Output beyond this is dropped; no command here prints as much. */
 const OUTPUT_LIMIT_CHARS = 4 << 20
 
-/** Running commands, ended with this process: an abandoned download could otherwise run for ever. */
+/** Running commands, killed when this process exits: an abandoned download could otherwise run forever. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill()
 })
 
 export interface CommandResult {
-  /** Exit code; null when the command could not be started, was killed, or took too long. */
+  /** Exit code; null if the command could not be started, was killed, or timed out. */
   code: number | null
   stdout: string
   stderr: string
@@ -22,12 +22,12 @@ export interface CommandResult {
 }
 
 /**
- * Run `command` with `args`. Never rejects: what went wrong is in the result.
- * @param options.onLine hears every line of either stream while it runs
- * @param options.timeoutMs after it, the command is killed (none: 30 s)
- * @param options.input what it reads on stdin (none: nothing)
- * @param options.extraInput what it reads on descriptor 3, which it has only then
- * @param options.env its whole environment (none: the bridge's)
+ * Run `command` with `args`. Never rejects: the result describes any failure.
+ * @param options.onLine called with every line of either stream while the command runs
+ * @param options.timeoutMs kills the command after this time (default 30 s)
+ * @param options.input stdin of the command (default empty)
+ * @param options.extraInput descriptor 3 of the command (default closed)
+ * @param options.env the whole environment (default: the bridge's)
  */
 export function runCommand(
   command: string,
@@ -53,7 +53,7 @@ export function runCommand(
     })
     running.add(child)
     if (options.extraInput) (child.stdio[3] as Writable).on('error', () => {}).end(options.extraInput)
-    // A command that ends without reading it says why by itself.
+    // A command that exits without reading its input reports why itself.
     child.stdin.on('error', () => {}).end(options.input)
     const timer = setTimeout(() => {
       timedOut = true

@@ -1,6 +1,6 @@
-// One way out: when the client closes our stdin, or a signal asks us to, end what we started and leave; after a limit, leave all the same.
+// Shuts the process down when the client closes stdin or a signal arrives: ends everything it started, then exits, at the latest after a limit.
 
-/** How long ending everything may take. A client waits about this long before it kills us. */
+/** Time limit for the shutdown. A client waits about this long before it kills the bridge. */
 const LIMIT_MS = 2_500
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
@@ -8,11 +8,11 @@ type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 interface ShutdownOptions {
   watchStdin?: boolean
   signals?: Signal[]
-  /** On SIGTERM, this comes first, however long it takes. The next signal does not wait for it. */
+  /** On SIGTERM, awaited before the shutdown, however long it takes. A second signal does not wait for it. */
   drain?: () => Promise<void>
 }
 
-/** Calls `end` once, on whichever comes first, then exits: 0 when stdin closed, 128 + the signal's number otherwise. */
+/** Calls `end` once, at the first event, then exits: with 0 if stdin closed, else with 128 + the signal's number. */
 export function onShutdown(
   end: () => Promise<void>,
   { watchStdin = true, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},
@@ -40,7 +40,7 @@ export function onShutdown(
   if (!watchStdin) return
   process.stdin.on('end', () => void shutDown(0))
   process.stdin.on('close', () => void shutDown(0))
-  // A client that is gone also shows as a broken pipe on the next answer.
+  // A client that is gone can also show as a broken pipe at the next write.
   process.stdout.on('error', () => void shutDown(0))
 }
 

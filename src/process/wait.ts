@@ -1,9 +1,9 @@
-// Waiting that ends in time: at an abort, or after a while. The work itself goes on; its caller has to stop it.
+// Waits with an end: at an abort, or after a time. The work itself goes on; the caller must stop it.
 import type { Abortable } from './cancellation.ts'
 
 /**
- * The outcome of `work`, unless `signal` aborts first.
- * @param reason what to throw then; the signal's own reason when missing
+ * Resolves with `work`, unless `signal` aborts first.
+ * @param reason what to throw on abort; default: the signal's reason
  */
 export async function untilAborted<T>(
   work: Promise<T>,
@@ -18,14 +18,14 @@ export async function untilAborted<T>(
     else signal.addEventListener('abort', onAbort, { once: true })
   })
   try {
-    // The abort is first, so that it wins when both have settled.
+    // The abort comes first, so that it wins if both have settled.
     return await Promise.race([aborted, work])
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
 }
 
-/** The outcome of `work`, or what `onTimeout` returns or throws when it has not ended within `ms`. */
+/** Resolves with `work`, or with what `onTimeout` returns or throws if `work` does not settle within `ms`. */
 export async function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<typeof LATE>((resolve) => (timer = setTimeout(resolve, ms, LATE)))

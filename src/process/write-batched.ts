@@ -1,4 +1,4 @@
-// Writes to the pipe of a child process. Of all that a bridge does for a call, the system calls cost most.
+// Writes to the pipe of a child process in batches: system calls are the largest cost of a call in the bridge.
 import type { Writable } from 'node:stream'
 
 type Done = (error?: Error | null) => void
@@ -9,12 +9,12 @@ interface Batch {
   waiting: Done[]
 }
 
-/** What is longer goes as it is: copying it would cost more than it saves. */
+/** Longer data is written directly: copying it would cost more than it saves. */
 const COPIED_LENGTH = 16 * 1024
 
 const batches = new WeakMap<Writable, Batch>()
 
-/** Write; what is written to a stream in one turn of the event loop becomes one system call. */
+/** Write data. Everything written to a stream in one turn of the event loop becomes one system call. */
 export function writeBatched(stream: Writable, data: string | Buffer, done?: Done): void {
   if (data.length > COPIED_LENGTH) {
     flush(stream)
@@ -30,7 +30,7 @@ export function writeBatched(stream: Writable, data: string | Buffer, done?: Don
   batch.chunks.push(data)
   if (done) batch.waiting.push(done)
   batch.length += data.length
-  // The process at the other end works on it meanwhile.
+  // So that the other process can start on it.
   if (batch.length > COPIED_LENGTH) flush(stream)
 }
 
@@ -46,7 +46,7 @@ function flush(stream: Writable): void {
 
 function joined(chunks: (string | Buffer)[]): string | Buffer {
   if (chunks.length === 1) return chunks[0]!
-  // Calls and their answers are texts, and text is joined without being copied.
+  // Calls and replies are usually strings, which join without copying.
   if (chunks.every((chunk) => typeof chunk === 'string')) return chunks.join('')
   return Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk)))
 }

@@ -1,4 +1,4 @@
-// The hand-written check and the zod schemas say the same of every value, also of frames that are slightly wrong.
+// This file verifies that the hand-written check and the zod schemas agree on every value, including slightly invalid frames.
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -19,7 +19,7 @@ const odd = fc.oneof(
   fc.jsonValue(),
 )
 const keys = [...new Set(golden.flatMap((frame) => Object.keys(frame))), 'other']
-/** A golden frame of which some fields are others, or gone. */
+/** A golden frame with some fields changed or removed. */
 const mutated = fc
   .tuple(
     fc.constantFrom(...golden),

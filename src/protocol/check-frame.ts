@@ -1,17 +1,17 @@
-// Whether a JSON value is a frame that a kernel may send. Written by hand because every tool call passes it; frame-schemas.ts says the same, and a test
-// holds both to each other. Pure.
+// Checks whether a JSON value is a valid frame of a kernel. Hand-written because every tool call passes through it. frame-schemas.ts defines the
+// same rules, and a test compares the two. Pure.
 import type { CallFrame, DoneFrame, KernelFrame, MimeBundle } from './frames.ts'
 import { isRecord } from '../text/json.ts'
 
-/** No value has more forms than this. */
+/** No real value has as many representations. */
 export const MAX_BUNDLE_KEYS = 100
 export const MAX_NOTES = 100
-/** Of a method's name, a version, a platform. */
+/** Limit for the name of a method, a version, a platform. */
 const MAX_WORD_CHARS = 100
 
 type Fields = Record<string, unknown>
 
-/** The frame with its known fields, or why it is invalid. */
+/** Returns the frame with its known fields, or the reason it is invalid. */
 export function checkFrame(json: unknown): KernelFrame | string {
   if (!isRecord(json)) return 'not an object'
   switch (json['type']) {
@@ -120,7 +120,7 @@ function ready({ protocol, python, platform }: Fields): KernelFrame | string {
 function bundleOf(value: unknown): MimeBundle | string {
   if (!isRecord(value)) return 'not an object'
   if (Object.keys(value).length > MAX_BUNDLE_KEYS) return `more than ${MAX_BUNDLE_KEYS} MIME types`
-  // JSON.parse makes it a key like any other; an assignment of it, wherever the bundle is copied, would not.
+  // JSON.parse creates an ordinary key, but code that copies the bundle by assignment would set the prototype.
   delete value['__proto__']
   return value
 }

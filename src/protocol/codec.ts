@@ -1,4 +1,4 @@
-// Bytes to frames and back: one JSON object a line, LF and nothing else ends it. A bad line costs itself and no other.
+// Encodes and decodes frames: one JSON object per line, ended by LF only. An invalid line affects no other line.
 import { BridgeError } from '../errors.ts'
 import { checkFrame } from './check-frame.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES } from './frames.ts'
@@ -7,26 +7,26 @@ import { sourceOf } from '../text/source-json.ts'
 
 const LF = 0x0a
 
-/** What lists, objects and their members take in memory besides their text, about. */
+/** Approximate memory of a list, object or member, besides its text. */
 const BYTES_PER_STRUCTURE = 64
-/** In UTF-8, of a UTF-16 code unit, at most. */
+/** Most UTF-8 bytes per UTF-16 code unit. */
 const BYTES_PER_CHARACTER = 3
 
 /**
- * The line for a frame: its text, or its bytes where these had to be looked at.
- * @throws BridgeError FRAME_TOO_LARGE for what is too long, or has more structure than the sandbox's Python should make objects of.
+ * Encodes a frame as a line: a string, or a Buffer if its bytes had to be checked.
+ * @throws BridgeError FRAME_TOO_LARGE if it is too long, or has more lists and objects than the sandbox's Python should create
  */
 export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): string | Buffer {
   if (frame.type === 'reply' && 'value' in frame) {
     const source = sourceOf(frame.value)
     if (source) {
       const head = Buffer.from(`{"type":"reply","id":${frame.id},"value":`)
-      // Its structure was counted when it was read.
+      // The structure was checked when the value was read.
       return withinLength(Buffer.concat([head, source, Buffer.from('}\n')]), maxBytes)
     }
   }
   const text = `${JSON.stringify(frame)}\n`
-  // So short a text can have no more structure than is allowed.
+  // A text this short cannot exceed the limits on structure.
   if (text.length <= Math.min(MAX_NESTING, maxBytes / BYTES_PER_CHARACTER)) return text
   const bytes = withinLength(Buffer.from(text), maxBytes)
   const { tooCostly } = frame.type === 'reply' ? lineCost(bytes) : {}
@@ -43,14 +43,14 @@ function withinLength(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 interface FrameDecoderOptions {
-  /** `bytes` is what the frame takes in memory, about. */
+  /** `bytes` is the approximate memory that the frame takes. */
   onFrame: (frame: KernelFrame, bytes: number) => void
   /** Called with the reason a line was dropped. */
   onMalformed: (reason: string) => void
   maxBytes?: number
 }
 
-/** Cuts a byte stream into frames. Each byte is looked at once, however the stream is chunked. */
+/** Splits a byte stream into frames. Scans each byte once, however the stream is chunked. */
 export class FrameDecoder {
   readonly #onFrame: FrameDecoderOptions['onFrame']
   readonly #onMalformed: (reason: string) => void
@@ -77,7 +77,7 @@ export class FrameDecoder {
     if (start < chunk.length && !this.#stopped) this.#keep(chunk.subarray(start))
   }
 
-  /** Read nothing any more, not even what is left of the chunk that is being read. */
+  /** Stop reading, including the rest of the current chunk. */
   stop(): void {
     this.#stopped = true
     this.#parts = []

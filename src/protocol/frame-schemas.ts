@@ -1,5 +1,5 @@
-// What a kernel may send, as schemas: the types of these frames come from here, and tests hold check-frame.ts, docs/protocol.md and the kernel's own
-// types to them. The bridge does not load this file: a tool call is a frame, and zod takes longer over it than JSON.parse.
+// Schemas for the frames of a kernel. The frame types derive from them, and tests compare them with check-frame.ts, docs/protocol.md and the
+// kernel's own types. The bridge does not load this file: every tool call is a frame, and zod takes longer for it than JSON.parse.
 import * as z from 'zod'
 import { boundedList, boundedRecord } from './bounded-schema.ts'
 import { MAX_BUNDLE_KEYS, MAX_NOTES } from './check-frame.ts'

@@ -1,5 +1,5 @@
-// Every frame that crosses the pipe between bridge and kernel, as docs/protocol.md describes it; that page is the authority.
-// Types only: check-frame.ts checks what comes from the kernel, which is hostile, and codec.ts knows the bytes.
+// Types of every frame between bridge and kernel. docs/protocol.md is authoritative.
+// Types only: check-frame.ts validates frames from the kernel, which is hostile, and codec.ts encodes them.
 import type * as z from 'zod'
 import type { kernelFrame } from './frame-schemas.ts'
 
@@ -10,39 +10,39 @@ export const MAX_FRAME_BYTES = 64 * 1024 * 1024
 
 // ---------------------------------------------------------------- bridge to kernel
 
-/** An upstream as a cell sees it: `mcp_<alias>`. */
+/** A server as a cell sees it: `mcp_<alias>`. */
 export interface VisibleServer {
   name: string
   alias: string
   description?: string
-  /** The cell only learns that there is such a server: another one could reach it by naming it. */
+  /** The cell learns only that the server exists; another cell can reach it by naming it. */
   loaded?: false
 }
 
-/** What a cell is written in, where that is not Python. */
+/** Language of a cell that is not Python. */
 export type OtherLanguage = 'bash' | 'javascript'
 
 export interface RunFrame {
   type: 'run'
   cell: number
   code: string
-  /** What the cell may reach; left out when it is as in the run before. */
+  /** Servers that the cell can reach; missing if unchanged since the last run. */
   servers?: VisibleServer[]
-  /** Does the call of the cell name its servers? */
+  /** The client's request named the servers. */
   named?: true
   /** Why variables of earlier cells are gone, in a sentence. */
   lost?: string
-  /** Ask for values as `application/json`, too, where they have that form. */
+  /** Also send values as `application/json`, where they have a JSON form. */
   json?: true
-  /** Give cells the forms of the system this one re-creates. */
+  /** Give cells the API forms of the system that this one re-creates. */
   compat?: true
   /** Missing for Python. */
   language?: OtherLanguage
-  /** Keep the files of `/projects`: what they are now, a text that is another one when they have changed. */
+  /** Keep the files of `/projects`. The text is their revision and changes when they do. */
   projects?: string
-  /** Ask for the variables when the cell is over: the method `save_checkpoint`. */
+  /** Send the variables when the cell ends, with the method `save_checkpoint`. */
   checkpoint?: true
-  /** Variables that came with `save_checkpoint` from an earlier kernel: base64 of a pickle. */
+  /** Variables that an earlier kernel sent with `save_checkpoint`: base64 of a pickle. */
   restore?: string
 }
 
@@ -66,5 +66,5 @@ export type ReadyFrame = Extract<KernelFrame, { type: 'ready' }>
 export type CallFrame = Extract<KernelFrame, { type: 'call' }>
 export type ProgressFrame = Extract<KernelFrame, { type: 'progress' }>
 export type DoneFrame = Extract<KernelFrame, { type: 'done' }>
-/** MIME type to content: text and JSON as they are, binary types as base64. */
+/** Maps MIME types to content: text and JSON as they are, binary types in base64. */
 export type MimeBundle = Record<string, unknown>

@@ -1,19 +1,19 @@
-// Which provider makes the sandboxes: the one that is set, or the first usable one. Decided at the first need, since asking engines takes time.
+// Chooses the provider of sandboxes: the one that is set, or the first usable one. Runs at first use, since asking engines takes time.
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
 import { findProvider, type FoundProvider } from './detect.ts'
 import { SharedPreparation } from './shared-preparation.ts'
 
-/** Answers with the same provider every time. Everybody who asks before it is found hears of what has to be prepared to find it. */
+/** Returns the same provider every time. All callers that wait for it get the progress messages. */
 export type ProviderChoice = (onProgress?: (message: string) => void) => Promise<FoundProvider>
 
 export function chooseProvider(settings: Settings, log: Log): ProviderChoice {
-  // Where none is found, the user may fix the cause while the bridge runs: the next need looks again.
+  // After a failure, the next call tries again: the user may have fixed the cause.
   const choice = new SharedPreparation((onProgress) => findProvider(settings, log, onProgress))
   return (onProgress) => choice.get(onProgress)
 }
 
-/** Find the provider and have it prepare, ahead of need. Returns at once; failures show when a sandbox is needed. */
+/** Find the provider and prepare it ahead of need. Returns at once; a failure shows when a sandbox is needed. */
 export function prepareAhead(choice: ProviderChoice): void {
   choice()
     .then(({ provider }) => provider.prepare())

@@ -27,7 +27,7 @@ function python() {
   return { run }
 }
 
-/** Until the file has its name: it is written under another. */
+/** Waits until the file has its final name; it is written under another. */
 async function stored(): Promise<void> {
   await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]), 5_000)
 }
@@ -60,7 +60,7 @@ describe('the compiled kernel', () => {
     const file = path.join(folder, readdirSync(folder)[0]!)
     const content = readFileSync(file)
     content[content.length - 1]! ^= 1
-    // It is not mended here, so that nothing writes the file while it is looked at.
+    // Compiling fails here, so that the file stays as the test wrote it.
     const fails = vi.fn<RunPython>(async () => ({ code: 1, stdout: '', stderr: '', missing: false }))
     writeFileSync(file, content)
     expect(new CompiledKernels(folder).find(kernel, 'image', fails)).toBeUndefined()

@@ -1,5 +1,5 @@
-// The kernel in the bytecode of one Python, made by that Python when it was first used and kept on disk: a start from source takes a third longer,
-// and a waiting sandbox would hold what compiling leaves behind. It is only ever handed to the Python that made it, and never read by us.
+// Keeps the kernel's bytecode on disk, per Python: a start from source takes a third longer, and a waiting sandbox would retain the memory that
+// compiling leaves behind. The Python that compiled the bytecode is the only one that gets it; the bridge never reads it.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import type { CommandResult } from '../process/run-command.ts'
 import { replaceFile } from '../storage/replace-file.ts'
 import { makePrivateFolder } from '../storage/private-folder.ts'
 
-/** Compiling takes the machine for a while, which the sandbox that has just been started should have first. */
+/** Delay before compiling, which slows the machine: the sandbox that has just started should run first. */
 const COMPILE_AFTER_MS = 1_000
 const DIGEST_BYTES = 32
 
@@ -21,14 +21,14 @@ export class CompiledKernels {
   readonly #folder: string | undefined
   readonly #known = new Map<string, Buffer | undefined>()
 
-  /** @param folder where they are kept between runs; without it they are made for this process only */
+  /** @param folder cache folder; missing: bytecode is kept for this process only */
   constructor(folder: string | undefined) {
     this.#folder = folder
   }
 
   /**
-   * What was compiled before. When nothing was, it is compiled in the background, for later.
-   * @param python what tells this Python from every other one: an image's id, say
+   * Returns earlier bytecode. If there is none, compiles it in the background for later starts.
+   * @param python identifies the Python, for example by an image's id
    */
   find(kernel: Sources, python: string, run: RunPython): Buffer | undefined {
     const key = createHash('sha256').update(kernel.sources).update(python).digest('hex')
@@ -41,7 +41,7 @@ export class CompiledKernels {
 
   async #compile(key: string, kernel: Sources, run: RunPython): Promise<void> {
     const { code, stdout } = await run(kernel.compileArgs, kernel.sources)
-    // It goes on from source then, as it did before.
+    // Sandboxes then keep starting from source.
     if (code !== 0 || stdout === '') return
     const compiled = Buffer.from(stdout, 'base64')
     this.#known.set(key, compiled)
@@ -53,7 +53,7 @@ export class CompiledKernels {
     try {
       const file = readFileSync(path.join(this.#folder, key))
       const content = file.subarray(DIGEST_BYTES)
-      // Python crashes on bytecode that is damaged.
+      // Python crashes on damaged bytecode.
       return file.subarray(0, DIGEST_BYTES).equals(digest(content)) ? content : undefined
     } catch {
       return undefined

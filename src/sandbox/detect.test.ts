@@ -55,7 +55,7 @@ it('only bubblewrap is usable with a folder or an archive, and says whose Python
   for (const engine of [podman, docker]) {
     expect(engine).toMatchObject({ usable: false, verdict: expect.stringContaining('which only bubblewrap can use') })
   }
-  // A machine without bubblewrap says that instead.
+  // A machine without bubblewrap reports that instead.
   expect(bubblewrap?.verdict).toMatch(bubblewrap?.usable ? `bubblewrap with the Python of ${image}` : /\w/)
 })
 

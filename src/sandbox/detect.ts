@@ -1,5 +1,5 @@
-// What can make sandboxes on this machine, each with a verdict in words, and which of them `auto` takes. Asked at the first need:
-// an engine takes a moment to answer. Loads the provider that is taken and no other.
+// Finds the sandbox providers of this machine, each with a verdict in words, and chooses for `auto`. Runs at first use:
+// an engine takes a moment to answer. Loads only the chosen provider.
 import path from 'node:path'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Settings } from '../config/settings.ts'
@@ -8,22 +8,22 @@ import { DEFAULT_IMAGE, isImagePath } from './image-name.ts'
 import { type MountedFolder, resolveMount } from './mounted-folder.ts'
 import type { Provider, ProviderName } from './provider.ts'
 
-/** A provider as it was found on this machine. */
+/** The state of a provider on this machine. */
 export interface Candidate {
   name: ProviderName
   usable: boolean
   /** One sentence for a person: what was found, or what is wrong and what to do. */
   verdict: string
-  /** Usable after something slow that `prepare` does: Podman's virtual machine has to be started. */
+  /** Usable after something slow that `prepare` does: Podman's virtual machine must be started. */
   asleep?: boolean
-  /** A container engine that runs as root. A usable one without comes first. */
+  /** A container engine that runs as root. A usable rootless engine is preferred. */
   rootful?: boolean
 }
 
-/** The provider that is used. */
+/** The provider in use. */
 export interface FoundProvider {
   provider: Provider
-  /** Those that `auto` would have taken before it, each with the reason why not. */
+  /** Providers that `auto` prefers but could not use, with reasons. */
   passedOver: PassedOver[]
 }
 
@@ -33,7 +33,7 @@ type Probe = () => Promise<Candidate>
 
 type LocalName = Exclude<ProviderName, 'kubernetes'>
 
-/** In the order in which `auto` tries them. A cluster is taken only where it is asked for. */
+/** In the order in which `auto` tries them. A cluster is used only on request. */
 const PROBES: Record<LocalName, Probe> = {
   podman: () => probeContainerEngine('podman'),
   docker: () => probeContainerEngine('docker'),
@@ -48,8 +48,8 @@ const PROBES: Record<LocalName, Probe> = {
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
 
 /**
- * The probes for an image: without it, a container engine is of no use.
- * @param isThorough ask registries for the image, and try again what worked in an earlier start
+ * Returns the probes for an image: a container engine without it is useless.
+ * @param isThorough ask registries for the image, and retry what worked in an earlier start
  */
 function probesFor(settings: Wanted, isThorough: boolean): Record<LocalName, Probe> {
   const { image } = settings
@@ -73,7 +73,7 @@ async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<C
   return { name: 'bubblewrap', usable: true, verdict: `bubblewrap with the Python of ${image}, ${bubblewrap.user}` }
 }
 
-/** @param cacheDir where answers of earlier starts are: the provider tries again whether they are still right */
+/** @param cacheDir folder of remembered answers; the provider verifies them */
 async function probeHostSystem(cacheDir?: string): Promise<Candidate> {
   const { findHostSystem } = await import('./bubblewrap/find-system.ts')
   const { RememberedAnswers } = await import('./bubblewrap/remembered-answers.ts')
@@ -82,8 +82,8 @@ async function probeHostSystem(cacheDir?: string): Promise<Candidate> {
 }
 
 /**
- * The image that bubblewrap runs, undefined for the Python of this machine. `auto` takes one that has a name only if it is unpacked already: it comes to
- * bubblewrap when no engine has been usable.
+ * Returns the image for bubblewrap; undefined: this machine's Python. `auto` uses a named image only if it is already unpacked, since it reaches
+ * bubblewrap when no engine is usable.
  */
 async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<string | undefined> {
   if (image === undefined || runtime !== 'auto' || isImagePath(image)) return image
@@ -91,7 +91,7 @@ async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<
   return (await isUnpacked(image, cacheDir)) ? image : undefined
 }
 
-/** Every provider with its verdict, in the order of `auto`. Starts nothing that stays. */
+/** Returns every provider with its verdict, in the order of `auto`. Everything it starts ends again. */
 export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Candidate[]> {
   const probes = Object.values(probesFor(settings, true))
   return Promise.all(
@@ -99,7 +99,7 @@ export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Ca
   )
 }
 
-/** Asks without creating anything. */
+/** Asks the cluster without creating anything. */
 async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
   const { describeCluster } = await import('./kubernetes/describe-cluster.ts')
   const { kubernetesContext: context, kubernetesNamespace: namespace, kubernetesWarmPool: warmPool } = settings
@@ -108,9 +108,9 @@ async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
 }
 
 /**
- * The provider that the settings ask for. One that is named is taken as it is: whether it works shows in `prepare`, as an error that says why.
- * @param onProgress hears what has to be prepared for one to be usable
- * @param probes replaced in tests of machines that a test cannot have
+ * Returns the provider for the settings. A named provider is not checked: `prepare` reports why it does not work.
+ * @param onProgress called with progress of the preparation
+ * @param probes replaced in tests, to simulate other machines
  */
 export async function findProvider(
   settings: Settings,
@@ -128,7 +128,7 @@ export async function findProvider(
     if (settings.session === 'durable' && name !== 'podman' && name !== 'docker') throw keepsNothing(name, passedOver)
     const provider = await createProvider(name, settings, mount, log)
     try {
-      // `auto` passes over an engine that has no image and cannot pull one.
+      // `auto` skips an engine that has no image and cannot pull one.
       if (name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandbox provider selected', { provider: name, verdict, passedOver })
       return { provider, passedOver }
@@ -152,7 +152,7 @@ function unprepared({ name }: Candidate, error: unknown): Candidate {
 }
 
 /**
- * The first one that is up and usable, a rootless engine before a rootful one; failing that, one that has to be woken first, but only when
+ * Returns the first running and usable provider, a rootless engine before a rootful one. Otherwise one that must be started first, but only if
  * nothing else isolates as well.
  */
 export async function firstUsable(
@@ -165,7 +165,7 @@ export async function firstUsable(
     const candidate = await probe
     const { name, usable, verdict } = candidate
     const isEngine = name === 'podman' || name === 'docker'
-    // No engine is left to ask that could be rootless.
+    // No rootless engine can follow.
     if (rootful && !isEngine) break
     if (usable && candidate.rootful) rootful ??= candidate
     else if (usable && !(name === 'pyodide' && asleep)) return { name, verdict, passedOver }
@@ -177,7 +177,7 @@ export async function firstUsable(
   return {
     name: chosen.name,
     verdict: chosen.verdict,
-    // A rootful engine was taken because no later one is better.
+    // The rootful engine was chosen because no later candidate is better.
     passedOver: rootful ? passedOver.slice(0, before) : passedOver.filter(({ name }) => name !== chosen.name),
   }
 }
@@ -205,7 +205,7 @@ async function createProvider(
     return new BubblewrapProvider({
       pidsCount: settings.pidsCount,
       image,
-      // What forks makes the walls, too: an image does that only where the user has said so.
+      // The fork server also sets up the isolation. An image does that only on the user's request.
       forks: forkServer === 'on' || (forkServer === 'auto' && image === undefined),
       onNotForked: (reason) =>
         log.warning('A sandbox was not forked, but started with a Python of its own', { reason }),
@@ -274,7 +274,7 @@ async function probeContainerEngine(name: 'podman' | 'docker', image?: string): 
 
 const pyodideFolder = ({ cacheDir }: Pick<Settings, 'cacheDir'>): string => path.join(cacheDir, 'pyodide')
 
-/** The folder of the snapshot that the embedded sandbox starts from, when it is there and damaged. */
+/** Returns the folder of the embedded sandbox's snapshot if it exists and is damaged. */
 export async function findDamagedSnapshot(settings: Pick<Settings, 'cacheDir'>): Promise<string | undefined> {
   const { PyodideProvider } = await import('./pyodide/provider.ts')
   return new PyodideProvider({ cacheFolder: pyodideFolder(settings) }).findDamagedSnapshot()

@@ -1,8 +1,8 @@
-// Root's sandboxes run as another user, who has to get to what they use. Only the way is opened: nothing else in the folders becomes readable.
+// Opens the path to files for root's sandboxes, which run as another user. Adds only the right to pass: no folder becomes readable.
 import { chmod, stat } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Does something only for root, whose folders these are. */
+/** Changes only folders of root, when this process is root. */
 export async function letOthersThrough(folders: readonly string[]): Promise<void> {
   if (process.getuid?.() !== 0) return
   for (const folder of folders) {
@@ -11,7 +11,7 @@ export async function letOthersThrough(folders: readonly string[]): Promise<void
   }
 }
 
-/** The first folder on the way to `place` that keeps other users out, where sandboxes run as one. */
+/** If this process is root, returns the first folder on the path to `place` that other users cannot enter. */
 export async function closedFolderOnTheWay(place: string): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return undefined
   let at = path.parse(place).root

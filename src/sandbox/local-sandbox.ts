@@ -1,23 +1,23 @@
-// A sandbox whose processes this machine runs, however they were started: it is interrupted, measured and ended in the same way.
+// A sandbox whose processes run on this machine. Interrupts, measures and ends it in the same way however it was started.
 import type { Readable, Writable } from 'node:stream'
 import { processTreeUsage, type ProcessUsage } from '../process/process-tree-usage.ts'
 import { sendInterrupt } from './interrupt.ts'
 import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
 
 export const STDERR_TAIL_BYTES = 4096
-/** How long the rest of the output may take to arrive once the process is gone. */
+/** How long to wait for the rest of the output after the process has exited. */
 export const DRAIN_MS = 1000
 
-/** What is known when the process has ended. */
+/** What is known about an ended process. */
 export interface ProcessEnd {
   code: number | null
   signal: NodeJS.Signals | null
   stderr: string
-  /** Whether anything was ever written to stdout: without it, the kernel never came up. */
+  /** False if nothing was ever written to stdout: the kernel never started. */
   spoke: boolean
 }
 
-/** What an end means. The signal, where it is another one than what ended the process. */
+/** The meaning of an end. `signal` is set if it differs from the signal that ended the process. */
 export type Explained = Pick<SandboxExit, 'reason' | 'detail'> & Partial<Pick<SandboxExit, 'signal'>>
 
 export interface LocalSandboxParts {
@@ -79,6 +79,6 @@ export abstract class LocalSandbox implements Sandbox {
     await this.exited
   }
 
-  /** Ends the processes of the sandbox, whose stdin was closed. `exited` is waited for afterwards. */
+  /** Ends the sandbox's processes. Its stdin is already closed; the caller then awaits `exited`. */
   protected abstract endProcesses(): void | Promise<void>
 }

@@ -1,9 +1,9 @@
-// Decides whether a folder of this machine may be given to cells, and under which path they see it.
+// Decides whether cells may get a folder of this machine, and chooses its path in the sandbox.
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 
-/** A folder of this machine as a sandbox sees it. */
+/** A folder of this machine, and its path in the sandbox. */
 export interface MountedFolder {
   source: string
   target: string
@@ -11,8 +11,8 @@ export interface MountedFolder {
 }
 
 /**
- * @param own the bridge's own folders: who can write there decides which programs the bridge starts, and who reads there reads credentials
- * @throws BridgeError CONFIG_INVALID when it is not a folder, contains a folder of the bridge, or is inside one
+ * @param own the bridge's own folders: write access there decides which programs the bridge starts, and read access reveals credentials
+ * @throws BridgeError CONFIG_INVALID if it is not a folder, contains a folder of the bridge, or is inside one
  */
 export async function resolveMount(
   mount: { path: string; mode: 'ro' | 'rw' },
@@ -26,7 +26,7 @@ export async function resolveMount(
       throw refused(`${mount.path} would expose the bridge's own files in ${folder}`)
   }
   const name = path.basename(source)
-  // Engines separate the parts of a mount with commas; the others have no place in a path that a model has to type.
+  // Engines separate the parts of a mount with commas. Models must be able to type the name.
   if (!/^[\w.\- ]+$/.test(name) || /[,"\n]/.test(source))
     throw refused(`${mount.path} has a character that cannot be mounted`)
   return { source, target: `/mnt/${name}`, mode: mount.mode }

@@ -1,5 +1,5 @@
-// What a sandbox with a real python3 is started with: the text of its first process and the kernel's sources, sent over stdin.
-// Sent rather than mounted, so that no host path is in the sandbox and an engine on another machine needs no file of this one.
+// The input for a sandbox with a real python3: the program of its first process, and the kernel's sources, sent over stdin.
+// Sent instead of mounted, so that the sandbox contains no host path and an engine on another machine needs no file of this one.
 import { KERNEL_FOLDER } from '../storage/package-root.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
@@ -8,17 +8,17 @@ import type { Explained, ProcessEnd } from './local-sandbox.ts'
 import { BridgeError } from '../errors.ts'
 import type { SandboxLimits } from './provider.ts'
 
-/** One after the other they are the program of the first process. */
+/** Concatenated, they form the first process's program. */
 const INIT_FILES = ['sandbox_memory.py', 'sandbox_init.py']
-/** Go in front of them where the sandbox may outlive its bridge. */
+/** Precede them if the sandbox may outlive its bridge. */
 const RELAY_FILES = ['sandbox_pipe.py', 'sandbox_kept.py', 'sandbox_relay.py']
-/** Behind them, it is the program of a process that forks sandboxes. */
+/** Follows them in the program of a fork server. */
 const FORK_SERVER_FILE = 'sandbox_fork_server.py'
 const COMPILE_FILE = 'compile_kernel.py'
-/** Of each length in front of what a fork server reads. Partner of sandbox_fork_server.py. */
+/** Digits of each length that a fork server reads. Must match sandbox_fork_server.py. */
 const SIZE_DIGITS = 10
 
-// Partners of the codes in python/sandbox_init.py.
+// Must match the codes in python/sandbox_init.py.
 const EXIT_OUT_OF_MEMORY = 86
 const EXIT_PYTHON_TOO_OLD = 87
 const EXIT_KILLED_INSIDE = 88
@@ -27,36 +27,36 @@ interface SandboxWords {
   id: string
   memoryBytes: number
   pidsCount: number
-  /** The kernel in the bytecode of the Python that is started, where there is one. */
+  /** The kernel's bytecode for this Python, if there is any. */
   compiled: Buffer | undefined
-  /** The descriptor that `StdioProcess` rings, where it has one. */
+  /** The descriptor that `StdioProcess` rings, if there is one. */
   bell?: number
-  /** Where it finds a socket for its frames, should it be able to connect: then its stdin is the bell. */
+  /** Path of a socket for its frames. If the sandbox can connect to it, its stdin becomes the bell. */
   channel?: string | undefined
-  /** Where it finds bridges, one after the other: it outlives them, and all comes over this socket. */
+  /** Path where it finds successive bridges: it outlives them, and all data uses this socket. */
   door?: string
-  /** The largest file that may be written in it, where folders alone do not set a limit. */
+  /** Largest file that may be written, where the folders do not limit it. */
   fileBytes?: number
-  /** It ends itself when nothing has come on stdin for so long, where nothing else would end it. */
+  /** Time without input on stdin after which it ends itself, where nothing else would end it. */
   inputSeconds?: number
 }
 
 export interface NativeKernel {
-  /** The kernel's modules: one JSON object, path to text. */
+  /** The kernel's modules as one JSON object, path to text. */
   sources: Buffer
-  /** Arguments of a python3 that compiles what it gets on stdin. */
+  /** Arguments for a python3 that compiles the sources on its stdin. */
   compileArgs: readonly string[]
-  /** Arguments of python3, and what it reads before the frames begin. */
+  /** Returns the arguments of python3, and what it reads before the frames. */
   start(sandbox: SandboxWords): { args: string[]; preamble: Buffer }
-  /** What a process that forks sandboxes reads first; each gets this system call filter. */
+  /** Returns what a fork server reads first; each of its sandboxes gets this system call filter. */
   forkServerPreamble(parts: { compiled: Buffer | undefined; filter: Buffer }): Buffer
 }
 
 let loaded: NativeKernel | undefined
 
 /**
- * The kernel, read from disk once. Synchronous: the bridge loads its code meanwhile, and each file would wait for its turn.
- * @throws what node:fs throws, such as when no file descriptor is left; the next call tries again
+ * Loads the kernel from disk once. Synchronous: the bridge loads its code meanwhile, and each asynchronous read would queue behind that.
+ * @throws what node:fs throws, for example if no file descriptor is left; the next call tries again
  */
 export function loadNativeKernel(): NativeKernel {
   loaded ??= load()
@@ -95,8 +95,8 @@ function load(): NativeKernel {
 let forkServer: string | undefined
 
 /**
- * Arguments of python3 for a process that forks so many sandboxes. They need no kernel, which is read while that Python starts.
- * Read once, as the kernel is: another version may be installed meanwhile.
+ * Returns the arguments of python3 for a fork server with `slotCount` slots. They do not depend on the kernel, which is read while that Python
+ * starts. Loaded once, like the kernel: another version may be installed meanwhile.
  * @throws what node:fs throws
  */
 export function forkServerArguments({ id, slotCount }: { id: string; slotCount: number }): string[] {
@@ -104,7 +104,7 @@ export function forkServerArguments({ id, slotCount }: { id: string; slotCount: 
   return ['-I', '-B', '-c', forkServer, `id=${id} slots=${slotCount}`]
 }
 
-/** The program of a sandbox's first process. */
+/** Returns the program of a sandbox's first process. */
 export function firstProcess(): string {
   return programOf(INIT_FILES, 'main()')
 }
@@ -117,7 +117,7 @@ function textOf(file: string): string {
   return readFileSync(path.join(KERNEL_FOLDER, file), 'utf8')
 }
 
-/** Environment of the kernel: nothing of the host's. `threads` keeps numerical libraries from starting one for each CPU of the host. */
+/** Environment of the kernel, with nothing from the host. `threads` keeps numerical libraries from starting one thread per CPU of the host. */
 export function kernelEnvironment(threads: number): Record<string, string> {
   return {
     HOME: '/workspace',
@@ -132,7 +132,7 @@ export function kernelEnvironment(threads: number): Record<string, string> {
   }
 }
 
-/** @throws BridgeError CONFIG_INVALID for a limit that no Python fits in */
+/** @throws BridgeError CONFIG_INVALID for a limit that is too low for Python */
 export function checkMemoryLimit({ memoryBytes }: SandboxLimits): void {
   if (Number.isSafeInteger(memoryBytes) && memoryBytes >= 64 * 2 ** 20) return
   throw new BridgeError('CONFIG_INVALID', `A sandbox needs 64 MiB of memory or more, not ${memoryBytes} bytes.`, {
@@ -140,12 +140,12 @@ export function checkMemoryLimit({ memoryBytes }: SandboxLimits): void {
   })
 }
 
-/** How a native sandbox ended, as far as its first process knows: the codes with a meaning are its own, a cell cannot end the sandbox with one. */
+/** Explains the exit of a native sandbox. Special codes come only from its first process: a cell cannot end the sandbox with one of them. */
 export function explainEnd({ code, signal, stderr }: ProcessEnd): Explained {
   if (code === EXIT_OUT_OF_MEMORY) return { reason: 'out-of-memory', detail: stderr }
   if (code === EXIT_PYTHON_TOO_OLD) return { reason: 'failed-to-start', detail: stderr }
   if (code === EXIT_KILLED_INSIDE) return { reason: 'exited', signal: 'SIGKILL', detail: stderr }
-  // 128 + SIGKILL is how engines pass on that the first process was killed.
+  // Engines report 128 + SIGKILL if the first process was killed.
   if (signal !== null || code === 137) return { reason: 'killed', detail: stderr }
   const crash = exitSignal(code)
   return { reason: 'exited', detail: stderr, ...(crash && { signal: crash }) }

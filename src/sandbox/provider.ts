@@ -1,11 +1,11 @@
-// The one interface for isolation: a started sandbox is a duplex byte stream plus exited, interrupt() and dispose().
-// Providers (pyodide, container, bubblewrap) implement it and never import each other. What the bytes mean is the kernel's business, not theirs.
+// The interface for isolation: a started sandbox is a duplex byte stream plus exited, interrupt() and dispose().
+// Each provider's folder implements it, and providers never import each other. They do not interpret the bytes; the kernel does.
 import type { Readable, Writable } from 'node:stream'
 import type { ProcessUsage } from '../process/process-tree-usage.ts'
 
 export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap' | 'kubernetes'
 
-/** How a sandbox ended. `reason` says why when the provider can know it; `detail` is for the log, and for errors of a sandbox that did not come up. */
+/** How a sandbox ended. `reason` is specific if the provider knows it; `detail` is for the log, and for errors of a sandbox that did not start. */
 export interface SandboxExit {
   reason:
     | 'exited'
@@ -15,21 +15,21 @@ export interface SandboxExit {
     | 'killed'
     | 'failed-to-start'
     | 'engine-gone'
-    // Of a cluster: it took the sandbox off its node, or ended it because of its age; it has no node for another one.
+    // A cluster evicted the sandbox, ended it because of its age, or has no node for another one.
     | 'evicted'
     | 'expired'
     | 'no-room'
-    // It goes on, for the next bridge.
+    // It continues for the next bridge.
     | 'left'
-  /** Exit code of the sandbox's process, or null when a signal ended it. */
+  /** Exit code of the sandbox's process; null if a signal ended it. */
   code: number | null
-  /** What ended the sandbox's process; with the reason `exited`, what ended the kernel in it. */
+  /** The signal that ended the sandbox's process; with the reason `exited`, the one that ended the kernel in it. */
   signal: NodeJS.Signals | null
-  /** The last lines of what the sandbox's process wrote to stderr, at most 4 KiB. Once a cell has run, it may be the cell's: for the log only. */
+  /** The end of the process's stderr, at most 4 KiB. After a cell has run, the cell may have written it: use it only in the log. */
   detail: string
 }
 
-/** A started sandbox. It holds one kernel and is never used for two sessions. */
+/** A started sandbox. It holds one kernel and never serves two sessions. */
 export interface Sandbox {
   readonly id: string
   readonly provider: ProviderName
@@ -37,51 +37,51 @@ export interface Sandbox {
   readonly stdin: Writable
   /** Kernel to bridge. */
   readonly stdout: Readable
-  /** Resolves once, when the sandbox has ended for whatever reason. Never rejects. */
+  /** Resolves once, when the sandbox has ended for any reason. Never rejects. */
   readonly exited: Promise<SandboxExit>
-  /** How long its kernel may take to be ready, where that is longer than usual: a node may have to pull the image first. */
+  /** Timeout for its kernel to become ready, if longer than usual: a node may first have to pull the image. */
   readonly startTimeoutMs?: number
-  /** Raise KeyboardInterrupt in the running cell: byte 0x03 out of band of the frames. Never throws. */
+  /** Raise KeyboardInterrupt in the running cell: sends byte 0x03, outside of any frame. Never throws. */
   interrupt(): void
-  /** What it uses now; undefined where that cannot be known cheaply. Never rejects. */
+  /** Its current resource usage; undefined if that cannot be determined cheaply. Never rejects. */
   usage?(): Promise<ProcessUsage | undefined>
-  /** End the sandbox and everything in it, hard. Idempotent; resolves when nothing of it is left. */
+  /** End the sandbox and everything in it, forcibly. Idempotent; resolves when nothing is left. */
   dispose(): Promise<void>
-  /** There when it can outlive this bridge. */
+  /** Set if it can outlive this bridge. */
   readonly durable?: Durable
 }
 
-/** What a sandbox does besides that can outlive its bridge. docs/protocol.md, "Resuming", has the words that this stands for. */
+/** Operations of a sandbox that can outlive its bridge. docs/protocol.md, "Resuming", describes the messages behind them. */
 export interface Durable {
-  /** What an earlier bridge has left here; missing in a new sandbox. */
+  /** What an earlier bridge left; missing in a new sandbox. */
   readonly left: LeftBehind | undefined
-  /** Where bridges on other machines find it, too; missing where none can. */
+  /** Where bridges on other machines find it; missing if they cannot. */
   readonly place: KeptPlace | undefined
-  /** It is on another machine, and nothing was heard of it since it was interrupted: it cannot be reached. */
+  /** It is on another machine and has been silent since it was interrupted, so it is unreachable. */
   readonly isUnheard: boolean
-  /** From now on it waits for the next bridge when this one ends. @throws what node:fs throws */
+  /** From now on, it waits for the next bridge when this one ends. @throws what node:fs throws */
   keep(session: KeptSession): Promise<void>
-  /** Send what the earlier bridge has not taken on, and go on from there. */
+  /** Resend what the earlier bridge did not acknowledge, and continue from there. */
   resume(): void
-  /** The frame that is sent next runs this cell. */
+  /** Announce the cell that the next frame runs. */
   beginCell(cell: CellMark): void
-  /** The client has all that came until now. */
+  /** The client has received everything so far. */
   release(): void
-  /** Leave it to the next bridge: `exited` resolves with the reason `left`. One that is not kept is ended. */
+  /** Leave it to the next bridge: `exited` resolves with the reason `left`. Ends it instead if it is not kept. */
   leave(): Promise<void>
 }
 
-/** Whose sandbox it is, and what a person is told of it. */
+/** The owner of a sandbox, and details for people. */
 export interface KeptSession {
-  /** Whoever asks for the same gets it. A hash: it may stand for a secret. */
+  /** Identifies the owner: a session with the same value gets the sandbox. A hash, since it may be derived from a secret. */
   owner: string
   client?: string | undefined
   folder?: string | undefined
-  /** Where it is, for whoever has been told. */
+  /** Its location, if the caller knows it. */
   place?: KeptPlace | undefined
 }
 
-/** A pod. */
+/** Identifies a pod. */
 export interface KeptPlace {
   name: string
   uid: string
@@ -91,72 +91,72 @@ export interface CellMark {
   number: number
   /** When it is interrupted, in milliseconds since 1970. */
   deadline: number
-  /** Tells its source from another. */
+  /** Identifies its source. */
   digest: string
 }
 
 export interface LeftBehind extends CellMark {
-  /** Whether its result has reached nobody. */
+  /** Its result was not delivered yet. */
   isPending: boolean
   isRunning: boolean
-  /** Its time was up while no bridge was there. */
+  /** Its time limit passed while no bridge was connected. */
   isLate: boolean
-  /** Of what it printed while no bridge was there: what exceeded the limit. */
+  /** Output dropped because it exceeded the limit while no bridge was connected. */
   droppedBytes: number
   /** Ids of calls that the earlier bridge began and did not answer. */
   openCalls: readonly number[]
 }
 
-/** What an earlier bridge left for a session. */
+/** The result of resuming a session's sandbox. */
 export interface Resumed {
-  /** Missing when there is none, or none that can be had. */
+  /** Missing if there is none, or none that can be used. */
   sandbox?: Sandbox | undefined
-  /** What its user should know. */
+  /** Information for the user. */
   note?: string
 }
 
-/** What every sandbox is held to, whichever provider makes it. */
+/** Limits for every sandbox, whatever its provider. */
 export interface SandboxLimits {
-  /** Hard cap on the memory of the whole sandbox, in bytes. */
+  /** Hard limit for the memory of the whole sandbox, in bytes. */
   memoryBytes: number
 }
 
-/** Another program than a kernel, such as an MCP server, with the isolation of a sandbox. */
+/** A program other than a kernel, such as an MCP server, with the isolation of a sandbox. */
 export interface Program {
-  /** For people who look at what runs. */
+  /** Name for people who look at running programs. */
   name: string
   image: string
-  /** Missing means what the image starts. */
+  /** Missing: the image's own program. */
   command?: string | undefined
-  /** May hold secrets, as the environment may. */
+  /** May contain secrets, like the environment. */
   args: readonly string[]
   environment: Readonly<Record<string, string>>
   folder?: string | undefined
-  /** It reaches the internet. Without it, nothing. */
+  /** Allow the internet. Otherwise it has no network. */
   hasNetwork: boolean
   onStderr: (chunk: Buffer) => void
 }
 
-/** A program that has been started. Its streams can be used at once. */
+/** A started program. Its streams can be used at once. */
 export interface StartedProgram extends Pick<Sandbox, 'stdin' | 'stdout' | 'exited' | 'dispose'> {
-  /** Resolves when it runs and its streams are connected: true; false when it has ended before. Never rejects. */
+  /** Resolves with true when it runs and its streams are connected; with false if it ends first. Never rejects. */
   readonly attached: Promise<boolean>
 }
 
-/** Makes sandboxes of one kind. `start` resolves when its streams are there; readiness is the kernel's first frame. */
+/** Makes sandboxes of one kind. `start` resolves when the streams exist; the kernel's first frame signals readiness. */
 export interface Provider {
   readonly name: ProviderName
-  /** How many may start at once, where that is not up to this machine. */
+  /** Most concurrent starts, if this machine does not determine that. */
   readonly startsAtOnce?: number
-  /** How it starts sandboxes, in words, where there is more than one way. After the first start, it is known. */
+  /** Describes how sandboxes are started, if there are several ways. Known after the first start. */
   readonly startMethod?: string
-  /** Slow one-off work (a snapshot, pulling an image), done ahead of the first start. Idempotent; concurrent calls share one run. */
+  /** Slow one-off work (a snapshot, an image pull) before the first start. Idempotent; concurrent calls share one run. */
   prepare(onProgress?: (message: string) => void): Promise<void>
   start(limits: SandboxLimits): Promise<Sandbox>
-  /** The sandbox that an earlier bridge kept for this session, where sandboxes outlive their bridge. */
+  /** Resume the sandbox that an earlier bridge kept for this session, if sandboxes can outlive their bridge. */
   resume?(session: KeptSession): Promise<Resumed>
-  /** Whether there is one. */
+  /** Tells whether there is one. */
   keeps?(session: KeptSession): Promise<boolean>
-  /** Start a program where sandboxes run, where that is another machine. @throws BridgeError what `start` throws */
+  /** Start a program where sandboxes run, if that is another machine. @throws BridgeError as `start` does */
   startProgram?(program: Program, limits: SandboxLimits): Promise<StartedProgram>
 }

@@ -1,8 +1,8 @@
 // Every system call that Python and its numerical libraries need in a sandbox: name, number on x86_64, number on aarch64. All others fail.
-// The one list behind podman's and docker's seccomp profile and bubblewrap's filter. Left out on purpose, beyond what needs privileges:
+// Both the seccomp profile of podman and docker and bubblewrap's filter use this list. Deliberately omitted, besides what needs privileges:
 // ptrace and process_vm_* (other processes), keyctl, bpf, io_uring, userfaultfd, perf (kernel attack surface), unshare and setns
 // (namespaces), memfd_create (memory outside every limit, and a way around noexec), System V shared memory (the same), execveat,
-// inotify (events that are not read are kernel memory that no limit of a process covers). Pure.
+// inotify (unread events are kernel memory outside a process's limits). Pure.
 
 const TABLE = `
   read:0:63 write:1:64 readv:19:65 writev:20:66 pread64:17:67 pwrite64:18:68 preadv:295:69 pwritev:296:70
@@ -42,10 +42,10 @@ export interface Syscall {
   arm64: number | undefined
 }
 
-/** Allowed whatever their arguments are. */
+/** Allowed with any arguments. */
 export const ALLOWED_SYSCALLS: readonly Syscall[] = parseSyscalls(TABLE)
 
-/** A table of `name:x86_64:aarch64`, with `-` where a call is missing. */
+/** Parses a table of `name:x86_64:aarch64`, with `-` where a call does not exist. */
 export function parseSyscalls(table: string): Syscall[] {
   return table
     .trim()
@@ -56,7 +56,7 @@ export function parseSyscalls(table: string): Syscall[] {
     })
 }
 
-/** What one argument has to be. Only its lower half is looked at: the kernel reads no more of these. */
+/** A test of one argument. Only the lower half is compared: for these arguments, the kernel reads no more. */
 export type ArgumentTest = { argument: number } & (
   | { isOneOf: readonly number[] }
   | { isNoneOf: readonly number[] }
@@ -64,19 +64,19 @@ export type ArgumentTest = { argument: number } & (
   | { hasNotAllOf: number }
 )
 
-/** A call that is allowed when all tests of its arguments pass. */
+/** A call that is allowed if all tests of its arguments pass. */
 export interface RuledSyscall extends Syscall {
   allowedWhen: readonly ArgumentTest[]
-  /** Only where the host does not count a sandbox's memory; elsewhere the call is allowed. */
+  /** Apply the tests only if the host does not count a sandbox's memory; otherwise the call is always allowed. */
   uncountedMemoryOnly?: true
 }
 
-/** The first process, which watches the others: no cell may change what the kernel lets it do. */
+/** The first process, which watches the others: cells must not change its limits. */
 const FIRST_PROCESS = 1
 
 /**
- * What glibc, Python, V8 and numerical libraries ask of prctl: signals at a parent's end, names, no new privileges, timer slack, large pages; on
- * aarch64 vector length, pointer keys and tagged addresses; at last PR_SET_VMA, names for areas of memory. Left out: memory merging, tracers,
+ * The prctl options that glibc, Python, V8 and numerical libraries use: signals at a parent's end, names, no new privileges, timer slack, large pages; on
+ * aarch64 vector length, pointer keys and tagged addresses; and PR_SET_VMA, which names memory areas. Omitted: memory merging, tracers,
  * speculation control, filters.
  */
 const PRCTL_OPTIONS = [
@@ -85,21 +85,21 @@ const PRCTL_OPTIONS = [
 ]
 
 export const RULED_SYSCALLS: readonly RuledSyscall[] = [
-  // Every CLONE_NEW* flag is refused; a process without them is an ordinary fork or thread.
+  // Refuses every CLONE_NEW* flag; without them, clone is an ordinary fork or thread.
   { name: 'clone', x64: 56, arm64: 220, allowedWhen: [{ argument: 0, hasNoneOf: 0x7e_02_00_00 }] },
-  // AF_UNIX, pipes to oneself. Every other family fails, so that nothing hangs on the network being unplugged.
+  // AF_UNIX only, for pipes within a process. Other families fail at once, so that no program hangs on the missing network.
   { name: 'socket', x64: 41, arm64: 198, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
   { name: 'socketpair', x64: 53, arm64: 199, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
-  // TIOCSTI, typing into a terminal.
+  // TIOCSTI injects input into a terminal.
   { name: 'ioctl', x64: 16, arm64: 29, allowedWhen: [{ argument: 1, isNoneOf: [0x54_12] }] },
-  // SO_SNDBUF, with which a socket holds as much as the host allows any socket: that memory belongs to no process.
-  // SO_PASSPIDFD and SO_PEERPIDFD, with which it hands out the process at its other end: the bridge's.
+  // SO_SNDBUF would let a socket hold as much as the host allows: that memory belongs to no process.
+  // SO_PASSPIDFD and SO_PEERPIDFD hand out the process at the other end: the bridge's.
   { name: 'setsockopt', x64: 54, arm64: 208, allowedWhen: [{ argument: 2, isNoneOf: [7, 76] }] },
   { name: 'getsockopt', x64: 55, arm64: 209, allowedWhen: [{ argument: 2, isNoneOf: [77] }] },
   { name: 'prctl', x64: 157, arm64: 167, allowedWhen: [{ argument: 0, isOneOf: PRCTL_OPTIONS }] },
   { name: 'prlimit64', x64: 302, arm64: 261, allowedWhen: [{ argument: 0, isNoneOf: [FIRST_PROCESS] }] },
   { name: 'sched_setaffinity', x64: 203, arm64: 122, allowedWhen: [{ argument: 0, isNoneOf: [FIRST_PROCESS] }] },
-  // One's own priority: process groups and users would include the first process.
+  // Only one's own priority: process groups and users would include the first process.
   {
     name: 'setpriority',
     x64: 141,
@@ -109,7 +109,7 @@ export const RULED_SYSCALLS: readonly RuledSyscall[] = [
       { argument: 1, isOneOf: [0] },
     ],
   },
-  // MAP_SHARED | MAP_ANONYMOUS: memory that stays when nothing shows it any more. A file in /dev/shm is counted.
+  // MAP_SHARED | MAP_ANONYMOUS: memory that remains after it is unmapped everywhere. Files in /dev/shm are counted.
   {
     name: 'mmap',
     x64: 9,
@@ -119,7 +119,7 @@ export const RULED_SYSCALLS: readonly RuledSyscall[] = [
   },
 ]
 
-/** Hides its flags from filters. It seems not to exist (ENOSYS), and libc falls back to clone. */
+/** Filters cannot read its flags. Returns ENOSYS, and libc falls back to clone. */
 export const MISSING_SYSCALL: Syscall = { name: 'clone3', x64: 435, arm64: 435 }
 
 export const EPERM = 1

@@ -1,5 +1,5 @@
-// The filter is run here by a small interpreter of classic BPF, so that what it decides is tested and not how it is written.
-// That the kernel reads it the same way is tested by the attacks.
+// A small interpreter of classic BPF runs the filter, so that its decisions are tested rather than its form.
+// The attack tests verify that the kernel interprets it in the same way.
 import { describe, expect, it } from 'vitest'
 import { ALLOWED_SYSCALLS, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
 import { seccompFilter } from './seccomp-filter.ts'

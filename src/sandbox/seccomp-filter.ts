@@ -1,5 +1,5 @@
-// Our list of system calls as the program that bubblewrap hands to the kernel (classic BPF, 8 bytes an instruction). Pure.
-// Two things make a filter wrong silently: the 32-bit calls that a 64-bit process can make, and arguments of which only the lower half is compared.
+// Compiles our list of system calls to the program that bubblewrap passes to the kernel (classic BPF, 8 bytes per instruction). Pure.
+// Two mistakes would go unnoticed: 32-bit calls of a 64-bit process, and comparing only the lower half of an argument.
 import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
 import type { ArgumentTest, RuledSyscall, Syscall } from './python-syscalls.ts'
 
@@ -9,7 +9,7 @@ export type FilterArch = 'x64' | 'arm64'
 const AUDIT_ARCH: Record<FilterArch, number> = { x64: 0xc0_00_00_3e, arm64: 0xc0_00_00_b7 }
 const X32_SYSCALL_BIT = 0x40_00_00_00
 
-// linux/seccomp.h: offsets in struct seccomp_data, and what a filter returns.
+// linux/seccomp.h: offsets in struct seccomp_data, and return values of a filter.
 const NUMBER_AT = 0
 const ARCH_AT = 4
 const argumentAt = (index: number) => 16 + 8 * index
@@ -29,8 +29,8 @@ const RETURN = 0x06
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number]
 
 /**
- * The filter for bubblewrap's --seccomp on this architecture (as `process.arch` names it). `countedMemory` tells whether the host counts all of the
- * sandbox's memory; else what cannot be counted from inside is refused as well.
+ * The filter for bubblewrap's --seccomp on this architecture (named as in `process.arch`). `countedMemory` tells whether the host counts all memory
+ * of the sandbox. If not, the filter also refuses memory that cannot be counted from inside.
  */
 export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer {
   return assemble([
@@ -43,7 +43,7 @@ export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer 
   ])
 }
 
-/** A filter that refuses these calls, and ruled ones unless their tests pass; all others are allowed. */
+/** A filter that refuses these calls, and ruled ones unless their tests pass; allows all others. */
 export function refusingFilter(
   arch: FilterArch,
   { refused, ruled: rules }: { refused: readonly Syscall[]; ruled: readonly RuledSyscall[] },
@@ -62,7 +62,7 @@ export function refusingFilter(
   ])
 }
 
-/** Loads the number of the call. What is not of this architecture is killed. */
+/** Loads the number of the call. Kills calls of another architecture. */
 function opening(arch: FilterArch): Instruction[] {
   return [
     [LOAD, 0, 0, ARCH_AT],
@@ -87,7 +87,7 @@ function assemble(program: readonly Instruction[]): Buffer {
 
 type Range = [first: number, last: number]
 
-/** Neighbouring numbers as one range: a third of the comparisons. */
+/** Merges adjacent numbers into ranges: a third of the comparisons. */
 function ranges(syscalls: readonly Syscall[], arch: FilterArch): Range[] {
   const numbers = syscalls
     .map((syscall) => syscall[arch])
@@ -116,7 +116,7 @@ function ruled(syscall: RuledSyscall, arch: FilterArch, countedMemory: boolean):
   return [[JUMP_EQUAL, 0, body.length, syscall[arch]!], ...body]
 }
 
-/** Goes on behind these instructions when the test passes. */
+/** Continues after these instructions if the test passes. */
 function refuseUnless(test: ArgumentTest): Instruction[] {
   const load: Instruction = [LOAD, 0, 0, argumentAt(test.argument)]
   const refuse: Instruction = [RETURN, 0, 0, fail(EPERM)]

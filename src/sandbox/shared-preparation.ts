@@ -1,4 +1,4 @@
-// What a provider has to do once before its first sandbox: find its engine, pull or build an image. All who need it at once wait for the same work.
+// One-off work of a provider before its first sandbox, such as finding its engine or pulling an image. Concurrent callers share one run.
 
 export class SharedPreparation<T> {
   readonly #prepare: (onProgress: (message: string) => void) => Promise<T>
@@ -9,7 +9,7 @@ export class SharedPreparation<T> {
     this.#prepare = prepare
   }
 
-  /** Rejects as the work does; the next need starts it again, since its cause may be gone by then. */
+  /** Rejects as the work does; the next call then starts it again, since the cause may be gone. */
   get(onProgress?: (message: string) => void): Promise<T> {
     if (onProgress) this.#listeners.add(onProgress)
     this.#prepared ??= this.#prepare((message) => {
@@ -21,7 +21,7 @@ export class SharedPreparation<T> {
     return this.#prepared.finally(() => onProgress && this.#listeners.delete(onProgress))
   }
 
-  /** What was found may have changed: the next need starts the work again. */
+  /** The result may be outdated: the next call starts the work again. */
   forget(): void {
     this.#prepared = undefined
   }

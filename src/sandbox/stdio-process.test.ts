@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { StdioProcess } from './stdio-process.ts'
 
-/** As `docker run` does, it waits for its container to be made and then for it to be gone, whatever becomes of its input. */
+/** Like `docker run`, waits until its container is created and then until it is gone, whatever happens to its input. */
 const CLIENT = `
   const { existsSync } = require('node:fs')
   let wasThere = false
@@ -29,7 +29,7 @@ it(
       explain: () => ({ reason: 'exited', detail: '' }),
       remove: () => Promise.resolve(rmSync(container, { force: true })),
     })
-    // What an engine's daemon has begun it carries through, also when its client is gone.
+    // An engine's daemon completes what it has begun, even if its client is gone.
     const made = new Promise<void>((resolve) =>
       setTimeout(() => {
         writeFileSync(container, '')

@@ -1,5 +1,5 @@
-// A sandbox that is a child process with piped stdin and stdout: containers and bubblewrap are nothing else.
-// Owns the process and its end. Knows neither engines nor frames: what an exit means is asked of `explain`.
+// A sandbox that is a child process with piped stdin and stdout, such as a container or bubblewrap.
+// Owns the process and its end. Knows neither engines nor frames: `explain` interprets the exit.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -10,9 +10,9 @@ import { withTimeout } from '../process/wait.ts'
 import { DRAIN_MS, type Explained, LocalSandbox, type ProcessEnd, STDERR_TAIL_BYTES } from './local-sandbox.ts'
 import type { ProviderName, SandboxExit } from './provider.ts'
 
-/** How long a sandbox may take to end by itself after its stdin was closed. */
+/** How long a sandbox may take to end after its stdin was closed. */
 const QUIET_END_MS = 3000
-/** How long removal is tried for, and how often: an engine can only remove what it has finished making. */
+/** How long to retry removal, and the interval: an engine cannot remove what it is still creating. */
 const REMOVE_MS = 15_000
 const REMOVE_AGAIN_MS = 500
 
@@ -22,28 +22,28 @@ export interface StdioProcessOptions {
   command: string
   args: readonly string[]
   env?: NodeJS.ProcessEnv
-  /** Missing means the bridge's own folder. */
+  /** Missing: the bridge's own folder. */
   cwd?: string
-  /** Written to stdin before anything else. */
+  /** Written to stdin first. */
   preamble?: Buffer
   /** Content of descriptors 3, 4, … */
   extraInputs?: readonly Buffer[]
-  /** Give the process one more descriptor, behind these, that is rung for an interrupt. See python/sandbridge_kernel/port_pipe.py. */
+  /** Add a descriptor after these, which is rung for an interrupt. See python/sandbridge_kernel/port_pipe.py. */
   bell?: boolean
   explain: (end: ProcessEnd) => Explained | Promise<Explained>
-  /** Finds the first process of the sandbox, where that is not started by the command. */
+  /** Finds the sandbox's first process, if the command does not start it itself. */
   findPid?: () => Promise<number | undefined>
-  /** Ends the sandbox from outside, for when closing its stdin does not. Without it, the process is killed at once. */
+  /** Ends the sandbox from outside, if closing its stdin does not. Missing: the process is killed at once. */
   remove?: () => Promise<void>
 }
 
 export class StdioProcess extends LocalSandbox {
-  /** Of the program that was started, undefined when that failed. What it starts in turn has others. */
+  /** Id of the started program; undefined if it failed to start. Its own children have other ids. */
   readonly pid: number | undefined
   readonly exited: Promise<SandboxExit>
   readonly #child: ChildProcess
   readonly #remove: (() => Promise<void>) | undefined
-  /** Frames go over a socket of their own: when that has been read to its end. */
+  /** If frames use a separate socket: resolves when it was read to its end. */
   #socketClosed: Promise<void> | undefined
 
   constructor(options: StdioProcessOptions) {
@@ -58,7 +58,7 @@ export class StdioProcess extends LocalSandbox {
       ],
       env: options.env ?? process.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
-      // A process group of its own: Ctrl-C in the bridge's terminal must not reach a kernel, and all of it can be killed at once.
+      // Its own process group: Ctrl-C in the bridge's terminal must not reach a kernel, and the whole group can be killed at once.
       detached: true,
       windowsHide: true,
     })
@@ -73,7 +73,7 @@ export class StdioProcess extends LocalSandbox {
     this.#child = child
     this.#remove = options.remove
     this.pid = child.pid
-    // Writing to a sandbox that is gone is harmless; that it is gone is heard from `exited`.
+    // Writing to a sandbox that is gone is harmless; `exited` reports its end.
     this.stdin.on('error', () => {})
     this.stdout.on('error', () => {})
     extraInputs.forEach((content, index) => {
@@ -100,12 +100,12 @@ export class StdioProcess extends LocalSandbox {
   }
 
   /**
-   * Frames go over this socket, past the process, and its stdin is the bell: what it is started with still comes over that, and its end still
-   * ends the sandbox. For before anybody reads.
+   * Use this socket for frames, and the process's stdin as the bell. The preamble still goes over stdin, and closing stdin still ends
+   * the sandbox. Call it before anyone reads.
    */
   useSocket(socket: Socket): void {
     this.bell = this.stdin
-    // Nothing is to come there; what does is read, so that the process can end.
+    // Nothing is expected on stdout; it is drained, so that the process can end.
     this.stdout.removeAllListeners('readable').resume()
     socket.on('error', () => {})
     this.stdin = socket
@@ -113,7 +113,7 @@ export class StdioProcess extends LocalSandbox {
     this.#socketClosed = new Promise((resolve) => socket.once('close', () => resolve()))
   }
 
-  /** Whether anything comes on stdout. It is left there to be read. */
+  /** Resolves with whether anything arrives on stdout. The data stays there to be read. */
   async speaks(): Promise<boolean> {
     const { stdout } = this
     await new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ export class StdioProcess extends LocalSandbox {
     const { pid } = this.#child
     if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
     try {
-      // The group on POSIX; Windows has none.
+      // The whole group on POSIX; Windows has no groups.
       if (process.platform === 'win32') this.#child.kill('SIGKILL')
       else process.kill(-pid, 'SIGKILL')
     } catch {
@@ -156,7 +156,7 @@ interface Ended {
   spawnError?: string
 }
 
-/** When the process has ended and its output was read, or was given time to be. A process that holds the pipes open delays nothing. */
+/** Resolves when the process has ended and its output was read, or its time is up. A process that keeps the pipes open delays nothing. */
 async function whenEnded(child: ChildProcess): Promise<Ended> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const ended = await new Promise<Ended>((resolve) => {

@@ -1,4 +1,4 @@
-// One run of one cell: collects what it shows, within bounds, and sees that it stops in time.
+// One run of one cell: collects its output within bounds, and enforces its time limit and interrupts.
 import { BridgeError } from '../errors.ts'
 import type { Origin } from '../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
@@ -15,68 +15,68 @@ import { TimeLimit } from '../cell/time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from '../cell/tool-calls.ts'
 import type { UpstreamProgress } from '../cell/upstream-progress.ts'
 
-/** Hears what slow one-off work is done before the first sandbox can start, such as pulling an image. */
+/** Receives messages about slow one-off work before the first sandbox can start, such as pulling an image. */
 export type OnPreparing = (message: string) => void
 
 export interface CellRequest {
   code: string
-  /** Missing for Python. */
+  /** Missing: Python. */
   language?: OtherLanguage | undefined
-  /** It runs outside of the session's count: it has no number, observers do not see it, and notices of the session wait for the next cell. */
+  /** Run outside the session's count: the cell has no number, observers do not see it, and the session's notices wait for the next cell. */
   aside?: true | undefined
-  /** The user runs it in the session of a conversation, whose next result says so and has what the session has to tell. */
+  /** The user runs this cell in a client's session. The client's next result mentions it and carries the session's notices. */
   guest?: boolean | undefined
   timeoutMs: number
-  /** The same limit, for code that pauses it. */
+  /** The same limit as an object, for code that pauses it. */
   timeLimit?: TimeLimit | undefined
   servers: VisibleServer[]
-  /** Does the client name them? */
+  /** The client named the servers. */
   named?: true | undefined
   onCall: CallHandler
-  /** Hears why a call failed. @returns what its reader is told besides */
+  /** Called when a call fails. @returns more text for the error's hint */
   onCallFailed?: (error: unknown) => string | undefined
-  /** The revision of the files of `/projects`; missing when there are none to be kept. */
+  /** Returns the revision of the files in `/projects`; missing when no files are kept. */
   projects?: (() => string) | undefined
-  /** Why it has to wait for its sandbox. */
+  /** Called with the reason while the cell waits for its sandbox. */
   onPreparing?: OnPreparing | undefined
   onOutput?: ((stream: 'stdout' | 'stderr', text: string) => void) | undefined
   onProgress?: ((progress: ProgressFrame) => void) | undefined
   onToolCall?: ((progress: ToolCallProgress) => void) | undefined
-  /** Servers are asked for progress only where this is there. */
+  /** Servers are asked for progress only if this is set. */
   onUpstreamProgress?: ((progress: UpstreamProgress) => void) | undefined
-  /** Aborted when the result is no longer wanted: the cell is interrupted. */
+  /** Aborted when the result is no longer wanted; interrupts the cell. */
   signal?: AbortSignal | undefined
-  /** Whose cell it is; missing for one that no observer is to see. */
+  /** Whom the cell belongs to; missing hides the cell from observers. */
   origin?: Origin | undefined
   /** The id of the client's run. */
   run?: string | undefined
 }
 
-/** Those of the functions in a request that are there. */
+/** The named callbacks of a request, all present. */
 export type Heard<K extends keyof CellRequest> = { [P in K]-?: NonNullable<CellRequest[P]> }
 
-/** What a kernel is told besides the cell. */
+/** What the kernel gets with the cell. */
 export type CellRunOptions = Pick<
   RunOptions,
   'checkpoint' | 'restore' | 'json' | 'compat' | 'projects' | 'named' | 'lost'
 > & {
   cell: number
-  /** It was begun by an earlier bridge, and is only run to its end. */
+  /** An earlier bridge started this cell; only run it to its end. */
   left?: LeftBehind
 }
 
-/** How long an interrupted cell has to clean up before its sandbox is ended. */
+/** How long an interrupted cell may clean up before the bridge stops its sandbox. */
 const INTERRUPT_GRACE_MS = 2_000
 const IGNORED = `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
 const UNHEARD =
   'Its sandbox does not answer, so the interrupt has to wait. Its variables are kept: the next cell has them once it answers again.'
-/** What is displayed and kept, in number and in characters: a hostile cell could fill the bridge's memory with it. */
+/** Limits on kept displays, in number and in characters: a hostile cell could fill the bridge's memory. */
 const MAX_DISPLAYS = 100
 const MAX_DISPLAY_CHARS = 32 * 1024 * 1024
 
 type Stop = 'timeout' | 'interrupted'
 
-/** One run of one cell: collects its output and sees that it stops in time. */
+/** One run of one cell. Create one per run and call `result` once. */
 export class CellRun {
   readonly #kernel: Kernel
   readonly #request: CellRequest
@@ -186,22 +186,22 @@ export class CellRun {
   #interrupt(stop: Stop): void {
     if (this.#stop) return
     this.#stop = stop
-    // Now: the interrupt ends the calls that are open.
+    // Before the interrupt, which ends the open calls.
     this.#timeInCalls = this.#toolCalls.summary()
     this.#kernel.interrupt()
     this.#killTimer = setTimeout(() => void this.#giveUp(), INTERRUPT_GRACE_MS)
   }
 
-  /** The cell has not stopped. */
+  /** Stops the sandbox of a cell that ignored the interrupt. */
   async #giveUp(): Promise<void> {
     const { durable } = this.#kernel.sandbox
-    // One that only cannot be reached is interrupted in there when the time is up, and the next cell comes back to it.
+    // An unreachable durable sandbox interrupts the cell itself at the time limit. Leave it; the next cell resumes it.
     if (durable?.isUnheard) await durable.leave()
     else await this.#kernel.dispose()
   }
 
   #finished(done: DoneFrame, durationMs: number): CellResult {
-    // A cell that finishes although it was interrupted has caught the KeyboardInterrupt: its limit was reached all the same.
+    // A cell that finishes after an interrupt caught the KeyboardInterrupt. It still reached its limit.
     const result = this.#result(this.#stop ?? done.status, durationMs, done.notes)
     if (done.value && result.status === 'ok') result.value = done.value
     if (done.error) result.error = done.error
@@ -217,7 +217,7 @@ export class CellRun {
     return result
   }
 
-  /** What is known of it in any case. */
+  /** Builds the fields that every result has. */
   #result(status: CellResult['status'], durationMs: number, notes: readonly string[] = []): CellResult {
     return {
       status,
@@ -250,7 +250,7 @@ function describeMalformed(count: number, reason: string): string {
     : `${count} malformed frames came from this sandbox and were dropped, the last one: ${reason}.`
 }
 
-/** One stream of a cell as it reads in the end, in bounded memory. */
+/** One output stream of a cell, as a terminal would finally show it, in bounded memory. */
 class KeptStream {
   readonly #text = new TerminalText()
   #buffer = new OutputBuffer()
@@ -259,11 +259,11 @@ class KeptStream {
     this.#buffer.append(this.#text.push(piece))
   }
 
-  /** Once, when the cell is over. */
+  /** Call once, when the cell has ended. */
   finish(): string {
     this.#buffer.append(this.#text.end())
     const text = this.#buffer.toString()
-    // Megabytes that are no longer needed.
+    // Frees up to several megabytes.
     this.#buffer = new OutputBuffer()
     return text
   }

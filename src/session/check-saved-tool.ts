@@ -1,4 +1,4 @@
-// Finds out whether saved tools load: imports them in a sandbox that no session has touched, and ends that sandbox.
+// Checks that saved tools load, by importing them in a fresh sandbox, which is then disposed of.
 import { BridgeError } from '../errors.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -9,7 +9,7 @@ import type { SavedToolStore } from '../state/saved-tool-store.ts'
 const CHECK_TIMEOUT_MS = 15_000
 const MAX_PROBLEM_CHARS = 2_000
 
-/** @throws BridgeError STATE_REFUSED with what Python said, and what KernelPool.take throws */
+/** @throws BridgeError STATE_REFUSED with Python's error, and what KernelPool.take throws */
 export async function checkSavedTool(
   pool: KernelPool,
   store: SavedToolStore,
@@ -30,8 +30,8 @@ export async function checkSavedTool(
 }
 
 /**
- * What is wrong with each of these tools, by name; undefined for what loads. They share a sandbox, one after the other, as in a session that imports them.
- * Those that there is no time for are left out.
+ * Returns the problem of each tool by name; undefined if it loads. Tools are imported one after the other in one sandbox, as in a session.
+ * Tools left over when the time is up are missing from the map.
  * @throws BridgeError as KernelPool.take does
  */
 export async function findProblems(
@@ -58,7 +58,7 @@ export async function findProblems(
 
 interface Problem {
   text: string
-  /** The sandbox is gone. */
+  /** The sandbox has ended. */
   ended: boolean
 }
 
@@ -86,7 +86,7 @@ async function problemIn(
   }
 }
 
-/** While a tool is loaded it may import other saved tools, and ask for nothing else. */
+/** While it loads, a tool may import other saved tools. Any other call fails. */
 function onlySavedTools(store: SavedToolStore, candidate: SavedToolContent): CallHandler {
   return async ({ method, params }) => {
     const name = method === 'load_saved_tool' && isNamed(params) ? params.name : undefined

@@ -1,31 +1,31 @@
-// The variables of a session as its kernel pickled them, kept to be handed to the kernel after it. The bridge never looks inside: unpickling runs
-// whatever the pickle says, so it happens in a sandbox only.
+// Keeps the pickled variables of a session for its next kernel. The bridge never unpickles them: unpickling executes code from the pickle,
+// so it happens only in a sandbox.
 import * as z from 'zod'
 import { boundedList } from '../protocol/bounded-schema.ts'
 import { firstOf } from '../text/first-of.ts'
 
-/** Of base64: 16 MiB pickled. A sandbox has it in memory several times over while it hands it over. */
+/** In base64 characters: 16 MiB pickled. The sandbox holds several copies while it sends them. */
 const MAX_DATA_CHARS = 23_000_000
 const names = boundedList(z.string().max(200), 1_000)
 
 export const checkpoint = z.object({
   /** Base64. */
   data: z.string().max(MAX_DATA_CHARS),
-  /** The variables in it. */
+  /** Names of the variables in `data`. */
   kept: names,
-  /** Those that could not be pickled, each with the reason. */
+  /** Variables that could not be pickled, each with the reason. */
   lost: names,
 })
 
 export type Checkpoint = z.infer<typeof checkpoint>
 
 const MAX_RESTORES = 3
-/** Variables that are named. */
+/** Most variables that a note names. */
 const MAX_NAMED = 30
 
 export class CheckpointKeeper {
   #latest: Checkpoint | undefined
-  /** How often the latest one was handed out. */
+  /** How often the latest checkpoint was handed out. */
   #restores = 0
 
   keep(latest: Checkpoint): void {
@@ -37,14 +37,14 @@ export class CheckpointKeeper {
     this.#latest = undefined
   }
 
-  /** For a kernel that has just started. One that has been there at several deaths may be their cause, and is given up. */
+  /** Returns the checkpoint for a new kernel. Drops it after MAX_RESTORES kernels died with it, since it may be the cause. */
   take(): string | undefined {
     this.#restores += 1
     if (this.#restores > MAX_RESTORES) this.drop()
     return this.#latest?.data
   }
 
-  /** What becomes of the variables when the kernel ends under a cell, in a sentence or two; undefined when all of them are gone. */
+  /** Says which variables come back after the kernel ended during a cell; undefined when none do. */
   describeRestorable(): string | undefined {
     const carried = this.#carried()
     return (
@@ -53,7 +53,7 @@ export class CheckpointKeeper {
     )
   }
 
-  /** What has become of them when the kernel ended between two cells. The kernel that restores them names those that are back. */
+  /** Says what was lost when the kernel ended between two cells. The kernel that restores the variables names them. */
   describeLost(): string {
     const carried = this.#carried()
     if (!carried) return 'variables of earlier cells are gone.'

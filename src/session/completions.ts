@@ -1,17 +1,17 @@
-// What could stand at the end of some code, as the session's Python knows it. That is run aside from the cells, and leaves no names behind.
+// Completes code with the session's Python. Runs beside the cells and leaves no names in the namespace.
 
 export interface Completions {
   words: string[]
-  /** The end of the code that a word takes the place of. */
+  /** The end of the code that a completion replaces. */
   replaced: string
 }
 
-/** @param code up to where the words are wanted */
+/** @param code up to the position to complete */
 export async function completionsIn(
   run: (code: string) => Promise<{ stdout: string }>,
   code: string,
 ): Promise<Completions> {
-  // JSON writes a text as Python does.
+  // A JSON string is also a valid Python string.
   const complete = `__import__('mcp.runtime', fromlist=['complete']).complete(${JSON.stringify(code)})`
   const { stdout } = await run(`print(__import__('json').dumps(${complete}))`)
   const words: unknown = JSON.parse(stdout)
@@ -20,7 +20,7 @@ export async function completionsIn(
   return { words: Array.isArray(words) ? words.map(String).map(shown) : [], replaced }
 }
 
-/** The sandbox's words are shown where they could steer a terminal. */
+/** Removes control and format characters: the sandbox wrote the words, and they could steer a terminal. */
 function shown(word: string): string {
   return word.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
 }

@@ -1,11 +1,11 @@
-// Cells that the user ran in the session of a conversation: its client is told with its next result, in one sentence and without their output.
+// Counts the cells that the user ran in a client's session. The client's next result mentions them in one sentence, without their output.
 
 export class GuestCells {
   #first: number | undefined
   #last = 0
   #count = 0
 
-  /** @param cell its number; missing for one that never ran */
+  /** @param cell its number; missing for a cell that never ran */
   add(cell: number | undefined): void {
     if (cell === undefined) return
     this.#first ??= cell
@@ -13,7 +13,7 @@ export class GuestCells {
     this.#count += 1
   }
 
-  /** What has not been told; nothing when there is nothing. */
+  /** Returns a note about cells not yet mentioned, if any. */
   tell(): string[] {
     const count = this.#count
     const first = this.#first

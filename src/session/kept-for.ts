@@ -1,15 +1,15 @@
-// Whose a sandbox is that outlives its bridge. The next bridge gives it to whoever is the same.
+// Identifies the owner of a durable sandbox, so that the next bridge gives it back to the same owner.
 import { createHash } from 'node:crypto'
 import type { KeptFor } from './session.ts'
 
-/** Of a client that has a connection: its name, its user and the folder that the bridge runs in. */
+/** The owner is a connected client: its name, its user and the bridge's working folder. */
 export const keptForClient: KeptFor = (origin) => {
   const { client, user } = origin ?? {}
   const folder = process.cwd()
   return { owner: ownerOf('client', user, client ?? '', folder), folder, ...(client !== undefined && { client }) }
 }
 
-/** Of whoever shows the handle of this session. @param place where its sandbox is, where the handle says so */
+/** The owner is anyone who presents this session's handle. @param place location of its sandbox, if the handle has it */
 export function keptForHandle(session: string, user: string | undefined, place?: Place): KeptFor {
   const owner = ownerOf('handle', user, session)
   return (origin) => ({

@@ -1,5 +1,5 @@
-// The output of cells that a bridge keeps, over all of its sessions: in memory up to a bound, and beyond it in a folder of the cache.
-// The oldest text leaves memory first. Files are for their owner only, and end with their session or the bridge.
+// Stores the output of the cells of all sessions: in memory up to a limit, then in files of the cache folder, oldest text first.
+// Only the user can read the files. They are deleted with their session or the bridge.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,22 +7,22 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Log } from '../log.ts'
 import { isRunning } from '../process/process-id.ts'
 
-/** A shorter text stays as it is: compressing it would gain little. */
+/** Shorter texts are stored uncompressed: compression would gain little. */
 const COMPRESSED_FROM_CHARS = 16 * 1024
-/** What a text takes beside its bytes: the objects that stand for it, and its file's name. */
+/** Overhead of a text besides its bytes: its objects and its file name. */
 export const TEXT_OVERHEAD_BYTES = 512
-/** All files together. Beyond it the oldest text is dropped. */
+/** Limit for all files together. Above it, the oldest text is dropped. */
 const DISK_BYTES = 1024 * 1024 * 1024
 
 interface KeptTextsOptions {
   memoryBytes: number
-  /** Where folders of bridges lie; this one's is made when it is needed. */
+  /** Parent of each bridge's folder; this bridge creates its own when it needs it. */
   folder: string
   log?: Log
   diskBytes?: number
 }
 
-/** One text. `length` is what it takes, in bytes, wherever it lies. */
+/** One stored text. `length` is its size in bytes, in memory or on disk. */
 export interface KeptText {
   readonly length: number
   /** @returns undefined when it was dropped */
@@ -94,7 +94,7 @@ export class KeptTexts {
     this.#hasFolder = true
     for (const name of readdirSync(this.#options.folder)) {
       const owner = Number(/^(\d+)-/.exec(name)?.[1])
-      // Left behind by a bridge that was killed.
+      // Left by a bridge that was killed.
       if (owner > 0 && !isRunning(owner))
         rmSync(path.join(this.#options.folder, name), { recursive: true, force: true })
     }
@@ -135,7 +135,7 @@ class Text implements KeptText {
   }
 }
 
-/** Zlib hands out the start of a 16 KiB buffer, and `Buffer.from` a piece of a pool: either would stay in memory as a whole. */
+/** Copies the bytes: zlib returns the start of a 16 KiB buffer and `Buffer.from` a slice of a pool, and either would stay in memory as a whole. */
 function ownCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
@@ -146,7 +146,7 @@ function readOrUndefined(file: string): Buffer | undefined {
   try {
     return readFileSync(file)
   } catch {
-    // Somebody has emptied the cache.
+    // The cache was emptied.
     return undefined
   }
 }

@@ -63,7 +63,7 @@ describe('KernelPool', () => {
     expect(alive()).toBe(1)
     let takenCount = 0
     for (; takenCount < 30; takenCount += 1) {
-      // It may have to wait for a start.
+      // This may wait for a start.
       void pool.take()
       await vi.advanceTimersByTimeAsync(1_000)
     }

@@ -1,4 +1,4 @@
-// Kernels that are started and waiting, so that a new session never waits for a sandbox. Each is handed out once and never comes back.
+// Keeps started kernels waiting, so that a new session need not wait for a sandbox. Each kernel is handed out once and never comes back.
 import { BridgeError, messageOf } from '../errors.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
@@ -10,42 +10,42 @@ import { type QueueOptions, StartQueue } from './start-queue.ts'
 import { warmUp } from './warm-up.ts'
 
 interface KernelPoolOptions {
-  /** Chosen at the first need, because looking for engines takes time. */
+  /** Called at first use, because looking for engines takes time. */
   provider: (onProgress: OnPreparing) => Promise<Provider>
   limits: SandboxLimits
-  /** How many kernels to keep waiting; with two bounds, as many as the sessions that come need. */
+  /** Number of kernels to keep waiting; with two bounds, adapts to how fast sessions take them. */
   size: number | PoolBounds
   log: Log
   events?: EventStream
 }
 
-/** Starting a sandbox takes the machine for a while, which the cell that the last one was taken for should have first. */
+/** Delay before a taken kernel is replaced. Starting a sandbox slows the machine, and the taking cell should run first. */
 const REFILL_AFTER_MS = 100
-/** A waiting kernel that was lost is replaced after this, and after twice as long each time that happens again before one is taken. */
+/** Delay before a lost waiting kernel is replaced. Doubles with each further loss until a kernel is taken. */
 const REFILL_AFTER_LOSS_MS = 1_000
 const MAX_REFILL_AFTER_LOSS_MS = 5 * 60_000
-/** How often a pool that has grown looks whether it is still needed. */
+/** How often a grown pool checks whether it can shrink. */
 const SHRINK_MS = 15_000
 
 export class KernelPool {
   readonly #options: KernelPoolOptions
   readonly #size: PoolSize
-  /** Oldest first; each is ready or will be. */
+  /** Oldest first; each is ready or starting. */
   #waiting: Promise<Kernel>[] = []
   readonly #queue = new StartQueue()
-  /** Those whose kernel is not ready yet. */
+  /** Sandboxes whose kernel is not ready yet. */
   readonly #starting = new Set<Sandbox>()
   #closed = false
-  /** How often in a row a waiting kernel was lost, or its replacement did not start. */
+  /** Consecutive losses: a waiting kernel ended, or its replacement failed to start. */
   #lossCount = 0
   #refill: NodeJS.Timeout | undefined
   #shrinking: NodeJS.Timeout | undefined
-  /** Who waits for a kernel and wants to hear why. */
+  /** Progress listeners of sessions that wait for a kernel. */
   readonly #listeners = new Set<OnPreparing>()
-  /** The latest progress of the preparation, for sessions that join later. */
+  /** The latest progress message, for sessions that join later. */
   #latest: string | undefined
 
-  /** One function for all kernels that are started at once, since they share the work and its messages. */
+  /** One function for all kernels that start together: they share the preparation and its messages. */
   readonly #tell: OnPreparing = (message) => {
     this.#latest = message
     for (const listener of this.#listeners) listener(message)
@@ -57,9 +57,9 @@ export class KernelPool {
     this.#size = new PoolSize(typeof size === 'number' ? { min: size, max: size } : size)
   }
 
-  /** Start kernels ahead of need. A failure is only logged: the session that takes a kernel gets it again, and reports it. */
+  /** Start kernels ahead of need. Only logs a failure: the session that takes the kernel gets the error and reports it. */
   warm(): void {
-    // Where sessions wait for a sandbox, theirs come first; each start that ends asks again.
+    // Sessions that wait for a sandbox come first; each completed start calls this again.
     const target = this.#size.target(performance.now())
     while (!this.#closed && !this.#queue.isBusy && this.#waiting.length < target) {
       this.#waiting.push(this.#startWaiting())
@@ -67,7 +67,7 @@ export class KernelPool {
     this.#shrinkLater()
   }
 
-  /** Ends those that nobody will need, the newest first. Nothing has run in them. */
+  /** Disposes of kernels beyond the target size, newest first. They have run no cells. */
   #shrinkLater(): void {
     if (this.#closed || this.#shrinking || this.#waiting.length <= this.#size.min) return
     this.#shrinking = setTimeout(() => {
@@ -78,7 +78,7 @@ export class KernelPool {
     }, SHRINK_MS).unref()
   }
 
-  /** Tell `listener` what has to be prepared before a kernel can start, until the function that this returns is called. */
+  /** Call `listener` with the preparation needed before a kernel can start, until the returned function is called. */
   onPreparing(listener: OnPreparing): () => void {
     this.#listeners.add(listener)
     if (this.#latest !== undefined) listener(this.#latest)
@@ -86,7 +86,7 @@ export class KernelPool {
   }
 
   /**
-   * A kernel that no session has touched: a waiting one, one about to be ready, or else a new one.
+   * Take a kernel that no session has used: a waiting one, one that is starting, or else a new one.
    * @throws BridgeError SANDBOX_* when none can be started, CANCELLED, SHUTTING_DOWN
    */
   async take(options?: QueueOptions): Promise<Kernel> {
@@ -108,7 +108,7 @@ export class KernelPool {
     return kernel
   }
 
-  /** The kernel that an earlier bridge kept for this session. What speaks against it is a note for its user. */
+  /** Resume the kernel that an earlier bridge kept for this session. If that fails, `note` tells the user why. */
   async resume(session: KeptSession): Promise<{ kernel?: Kernel; note?: string | undefined }> {
     const provider = await this.#prepared()
     const { sandbox, note } = (await provider.resume?.(session)) ?? {}
@@ -122,7 +122,7 @@ export class KernelPool {
     }
   }
 
-  /** Whether an earlier bridge kept one for this session. */
+  /** Tells whether an earlier bridge kept a sandbox for this session. */
   async keeps(session: KeptSession): Promise<boolean> {
     const provider = await this.#prepared()
     return (await provider.keeps?.(session)) ?? false
@@ -156,7 +156,7 @@ export class KernelPool {
       (error: unknown) => {
         forget()
         this.#options.log.warning('A pooled kernel failed to start', { error })
-        // A first kernel that does not start is left to the session that needs it; a replacement is tried again.
+        // Only replacements are retried. A first kernel that fails to start is left to the session that needs it.
         if (this.#lossCount > 0) this.#refillLater()
       },
     )

@@ -1,21 +1,21 @@
-// A cell that an earlier bridge began, as the next one tells of it.
+// Describes a cell that an earlier bridge started, for the result of the next cell.
 import { createHash } from 'node:crypto'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { LeftBehind } from '../sandbox/provider.ts'
 import { count } from '../text/count.ts'
 import type { CellRequest } from './cell-run.ts'
 
-/** Of each text: what a note shows. */
+/** Characters that a note shows of each text. */
 const SHOWN_CHARS = 4_000
 
-/** Tells the source of a cell from another. */
+/** Identifies the source of a cell. */
 export function digestOf({ code, language }: Pick<CellRequest, 'code' | 'language'>): string {
   return createHash('sha256')
     .update(`${language ?? 'python'}\n${code}`)
     .digest('hex')
 }
 
-/** What happened to it while no bridge was there. */
+/** Notes about what happened to the cell while no bridge was connected. */
 export function leftNotes({ number, isLate, droppedBytes }: LeftBehind): string[] {
   return [
     ...(isLate ? [`Cell ${number} reached its time limit while no bridge was there, and was interrupted.`] : []),
@@ -23,7 +23,7 @@ export function leftNotes({ number, isLate, droppedBytes }: LeftBehind): string[
   ]
 }
 
-/** Its result, for the reader of the next cell. */
+/** Describes its result, for the reader of the next cell. */
 export function describeLeft(number: number, ran: CellResult): string {
   const { status, stdout, stderr, value, error, displays } = ran
   const texts = [stdout, stderr, textOf(value?.['text/plain']), error?.traceback ?? '']

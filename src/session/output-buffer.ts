@@ -1,14 +1,14 @@
-// Keeps the head and the tail of a stream of text in bounded memory, however much is printed. As bytes outside of the JavaScript heap:
-// strings that live for a while and then go would make a heap of garbage several times their size.
+// Keeps the head and the tail of a text stream in bounded memory. Stores bytes outside the JavaScript heap:
+// strings that live briefly would leave several times their size in garbage there.
 
-/** How much of the output of one cell is kept, in bytes of UTF-8: half from its start, half from its end. */
+/** How much of one cell's output is kept, in bytes of UTF-8: half from its start, half from its end. */
 export const CELL_OUTPUT_BYTES = 6 * 1024 * 1024
 
 const SCRATCH_BYTES = 64 * 1024
 const FIRST_HEAD_BYTES = 16 * 1024
 
 const encoder = new TextEncoder()
-/** Where pieces are encoded on their way into a ring. */
+/** Buffer for encoding pieces before they enter a ring. */
 const scratch = Buffer.allocUnsafe(SCRATCH_BYTES)
 
 export class OutputBuffer {
@@ -16,9 +16,9 @@ export class OutputBuffer {
   /** Grows up to `#half`. */
   #head = Buffer.alloc(0)
   #headBytes = 0
-  /** A ring, once the head is full. */
+  /** A ring buffer, once the head is full. */
   #tail: Buffer | undefined
-  /** Bytes that ever came to the tail. */
+  /** Total bytes that were ever added to the tail. */
   #tailBytes = 0
 
   constructor(keptBytes = CELL_OUTPUT_BYTES) {
@@ -30,7 +30,7 @@ export class OutputBuffer {
     if (read < text.length) this.#appendToTail(text.slice(read))
   }
 
-  /** Returns how many code units of the text the head has taken, whole characters only. */
+  /** Returns how many code units of the text fitted into the head, whole characters only. */
   #appendToHead(text: string): number {
     // A code unit takes at most three bytes.
     const wanted = Math.min(this.#half, this.#headBytes + text.length * 3)
@@ -72,14 +72,14 @@ export class OutputBuffer {
     const [older, newer] = [tail.subarray(position), tail.subarray(0, position)]
     const start = firstCharacter(Buffer.concat([older.subarray(0, 4), newer.subarray(0, 4)]))
     const dropped = (this.#tailBytes - tail.length + start).toLocaleString('en')
-    // The line is plain ASCII: one other character would double the memory of all of the text.
+    // The line is plain ASCII: one other character would double the memory of the whole text.
     const line = Buffer.from(`\n... ${dropped} bytes are not kept ...\n`)
     const pieces = [older.subarray(start), newer.subarray(Math.max(0, start - older.length))]
     return Buffer.concat([head, line, ...pieces]).toString()
   }
 }
 
-/** Where the first whole character of UTF-8 starts. */
+/** Returns the offset of the first whole UTF-8 character. */
 function firstCharacter(bytes: Buffer): number {
   let start = 0
   while (start < Math.min(4, bytes.length) && (bytes[start]! & 0xc0) === 0x80) start += 1

@@ -1,21 +1,21 @@
-// All that the cells of a session have shown, kept while the session lasts: whole where the model saw a part. Bounded; where the texts lie is the
-// business of the bridge's `KeptTexts`, which bounds those of all sessions together.
+// Keeps the full output of a session's cells while the session lasts, within limits. The bridge's `KeptTexts` stores the texts
+// and bounds all sessions together.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../errors.ts'
 import type { KeptText, KeptTexts } from './kept-text.ts'
 import { CELL_OUTPUT_BYTES, OutputBuffer } from './output-buffer.ts'
 
-/** What one session keeps, compressed. The oldest goes first. */
+/** Limit per session, compressed. The oldest output is dropped first. */
 const SESSION_BYTES = 64 * 1024 * 1024
 /** Short texts, too, take memory for as long as their session lasts. */
 const MAX_TEXTS = 1_000
-/** What one call hands to a cell: as JSON, with all of it escaped, that stays under the longest frame. */
+/** Most characters that one call returns to a cell. As JSON with every character escaped, they still fit one frame. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
 export const OUTPUT_URI_TEMPLATE = 'sandbridge://output/{session}/{cell}'
 
 export class OutputStore {
-  /** Unguessable, since it is all that a reader has to know. */
+  /** Unguessable: anyone who knows it can read the output. */
   readonly sessionId: string = randomUUID()
   readonly #texts: KeptTexts
   readonly #limit: number
@@ -28,7 +28,7 @@ export class OutputStore {
     this.#limit = limit
   }
 
-  /** Keep what a cell has shown. Returns the resource it can be read as, or undefined when there is nothing to keep. */
+  /** Keep a cell's output. @returns the URI of its resource; undefined when the text is empty */
   keep(cell: number, text: string): string | undefined {
     if (text === '') return undefined
     const kept = this.#texts.keep(bounded(text))
@@ -43,7 +43,7 @@ export class OutputStore {
   }
 
   /**
-   * @param cell its number; missing means the last that has shown anything
+   * @param cell its number; missing: the last cell with output
    * @throws BridgeError OUTPUT_UNKNOWN
    */
   read(cell: number | undefined): string {
@@ -60,7 +60,7 @@ export class OutputStore {
     })
   }
 
-  /** A piece of `read` that fits a frame, and where the next starts; undefined at the end. */
+  /** Returns a piece of the output that fits a frame, and the start of the next; undefined at the end. */
   slice(cell: number | undefined, start: number): { text: string; next: number | undefined } {
     const whole = this.read(cell)
     let end = Math.min(start + SLICE_CHARS, whole.length)
@@ -72,7 +72,7 @@ export class OutputStore {
     return OUTPUT_URI_TEMPLATE.replace('{session}', this.sessionId).replace('{cell}', String(cell))
   }
 
-  /** The cell that a URI of this session stands for; undefined for any other URI. */
+  /** Returns the cell of a URI of this session; undefined for any other URI. */
   cellOf(uri: string): number | undefined {
     const [, session, cell] = /^sandbridge:\/\/output\/([\w-]{1,64})\/(\d{1,9})$/.exec(uri) ?? []
     return session === this.sessionId && cell !== undefined ? Number(cell) : undefined

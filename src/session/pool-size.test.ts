@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { PoolSize } from './pool-size.ts'
 
-/** Takes one every `everyMs` for a while; returns the time after the last. */
+/** Takes one kernel every `everyMs` for `forMs`; returns the time after the last. */
 function take(size: PoolSize, everyMs: number, forMs: number, from = 0): number {
   let now = from
   for (; now - from < forMs; now += everyMs) size.taken(now)
@@ -11,7 +11,7 @@ function take(size: PoolSize, everyMs: number, forMs: number, from = 0): number 
 it('a pool keeps twice as many sandboxes as are taken while one starts', () => {
   const size = new PoolSize({ min: 1, max: 100 })
   size.started(3_000)
-  // Two a second, and six of them during a start.
+  // Two kernels a second, so six during one start; twice that wait.
   const now = take(size, 500, 300_000)
   expect(size.target(now)).toBe(12)
 })

@@ -1,22 +1,22 @@
-// How many sandboxes should wait: twice as many as are taken while one is started, within bounds. Nobody then waits for a start at a steady pace, and
-// a quiet bridge keeps few. Pure: it is told the time.
+// Computes how many kernels should wait: twice as many as are taken during one start, within bounds. Sessions that arrive at a steady rate
+// then need not wait for a start, and an idle bridge keeps few. Pure: callers pass the time.
 
 export interface PoolBounds {
   min: number
   max: number
 }
 
-/** What was taken so long ago counts a third of what is taken now. */
+/** Decay time: a kernel taken this long ago counts about a third of one taken now. */
 const MEMORY_MS = 30_000
-/** How much a new measurement of a start counts. */
+/** Weight of a new measurement in the average start time. */
 const WEIGHT = 0.3
-/** Those that come by chance at the same moment find one each. */
+/** Factor for sessions that arrive at the same moment by chance. */
 const SPARE = 2
 
 export class PoolSize {
   readonly min: number
   readonly #max: number
-  /** Each one that was taken, less by how long ago that was. */
+  /** Decayed count of kernels taken. */
   #taken = 0
   #countedAt = 0
   #startMs: number | undefined
@@ -31,7 +31,7 @@ export class PoolSize {
     this.#countedAt = now
   }
 
-  /** One became ready, so long after it was wanted. */
+  /** A kernel became ready `tookMs` after it was wanted. */
   started(tookMs: number): void {
     this.#startMs = this.#startMs === undefined ? tookMs : (1 - WEIGHT) * this.#startMs + WEIGHT * tookMs
   }

@@ -1,6 +1,6 @@
-// What a cell can learn of its session.
+// What a cell can learn about its session.
 
-/** Limits that are held elsewhere. */
+/** Limits that other code enforces. */
 export interface SessionLimits {
   memoryBytes: number
   maxTimeoutSeconds: number
@@ -9,13 +9,13 @@ export interface SessionLimits {
 
 export interface SessionInfo extends Partial<SessionLimits> {
   mode: 'shared' | 'fresh' | 'durable'
-  /** Since the sandbox was given to this session. */
+  /** Since the session got its sandbox. */
   ageSeconds: number
-  /** Cells run in this sandbox, this one included. */
+  /** Cells run in this sandbox, including this one. */
   cellCount: number
   provider: string
   python: string
-  /** Of the running cell. */
+  /** Time limit of the running cell. */
   timeoutSeconds: number
   idleTimeoutSeconds: number
 }

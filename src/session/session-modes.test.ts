@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-// What becomes of a kernel after a cell: kept, given up, or followed by one that is handed its variables.
+// This file verifies what happens to a kernel after a cell: kept, given up, or replaced by one that gets its variables.
 import { describe, expect, it, vi } from 'vitest'
 import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
 import { createLog } from '../log.ts'
@@ -23,7 +23,7 @@ function open(options: { fresh?: boolean; checkpoint?: boolean; idleTimeoutMs?: 
   })
   const texts = new KeptTexts({ memoryBytes: 1024 * 1024, folder: tmpdir() })
   const session = new Session({ pool, texts, log, idleTimeoutMs: 60_000, ...options })
-  /** Run a cell in the sandbox of this number, and end it with `end`. */
+  /** Runs a cell in the sandbox with this index, and ends it with `end`. */
   const run = async (index: number, end: (sandbox: FakeSandbox, cell: unknown) => void) => {
     const result = session.run({ code: 'x', servers: [], timeoutMs: 10_000, onCall: async () => null })
     await vi.waitFor(() => expect(sandboxes.length).toBeGreaterThan(index))

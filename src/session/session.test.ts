@@ -197,7 +197,7 @@ describe('Session', () => {
     const sandbox = await started(sandboxes)
     sandbox.send({ type: 'call', id: 1, cell: 1, method: 'call_tool', params: { server: 'github', tool: 'search' } })
     await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
-    // The kernel lets go of its calls as it is interrupted.
+    // The kernel cancels its calls when it is interrupted.
     sandbox.send({ type: 'cancel', id: 1 }, done(1, { status: 'interrupted' }))
     expect((await run).notes).toEqual([
       expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, still running\.$/),
@@ -295,7 +295,7 @@ describe('a session that waits for its sandbox', () => {
     cancelled.abort()
     finish()
     expect(await first).toMatchObject({ status: 'interrupted', stateLost: false })
-    // The kernel that it waited for is the next one's.
+    // The next cell gets the kernel that the cancelled one waited for.
     const sandbox = sandboxes[0]!
     expect((await sandbox.received('run'))['code']).toBe('next')
     sandbox.send(done(1))

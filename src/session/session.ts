@@ -1,5 +1,5 @@
-// A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
-// and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
+// Binds one conversation to one kernel and its variables. Runs one cell at a time, and reports in results what happened to the session.
+// Does not decide what calls can reach (src/proxy/) or how results look (src/render/).
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Origin } from '../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
@@ -17,68 +17,68 @@ import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
 import type { SessionInfo, SessionLimits } from './session-info.ts'
 
-/** Whose a sandbox is that outlives the bridge, by who runs the first cell. */
+/** Identifies the owner of a durable sandbox, from the origin of the first cell, so that the next bridge gives it to the same owner. */
 export type KeptFor = (origin: Origin | undefined) => KeptSession
 
 interface SessionOptions {
   pool: KernelPool
-  /** Where the output of its cells is kept. */
+  /** Stores the output of its cells. */
   texts: KeptTexts
   log: Log
   events?: EventStream
-  /** A kernel that has run nothing for this long is ended; 0 means never. */
+  /** A kernel that has run nothing for this long is killed; 0: never. */
   idleTimeoutMs: number
-  /** Give each cell a sandbox of its own. */
+  /** Run each cell in its own sandbox. */
   fresh?: boolean
-  /** Whose sandbox it is, where one outlives the bridge. */
+  /** Set when the sandbox can outlive the bridge. */
   kept?: KeptFor | undefined
-  /** Carry variables over to the next kernel when one has to be ended. */
+  /** Carry variables over to the next kernel when one has to be killed. */
   checkpoint?: boolean
-  /** Have values come as JSON, too, where they have that form. */
+  /** Also request values as JSON, where they have a JSON form. */
   json?: boolean
-  /** Give cells the forms of the system this one re-creates. */
+  /** Give cells the API forms of the system that this one re-creates. */
   compat?: boolean
-  /** Limits that are held elsewhere, for `describe`. */
+  /** Limits that other code enforces, for `describe`. */
   limits?: SessionLimits
 }
 
-/** Cells that may wait behind the one that runs. */
+/** Most cells that may wait behind the running one. */
 const MAX_QUEUED = 16
-/** How long the result of a cell that is over may take to come. */
+/** How long to wait for the result of a cell that has already ended. */
 const RESULT_MS = 60_000
 
 export class Session {
-  /** In events. It is not secret, and gives no access. */
+  /** Identifies the session in events. Not secret: it grants no access. */
   readonly id = newId()
   readonly #openedAt = performance.now()
-  /** All that its cells have shown. */
+  /** The full output of its cells. */
   readonly outputs: OutputStore
   readonly #options: SessionOptions
   #kernel: Kernel | undefined
-  /** Cells run so far, in whichever kernel. */
+  /** Cells run so far, in any of its kernels. */
   #cells = 0
   #last: Promise<unknown> = Promise.resolve()
   #queued = 0
-  /** Cells that the user has run beside the client, which has not been told. */
+  /** Cells that the user ran, which the client does not know of yet. */
   readonly #guestCells: GuestCells = new GuestCells()
   #idleTimer: NodeJS.Timeout | undefined
-  /** What is to be told with the cell that runs, or the next one: for the most part, what happened to the variables since the last. */
+  /** Notes for the running or next cell's result: mostly what happened to the variables since the last one. */
   #news: string[] = []
   readonly #toldOnce = new Set<string>()
-  /** Why it is over. */
+  /** Why the session is closed. */
   #closed: string | undefined
   #takenAt = 0
   #running: CellRequest | undefined
   #resetAsked = false
   #hasResumed = false
-  /** Where the sandbox is that it has left. */
+  /** The location of the sandbox that was left. */
   #place: KeptPlace | undefined
-  /** The cell of an earlier bridge whose result has reached nobody. */
+  /** A cell of an earlier bridge whose result was never delivered. */
   #left: LeftBehind | undefined
   readonly #checkpoints = new CheckpointKeeper()
-  /** Why variables of earlier cells are gone, for a kernel that has not been told. */
+  /** Why variables of earlier cells are gone, for the next new kernel. */
   #lost: string | undefined
-  /** Kernels that are done with, on their way out. */
+  /** Resolves when the kernels given up so far are disposed of. */
   #ending: Promise<unknown> = Promise.resolve()
 
   constructor(options: SessionOptions) {
@@ -100,7 +100,7 @@ export class Session {
       throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are already waiting in this session`)
     }
     this.#queued += 1
-    // Also while it waits for its turn: that may be because the cell before it waits for the sandbox.
+    // Also while queued: the cell before it may be waiting for the sandbox.
     const stopHearing = request.onPreparing ? this.#options.pool.onPreparing(request.onPreparing) : () => {}
     const turn = this.#last.then(() => this.#runNow(request, stopHearing))
     this.#last = turn.catch(() => {})
@@ -112,7 +112,7 @@ export class Session {
     }
   }
 
-  /** End the session's kernel. A cell that runs ends as killed. @param why for its reader */
+  /** End the session's kernel. A running cell ends as killed. @param why shown to its reader */
   async close(why = 'The session was closed'): Promise<void> {
     if (this.#closed === undefined) {
       this.#events.emit({ type: 'session.ended', id: this.id, durationMs: performance.now() - this.#openedAt })
@@ -123,7 +123,7 @@ export class Session {
     await Promise.all([this.#kernel?.dispose(), this.#ending])
   }
 
-  /** The same when the bridge ends: what can outlive it is left to the next one. */
+  /** Like `close`, when the bridge ends: leaves a durable sandbox to the next bridge. */
   async leave(why: string): Promise<void> {
     const { durable } = this.#kernel?.sandbox ?? {}
     if (!durable) return this.close(why)
@@ -132,7 +132,7 @@ export class Session {
     await this.close(why)
   }
 
-  /** The client has the results of all cells so far. */
+  /** The client has received the results of all cells so far, so a durable sandbox can drop what it kept for them. */
   delivered(): void {
     if (!this.#running) this.#kernel?.sandbox.durable?.release()
   }
@@ -151,29 +151,29 @@ export class Session {
     }
   }
 
-  /** Whether a cell runs or waits. */
+  /** True if a cell runs or waits. */
   get isBusy(): boolean {
     return this.#queued > 0
   }
 
-  /** Undefined while there is none. */
+  /** Undefined while the session has no sandbox. */
   get sandbox(): Sandbox | undefined {
     return this.#kernel?.sandbox
   }
 
-  /** A note for the running cell's result, unless an earlier one had it. */
+  /** Add a note to the running cell's result, unless an earlier result had it. */
   tellOnce(note: string): void {
     if (this.#toldOnce.has(note)) return
     this.#toldOnce.add(note)
     this.#news.push(note)
   }
 
-  /** Give the next cell a sandbox of its own. The running one keeps what it has to its end. */
+  /** Give the next cell a new sandbox. The running cell keeps its own until it ends. */
   resetAfterCell(): void {
     this.#resetAsked = true
   }
 
-  /** @throws BridgeError PROXY_METHOD_UNKNOWN when this session keeps none */
+  /** @throws BridgeError PROXY_METHOD_UNKNOWN when this session keeps no checkpoints */
   keepCheckpoint(latest: Checkpoint): void {
     if (!this.#options.checkpoint) throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_CHECKPOINT is not set')
     this.#checkpoints.keep(latest)
@@ -224,7 +224,7 @@ export class Session {
     if (result.stateLost) {
       this.#kernel = undefined
       if (!ran.stateLost) this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
-      // The next cell should not have to wait for what can be started now.
+      // Start now, so that the next cell need not wait.
       if (this.#closed === undefined) this.#options.pool.warm()
     } else {
       this.#startIdleTimer(kernel)
@@ -232,14 +232,14 @@ export class Session {
     return result
   }
 
-  /** The cell that an earlier bridge began: its result is told with the next one, and is all there is to tell where that has the same source. */
+  /** Ends a cell that an earlier bridge began. Returns its result if `request` has the same source; otherwise adds it to the next cell's notes. */
   async #finishLeft(kernel: Kernel, left: LeftBehind, request: CellRequest): Promise<CellResult | undefined> {
     const isSame = left.digest === digestOf(request)
     const { maxTimeoutSeconds = Infinity } = this.#options.limits ?? {}
     const restMs = Math.min(left.deadline - Date.now(), maxTimeoutSeconds * 1000)
-    // Of one that is over, only the result has to come.
+    // If the cell has ended, only its result must still arrive.
     const timeoutMs = left.isRunning ? Math.max(1, restMs) : RESULT_MS
-    // No observer is told: the one that saw it begin is gone.
+    // Without an origin, so that no observer is told: the one that saw the cell start is gone.
     const { timeLimit: _, origin: __, ...rest } = request
     this.#running = request
     const ran = await new CellRun(kernel, { ...rest, timeoutMs }, { cell: left.number, left }).result()
@@ -261,7 +261,7 @@ export class Session {
     kernel.sandbox.durable?.beginCell({ number: this.#cells + 1, deadline, digest: digestOf(request) })
   }
 
-  /** A cell's result with what has become of the session: the only place that adds to it. */
+  /** Adds the session's notes to a cell's result. No other code does. */
   #withNews(ran: CellResult, { guest: isGuest, aside: isAside }: CellRequest): CellResult {
     const isReset = this.#resetAsked
     const isLast = this.#options.fresh === true || isReset
@@ -281,7 +281,7 @@ export class Session {
       ...ran.notes,
       ...own,
     ]
-    // What became of the session is told to its client as well, with its own next cell.
+    // The client learns of this with its own next cell.
     if (isGuest) {
       this.#guestCells.add(ran.cell)
       this.#news.push(...own, ...(ran.stateLost && own.length === 0 ? [GUEST_LOST] : []))
@@ -296,7 +296,7 @@ export class Session {
     return { ...ran, notes, stateLost: ran.stateLost || isLast, ...(carriedOver && { carriedOver }) }
   }
 
-  /** What a kernel is told besides the cell. */
+  /** The checkpoint options for a run. */
   #carriedOver(kernel: Kernel): Pick<RunOptions, 'checkpoint' | 'restore'> {
     if (!this.#options.checkpoint) return {}
     const restore = kernel.cellCount === 0 ? this.#checkpoints.take() : undefined
@@ -320,7 +320,7 @@ export class Session {
     return kernel
   }
 
-  /** What an earlier bridge kept for this session, once; again when another bridge has had it since. */
+  /** Resumes what an earlier bridge kept for this session: once, and again after another bridge had the sandbox. */
   async #resume(session: KeptSession): Promise<Kernel | undefined> {
     if (this.#hasResumed) return undefined
     const { kernel, note } = await this.#options.pool.resume(session)
@@ -333,13 +333,13 @@ export class Session {
     return kernel
   }
 
-  /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
+  /** Reports a kernel that ended between two cells with the next cell. If it ended during a cell, that cell's result reports it. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
     const log = this.#running?.origin?.log ?? this.#options.log
     if (exit.reason !== 'disposed' && exit.reason !== 'left') log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
-    // It goes on, perhaps with another bridge.
+    // The sandbox goes on, perhaps with another bridge.
     if (exit.reason === 'left') {
       this.#hasResumed = false
       this.#place = kernel.sandbox.durable?.place
@@ -383,7 +383,7 @@ function isOver(): BridgeError {
   return new BridgeError('SHUTTING_DOWN', 'The session is closed')
 }
 
-/** The result of a cell that was cancelled while it waited for its turn, or for its sandbox. */
+/** The result of a cell that was cancelled while it waited for its turn or its sandbox. */
 function neverRun({ timeoutMs }: CellRequest): CellResult {
   return {
     status: 'interrupted',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { StartQueue } from './start-queue.ts'
 
-/** Starts that end when they are told to. */
+/** Starts that complete when the test says so. */
 function startsOf(queue: StartQueue) {
   const begun: string[] = []
   const finish = new Map<string, () => void>()

@@ -1,5 +1,5 @@
-// Starts sandboxes in the order in which they were asked for, only as many at once as the machine can start without slowing all of them down.
-// A waiting start is told its place and, once a start has been timed, about how long it will take.
+// Starts sandboxes first come first served, and only as many at once as the machine can start without slowing all of them down.
+// Each waiting start is told its place and, once a start was timed, about how long it will take.
 import { availableParallelism } from 'node:os'
 import { BridgeError } from '../errors.ts'
 
@@ -10,12 +10,12 @@ interface Waiting {
 }
 
 export interface QueueOptions {
-  /** Leave the queue. A start that has begun goes on. */
+  /** Leaves the queue when aborted. A start that has begun goes on. */
   signal?: AbortSignal | undefined
   onPlace?: ((message: string) => void) | undefined
 }
 
-/** How much a new measurement counts in the average. */
+/** Weight of a new measurement in the average start time. */
 const WEIGHT = 0.3
 
 export class StartQueue {
@@ -28,11 +28,11 @@ export class StartQueue {
     this.#parallel = parallel
   }
 
-  /** Begin so many at once from now on: what starts elsewhere does not slow this machine down. */
+  /** Set how many starts may run at once, for sandboxes that start elsewhere and do not slow this machine down. */
   allow(parallel: number): void {
     if (parallel === this.#parallel) return
     this.#parallel = parallel
-    // Each takes the place of one that is about to count itself as running.
+    // Each of these will increment `#running` itself.
     for (const { begin } of this.#waiting.splice(0, Math.max(0, parallel - this.#running))) begin()
   }
 
@@ -57,7 +57,7 @@ export class StartQueue {
     }
   }
 
-  /** Waiting starts are refused. */
+  /** Reject all waiting starts. */
   close(): void {
     for (const { fail } of this.#waiting) fail(new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down'))
     this.#waiting = []

@@ -1,4 +1,4 @@
-// Cells that come to nothing, run in a kernel that waits for its session: the first real one does not pay for what the kernel and we do at a first time.
+// Runs small cells in a waiting kernel, so that a session's first cell does not pay for first-time work in the kernel and the bridge.
 import { BridgeError } from '../errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { renderResult, withParts } from '../render/render-result.ts'
@@ -7,7 +7,7 @@ import { CellRun } from './cell-run.ts'
 const CELLS = ['0', 'print(0)', "await __import__('asyncio').sleep(0)", '0/0']
 const TIMEOUT_MS = 30_000
 
-/** @throws BridgeError KERNEL_DIED, also when it takes too long */
+/** @throws BridgeError KERNEL_DIED, also on timeout */
 export async function warmUp(kernel: Kernel, timeoutMs = TIMEOUT_MS): Promise<void> {
   for (const code of CELLS) {
     const request = { code, timeoutMs, servers: [], onCall: () => Promise.resolve(null) }

@@ -197,6 +197,6 @@ it('an artifact address names an artifact, or is refused', () => {
     'sandbridge://artifact/a/0',
   ])
     expect(parseArtifactUri(uri)).toBeUndefined()
-  // It is decoded to a name that the store then refuses.
+  // It decodes to a name that the store then refuses.
   expect(parseArtifactUri('sandbridge://artifact/..%2f..')).toEqual({ name: '../..' })
 })

@@ -1,5 +1,5 @@
-// Files that cells keep beyond their session, in versions. Bounded in number and size, because the sandbox chooses both; nothing is ever
-// overwritten or dropped to make room.
+// Stores files that cells keep beyond their session, in versions. Limited in number and size, because the sandbox chooses both.
+// Never overwrites or drops a version to make room.
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
@@ -17,7 +17,7 @@ export interface ArtifactLimits {
 }
 
 const MIB = 1 << 20
-/** Base64 makes a third more of it, and a frame holds 64 MiB. */
+/** Base64 adds a third to the size, and a frame holds 64 MiB. */
 export const ARTIFACT_LIMITS: ArtifactLimits = { artifactBytes: 40 * MIB, totalBytes: 1024 * MIB, versionCount: 1_000 }
 
 const record = z.object({
@@ -31,7 +31,7 @@ const record = z.object({
 /** One version of an artifact. */
 export interface Artifact extends z.infer<typeof record> {
   version: number
-  /** Of the resource that holds it. */
+  /** URI of its resource. */
   uri: string
 }
 
@@ -41,7 +41,7 @@ const DATA = 'data'
 export class ArtifactStore {
   readonly #versions: Versions
   readonly #limits: ArtifactLimits
-  /** Saving one after the other keeps a cell that saves many at once within the limits. */
+  /** Saves run one after the other, so that a cell that saves many at once stays within the limits. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(store: Store, limits: ArtifactLimits = ARTIFACT_LIMITS) {
@@ -50,7 +50,7 @@ export class ArtifactStore {
   }
 
   /**
-   * Keep a version. The same bytes as the newest version are that version.
+   * Save a version. Returns the newest version if it has the same bytes.
    * @throws BridgeError STATE_REFUSED for a bad name or a full quota, STATE_UNWRITABLE
    */
   save(name: string, data: Uint8Array): Promise<Artifact> {
@@ -59,7 +59,7 @@ export class ArtifactStore {
     return saving
   }
 
-  /** Every version of every artifact, by name, oldest first. What is damaged is left out. */
+  /** Every version of every artifact, by name, oldest first. Skips damaged ones. */
   async versions(): Promise<Artifact[]> {
     return (await this.#versions.readEach(RECORD)).flatMap(parsed)
   }
@@ -86,7 +86,7 @@ export class ArtifactStore {
     throw new BridgeError('STATE_NOT_FOUND', `Unknown ${wanted}`, { hint })
   }
 
-  /** A version and its bytes, or some of them. @throws BridgeError as `find` does */
+  /** A version and its bytes, or a piece of them. @throws BridgeError as `find` does */
   async read(name: string, version?: number, piece?: Piece): Promise<{ artifact: Artifact; data: Buffer }> {
     const artifact = await this.find(name, version)
     return { artifact, data: await this.#versions.read(artifact.name, artifact.version, DATA, piece) }
@@ -145,12 +145,12 @@ function parsed({ name, version, data }: VersionFile): Artifact[] {
 
 const URI = /^sandbridge:\/\/artifact\/([^/?#]+)(?:\/([1-9]\d{0,8}))?$/
 
-/** The address of an artifact as an MCP resource; without a version, of whatever is the newest. */
+/** Returns an artifact's resource URI; without a version, that of the newest. */
 export function artifactUri(name: string, version?: number): string {
   return `sandbridge://artifact/${encodeURIComponent(name)}${version === undefined ? '' : `/${version}`}`
 }
 
-/** The artifact that an address names; undefined for another address. */
+/** Parses an artifact's URI; undefined for any other URI. */
 export function parseArtifactUri(uri: string): { name: string; version?: number } | undefined {
   const [, name, version] = URI.exec(uri) ?? []
   if (name === undefined) return undefined

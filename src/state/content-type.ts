@@ -1,4 +1,4 @@
-// What kind of content a file holds: its name says, unless the bytes say otherwise. Pure.
+// Determines a file's content type from its name, unless its bytes contradict it. Pure.
 import { isUtf8 } from 'node:buffer'
 import { parseJson } from '../text/json.ts'
 
@@ -40,7 +40,7 @@ const BY_EXTENSION = new Map(
   }),
 )
 
-/** How files of a type begin, as Latin-1; what comes at which offset. */
+/** First bytes of each type as Latin-1, with their offsets. */
 const SIGNATURES: [type: string, ...parts: [offset: number, text: string][]][] = [
   ['image/png', [0, '\u0089PNG\r\n\u001a\n']],
   ['image/jpeg', [0, '\u00ff\u00d8\u00ff']],
@@ -55,7 +55,7 @@ const SIGNATURES: [type: string, ...parts: [offset: number, text: string][]][] =
 
 const MAX_PARSED_BYTES = 1 << 20
 
-/** A MIME type. A name that promises an image or text which the bytes are not is not believed. */
+/** Returns a MIME type. Ignores an image or text extension that the bytes contradict. */
 export function contentTypeOf(name: string, data: Uint8Array): string {
   const named = BY_EXTENSION.get(/\.([^.]+)$/.exec(name.toLowerCase())?.[1] ?? '')
   const start = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString('latin1')

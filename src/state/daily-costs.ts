@@ -1,18 +1,18 @@
-// What conversations cost, in tokens, day by day: one small document of all bridges of a user. It holds numbers only.
+// Tokens that conversations cost per day: one small document shared by all bridges of a user. Holds only numbers.
 import { JsonRecord } from '../storage/json-record.ts'
 import type { Store } from '../storage/store.ts'
 import { isRecord } from '../text/json.ts'
 
 export interface DayCost {
-  /** Of clients, that ran a cell on that day. */
+  /** Conversations of clients that ran a cell on that day. */
   conversations: number
-  /** In what they got. */
+  /** Tokens in results. */
   returned: number
-  /** In the definitions of all tools, once for each conversation. */
+  /** Tokens in the definitions of all tools, counted once per conversation. */
   listed: number
 }
 
-/** By day, as `2026-11-22` (UTC). */
+/** By day (UTC), such as `2026-11-22`. */
 export type DailyCosts = Map<string, DayCost>
 
 const MAX_DAYS = 400
@@ -21,7 +21,7 @@ export function readDailyCosts(store: Store): Promise<DailyCosts> {
   return recordIn(store).read()
 }
 
-/** @throws BridgeError when they cannot be written */
+/** @throws BridgeError if they cannot be written */
 export async function addDailyCosts(store: Store, more: DailyCosts): Promise<void> {
   await recordIn(store).update((days) => {
     for (const [day, cost] of more) addCost(days, day, cost)
@@ -45,7 +45,7 @@ function recordIn(store: Store): JsonRecord<DailyCosts> {
     empty: () => new Map(),
     parse: parseDays,
     serialize: (days) => Object.fromEntries(days),
-    // Wrong numbers must not keep anybody from working.
+    // Damaged statistics must not stop the bridge.
     damaged: 'empty',
   })
 }

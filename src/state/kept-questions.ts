@@ -1,5 +1,5 @@
-// Questions about calls whose client cannot ask: kept in a private folder until `sandbridge approve` or the page answers them. An answer is for the
-// bridge and the session that asked, for the text that was shown, in time, and once.
+// Questions about calls for clients that cannot ask: kept in a private folder until `sandbridge approve` or the page answers them. An answer is valid
+// once, before the timeout, for the bridge and session that asked, and for the text that was shown.
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -9,21 +9,21 @@ import { makePrivateFolder } from '../storage/private-folder.ts'
 import { replaceFile } from '../storage/replace-file.ts'
 import { isRecord, parseJson } from '../text/json.ts'
 
-/** A question as its file holds it. */
+/** A question as stored in its file. */
 export interface KeptQuestion {
   id: string
   text: string
-  /** Of the bridge that waits for the answer. */
+  /** Process id of the bridge that waits for the answer. */
   pid: number
-  /** Another one each time that the same question is asked. */
+  /** New each time the question is asked. */
   asking: string
-  /** When it is too late to answer, in milliseconds since 1970. The bridge itself goes by a clock that cannot be set. */
+  /** Deadline in milliseconds since 1970, for readers of the file. The bridge itself uses a monotonic clock. */
   until: number
   answer?: string
 }
 
 interface Asked extends KeptQuestion {
-  /** By a clock that cannot be set. */
+  /** When it was asked, on the monotonic clock. */
   at: number
 }
 
@@ -41,14 +41,14 @@ export class KeptQuestions {
     this.#timeoutMs = timeoutMs
   }
 
-  /** What a question of a session about exactly these calls is known by. */
+  /** Returns the id of a session's question about exactly these calls. */
   idOf(session: object, calls: string): string {
     const secret = this.#sessions.get(session) ?? randomUUID()
     this.#sessions.set(session, secret)
     return createHash('sha256').update(`${secret}\n${calls}`).digest('hex').slice(0, 16)
   }
 
-  /** The answer to a question that was kept before. It is used up with this. */
+  /** Returns the answer to a kept question and deletes the question; undefined while there is no answer, or if it came too late. */
   async take(id: string): Promise<string | undefined> {
     const asked = this.#asked.get(id)
     if (asked === undefined) return undefined
@@ -62,7 +62,7 @@ export class KeptQuestions {
     return counts && isOurs ? kept.answer : undefined
   }
 
-  /** @returns undefined when too many are kept */
+  /** @returns undefined when too many questions are open */
   async keep(id: string, text: string): Promise<KeptQuestion | undefined> {
     const known = this.#asked.get(id)
     if (known) return known
@@ -70,7 +70,7 @@ export class KeptQuestions {
     if (this.#asked.size >= MAX_KEPT) return undefined
     const until = Date.now() + this.#timeoutMs
     const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until }
-    // Counted before it is written: others are kept meanwhile.
+    // Count it before the write: other questions may be kept meanwhile.
     this.#asked.set(id, { ...question, at: performance.now() })
     try {
       await makePrivateFolder(this.#folder)
@@ -82,7 +82,7 @@ export class KeptQuestions {
     return question
   }
 
-  /** Waits for the answer to a question that is kept. @returns undefined when none comes in time, or it is given up */
+  /** Wait for the answer to a kept question. @returns undefined on timeout, or if the question is withdrawn */
   async answerTo(id: string, signal: AbortSignal): Promise<string | undefined> {
     while (this.#asked.has(id) && !signal.aborted) {
       const answer = await this.take(id)
@@ -92,7 +92,7 @@ export class KeptQuestions {
     return undefined
   }
 
-  /** The answer to this question is no longer needed. */
+  /** The answer is no longer needed. */
   async withdraw(id: string): Promise<void> {
     if (this.#asked.delete(id)) await rm(this.#fileOf(id), { force: true })
   }
@@ -106,7 +106,7 @@ export class KeptQuestions {
   }
 }
 
-/** The questions that all running bridges wait for. Those of others are removed. */
+/** Returns open questions of all running bridges. Removes those of bridges that have ended. */
 export async function listQuestions(stateDir: string): Promise<KeptQuestion[]> {
   const folder = questionsFolder(stateDir)
   const names = await readdir(folder).catch((): string[] => [])
@@ -119,7 +119,7 @@ export async function listQuestions(stateDir: string): Promise<KeptQuestion[]> {
   return found.filter(isOpen)
 }
 
-/** @param shown as the user has read it. @returns whether exactly this still waited for an answer */
+/** @param shown the question as the user read it @returns false if it no longer waits for an answer, or has changed */
 export async function answerQuestion(
   stateDir: string,
   shown: Pick<KeptQuestion, 'id' | 'asking' | 'text'>,

@@ -1,4 +1,4 @@
-// This file verifies that a tool which stops loading is noticed, and that nothing is loaded again as long as nothing has changed.
+// This file verifies that a tool that stops loading is detected, and that tools are not loaded again while nothing changes.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,7 +12,7 @@ import { FileStore } from '../storage/file-store.ts'
 
 let folder: string
 let store: SavedToolStore
-/** The names that were loaded, for each time that something was. */
+/** Names of the loaded tools, for each time that tools were loaded. */
 let looks: string[][]
 let failing: Set<string>
 const warnings: string[] = []

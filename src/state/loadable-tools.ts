@@ -1,5 +1,5 @@
-// Which saved tools can still be imported. Each was loaded before it was kept; but packages go, helpers are deleted, files are copied from elsewhere.
-// What has loaded once is remembered, in a file of hashes, for as long as nothing changes that it depends on; what has not is tried again by the next bridge.
+// Determines which saved tools still load: packages may be removed, helper tools deleted, files copied from elsewhere. Remembers tools that loaded,
+// in a file of hashes, until something they depend on changes. The next bridge retries those that did not load.
 import { createHash } from 'node:crypto'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -7,15 +7,15 @@ import type { SavedTool, SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 
-/** The most hashes that are kept: those of a few environments. */
+/** Most hashes kept: enough for a few environments. */
 const MAX_KEPT = 5_000
 
 export interface LoadableToolsOptions {
   store: SavedToolStore
-  /** What the sandboxes are made of: anything that decides what can be imported. */
+  /** Everything about the sandboxes that affects imports. */
   environment: unknown
   file: string
-  /** What is wrong with each that does not load, by name; those that there was no time for are left out. @throws BridgeError SANDBOX_* */
+  /** Returns the problem of each tool by name; tools left over when the time is up are missing. @throws BridgeError SANDBOX_* */
   findProblems: (tools: SavedTool[]) => Promise<Map<string, string | undefined>>
   log: Log
 }
@@ -23,7 +23,7 @@ export interface LoadableToolsOptions {
 export class LoadableTools {
   readonly #options: LoadableToolsOptions
   readonly #record: JsonRecord<string[]>
-  /** By hash: what is wrong with it, undefined for what loads. */
+  /** Problem by hash; undefined for a tool that loads. */
   readonly #known = new Map<string, string | undefined>()
   #loaded: Promise<void> | undefined
   #last: Promise<unknown> = Promise.resolve()
@@ -38,14 +38,14 @@ export class LoadableTools {
     })
   }
 
-  /** The newest version of every tool that can be imported, and what is wrong with the others. Starts a sandbox only for tools that nothing is known of. */
+  /** Returns the newest version of every tool that loads, and the problems of the others. Starts a sandbox only for tools of unknown state. */
   list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
     const listing = this.#last.then(() => this.#list())
     this.#last = listing.catch(() => {})
     return listing
   }
 
-  /** It has just been loaded in a fresh sandbox. */
+  /** Record that a tool has just loaded in a fresh sandbox. */
   async remember(content: SavedToolContent): Promise<void> {
     const { tools } = await this.#options.store.list()
     await this.#learn(new Map([[this.#hash(content, byName(tools)), undefined]]))
@@ -75,10 +75,10 @@ export class LoadableTools {
     return { tools: tools.filter((tool) => problemOf(tool) === undefined), broken: [...broken, ...unloadable] }
   }
 
-  /** Of all that decides whether a tool loads, the saved tools that it imports included. */
+  /** Hashes everything that decides whether a tool loads, including saved tools that it imports. */
   #hash(tool: SavedToolContent, others: ReadonlyMap<string, SavedTool>): string {
     const reached = new Map<string, SavedToolContent>([[tool.name, tool]])
-    // What is added on the way is looked at, too.
+    // The loop also visits entries that are added on the way.
     for (const { imports } of reached.values()) {
       const names = new Set(imports.join(' ').match(/\w+/g))
       for (const other of others.values()) {
@@ -94,7 +94,7 @@ export class LoadableTools {
   async #learn(verdicts: Map<string, string | undefined>): Promise<void> {
     for (const [hash, problem] of verdicts) this.#known.set(hash, problem)
     const loadable = [...this.#known].flatMap(([hash, problem]) => (problem === undefined ? [hash] : []))
-    // A file that cannot be written costs the next bridge a look.
+    // If the file cannot be written, the next bridge must check again.
     await this.#record.update((hashes) => void hashes.splice(0, Infinity, ...loadable.slice(-MAX_KEPT))).catch(() => {})
   }
 

@@ -1,5 +1,5 @@
-// Small values that cells keep for the user, by key. Bounded in number and size, because the sandbox chooses both. One document, since all of it
-// is small.
+// Stores small values that cells keep for the user, by key. Limited in number and size, because the sandbox chooses both. One document holds
+// everything, since it is small.
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { JsonRecord } from '../storage/json-record.ts'
@@ -8,7 +8,7 @@ import { withoutUndefined } from '../text/json.ts'
 
 export interface MemoryLimits {
   keyChars: number
-  /** Of one memory: its value as JSON, and its metadata. */
+  /** Limit per memory: its value as JSON, and its metadata. */
   memoryBytes: number
   totalBytes: number
   count: number
@@ -23,7 +23,7 @@ const MEMORY_LIMITS: MemoryLimits = {
 
 const record = z.object({
   key: z.string(),
-  /** JSON text as Python writes it, which may hold NaN. */
+  /** JSON as Python writes it, which may contain NaN. */
   value: z.string(),
   metadata: z.record(z.string(), z.unknown()).optional(),
   createdAt: z.string(),
@@ -53,8 +53,8 @@ export class MemoryStore {
   }
 
   /**
-   * Keep a value, instead of what was kept under the key.
-   * @param value JSON text as Python writes it; only Python reads it
+   * Save a value, in place of any earlier value of the key.
+   * @param value JSON as Python writes it; only Python reads it
    * @throws BridgeError STATE_REFUSED for a bad key or a full quota; STATE_UNWRITABLE
    */
   async save(key: string, value: string, metadata?: Record<string, unknown>): Promise<MemoryInfo> {
@@ -71,17 +71,17 @@ export class MemoryStore {
     return infoOf(all.at(-1)!)
   }
 
-  /** The value as JSON text; undefined when nothing is kept under the key. */
+  /** Returns the value as JSON; undefined for an unknown key. */
   async load(key: string): Promise<string | undefined> {
     return (await this.#record.read()).find((memory) => memory.key === key)?.value
   }
 
-  /** All memories without their values, the latest last. */
+  /** Returns all memories without their values, the most recently saved last. */
   async list(): Promise<MemoryInfo[]> {
     return (await this.#record.read()).map(infoOf)
   }
 
-  /** @returns whether there was one. @throws BridgeError STATE_UNWRITABLE */
+  /** @returns whether it existed @throws BridgeError STATE_UNWRITABLE */
   async remove(key: string): Promise<boolean> {
     let isRemoved = false
     await this.#record.update((kept) => {

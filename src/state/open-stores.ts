@@ -1,14 +1,14 @@
-// Where the bridge keeps what outlives it: the state folder of this machine, or the PostgreSQL database that several bridges share.
+// Chooses the storage for state that outlives the bridge: this machine's state folder, or the PostgreSQL database that several bridges share.
 import path from 'node:path'
 import { FileStore } from '../storage/file-store.ts'
 import type { Store } from '../storage/store.ts'
 import { userFolder } from './user-folder.ts'
 
-/** Everything that is kept, of all users. */
+/** The stores of all users. */
 export interface Stores {
-  /** What is kept for a user; without a name, for the owner of the bridge. */
+  /** Returns a user's store; without a name, that of the owner of the bridge. */
   of(user: string | undefined): Store
-  /** Other machines may use it as well. */
+  /** True if other machines may use it, too. */
   readonly isShared: boolean
   close(): Promise<void>
 }
@@ -19,11 +19,11 @@ export interface StoresOptions {
   storage: string | undefined
 }
 
-/** @throws BridgeError STATE_UNWRITABLE when the database cannot be used */
+/** @throws BridgeError STATE_UNWRITABLE if the database cannot be used */
 export async function openStores({ stateDir, storage }: StoresOptions): Promise<Stores> {
   if (storage === undefined) return new FileStores(stateDir)
   const { PostgresStores } = await import('../storage/postgres/postgres-stores.ts')
-  // A user's folder has a name that tells users apart; the owner's is the whole state folder.
+  // A user's folder name is unique; the owner has no folder of their own, hence the empty name.
   return PostgresStores.open(storage, (user) => (user === undefined ? '' : path.basename(userFolder('', user))))
 }
 

@@ -1,4 +1,4 @@
-// The files of `/projects` on the host: whatever a sandbox asks for, they stay in their folder and within their limits.
+// This file verifies that files of `/projects` stay in their folder and within their limits, whatever a sandbox requests.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,5 @@
-// The files of `/projects`: <state folder>/.sandbridge/projects, kept for one user and shared by all sessions. Cells work on copies, which the kernel
-// hands over when a cell is over, so that nothing in a sandbox can write here by itself. Bounded in number and size; symbolic links are neither made nor followed.
+// Stores `/projects` in <state folder>/.sandbridge/projects: one user's files, shared by all sessions. Cells work on copies, which the kernel hands
+// over after a cell, so no sandbox writes here itself. Limited in number and size; never creates or follows symbolic links.
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
 import { lstat, mkdir, open, rm } from 'node:fs/promises'
@@ -14,12 +14,12 @@ export interface ProjectLimits {
   totalBytes: number
   /** Files and folders together. */
   entryCount: number
-  /** Folders inside one another. */
+  /** Most levels of folders. */
   depth: number
 }
 
 const MIB = 1 << 20
-/** All of it fits into the 64 MiB that /projects has in a sandbox. */
+/** Everything fits into the 64 MiB that /projects has in a sandbox. */
 export const PROJECT_LIMITS: ProjectLimits = {
   fileBytes: 40 * MIB,
   totalBytes: 48 * MIB,
@@ -29,12 +29,12 @@ export const PROJECT_LIMITS: ProjectLimits = {
 
 const LOOK_AGAIN_MS = 2_000
 
-/** A file or folder, by its path below `/projects`, with `/` on every system. */
+/** A file or folder. `path` is relative to `/projects`, with `/` on every system. */
 export interface ProjectEntry {
   path: string
   isFolder: boolean
   sizeBytes: number
-  /** Is another one when the content is. */
+  /** Changes with the content. */
   stamp: string
   modifiedAt: Date
 }
@@ -45,17 +45,17 @@ export interface ProjectChanges {
   removed: string[]
 }
 
-/** What became of changes, by path. */
+/** Outcome of changes, by path. */
 export interface ProjectReport {
   kept: Record<string, string>
   refused: Record<string, string>
 }
 
 export class ProjectStore {
-  /** Where the files are. */
+  /** The folder that holds the files. */
   readonly folder: string
   readonly #limits: ProjectLimits
-  /** Is written anew with every change by a bridge. */
+  /** Rewritten at every change by a bridge. */
   readonly #marker: string
   #known: { marked: string; at: number; revision: string } | undefined
 
@@ -65,7 +65,7 @@ export class ProjectStore {
     this.#marker = `${this.folder}.changed`
   }
 
-  /** All files and folders, a folder before what is in it, up to the limits. Synchronous, because it is asked for before every cell and mostly short. */
+  /** Lists files and folders, parents first, up to the limits. Synchronous: it runs before every cell and is usually short. */
   list(): ProjectEntry[] {
     const entries: ProjectEntry[] = []
     const pending = ['']
@@ -84,8 +84,8 @@ export class ProjectStore {
   }
 
   /**
-   * Is another text when something has changed; empty when there is nothing. What a bridge has changed shows at once, what the user has
-   * changed by hand within two seconds: looking at every file before every cell would take milliseconds.
+   * Returns a text that changes with the files; empty if there are none. Detects changes by a bridge at once, and changes by the user within two
+   * seconds: checking every file before every cell would take milliseconds.
    */
   revision(): string {
     const marked = String(lstatOf(this.#marker)?.mtimeNs)
@@ -105,7 +105,7 @@ export class ProjectStore {
     return hash.digest('hex')
   }
 
-  /** Some of a file's bytes. @throws BridgeError STATE_REFUSED for a bad path, STATE_NOT_FOUND */
+  /** Reads a piece of a file. @throws BridgeError STATE_REFUSED for a bad path, STATE_NOT_FOUND */
   async read(wanted: string, piece: { offset: number; length: number }): Promise<{ data: Buffer; sizeBytes: number }> {
     const file = await this.#place(wanted)
     try {
@@ -123,7 +123,7 @@ export class ProjectStore {
     }
   }
 
-  /** Take changes over, each that the limits leave room for. @throws BridgeError STATE_UNWRITABLE when none could be */
+  /** Apply the changes that fit the limits. @throws BridgeError STATE_UNWRITABLE if none could be applied */
   async keep({ files, folders, removed }: ProjectChanges): Promise<ProjectReport> {
     const report: ProjectReport = { kept: {}, refused: {} }
     const each = async (wanted: string, work: () => Promise<string>): Promise<void> => {
@@ -136,7 +136,7 @@ export class ProjectStore {
     try {
       await mkdir(this.folder, { recursive: true, mode: 0o700 })
       await withFileLock(`${this.folder}.lock`, async () => {
-        // What is deleted first makes room; the deepest first, since only empty folders go.
+        // Deletions first, to make room; deepest first, since only empty folders are removed.
         for (const gone of removed.toSorted((a, b) => depthOf(b) - depthOf(a)))
           await each(gone, () => this.#remove(gone))
         const quota = new Quota(this.list(), this.#limits)
@@ -150,7 +150,7 @@ export class ProjectStore {
     return report
   }
 
-  /** Delete a file, or a folder with what is in it. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad path */
+  /** Delete a file, or a folder and its content. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad path */
   async remove(wanted: string): Promise<void> {
     const place = await this.#place(wanted)
     if (!this.#entry(wanted)) throw new BridgeError('STATE_NOT_FOUND', `No such file or folder: /projects/${wanted}`)
@@ -158,12 +158,12 @@ export class ProjectStore {
     await this.#mark()
   }
 
-  /** Tell every bridge that something has changed. */
+  /** Tell all bridges that files have changed. */
   async #mark(): Promise<void> {
     await replaceFile(this.#marker, randomUUID())
   }
 
-  /** Undefined for what is neither file nor folder: a symbolic link, above all. */
+  /** Undefined unless it is a file or a folder; symbolic links, above all, are neither. */
   #entry(relative: string): ProjectEntry | undefined {
     const found = lstatOf(path.join(this.folder, relative))
     if (!found?.isFile() && !found?.isDirectory()) return undefined
@@ -198,7 +198,7 @@ export class ProjectStore {
     if (parent !== '.') await this.#makeFolder(parent, quota)
   }
 
-  /** Of a folder, only when it is empty: what another session has put there stays. */
+  /** Removes a folder only if it is empty: files that another session added stay. */
   async #remove(relative: string): Promise<string> {
     const place = await this.#place(relative)
     const entry = this.#entry(relative)
@@ -208,7 +208,7 @@ export class ProjectStore {
     return 'removed'
   }
 
-  /** The full path, which no symbolic link is part of. */
+  /** Returns the full path. Refuses paths with a symbolic link. */
   async #place(relative: string): Promise<string> {
     const parts = relative.split('/')
     if (!parts.every(isPathPart)) throw refused('a part of its path is not a plain file name')
@@ -224,7 +224,7 @@ export class ProjectStore {
   }
 }
 
-/** What there is room for, counted once for many changes. */
+/** Remaining room under the limits, computed once for many changes. */
 class Quota {
   readonly #sizes: Map<string, number>
   readonly #limits: ProjectLimits
@@ -236,7 +236,7 @@ class Quota {
     this.#usedBytes = entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   }
 
-  /** @throws BridgeError STATE_REFUSED when there is none */
+  /** @throws BridgeError STATE_REFUSED if a limit is exceeded */
   take(entry: string, sizeBytes: number): void {
     const { fileBytes, totalBytes, entryCount } = this.#limits
     const before = this.#sizes.get(entry)

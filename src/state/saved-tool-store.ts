@@ -1,4 +1,4 @@
-// Functions that cells keep for later sessions, in versions. What is kept was loaded in a fresh sandbox first; the caller of `save` does that. A version that cannot be read is reported as broken and never stands in the way of the others.
+// Stores functions that cells save for later sessions, in versions. Callers of `save` check that they load. Reports unreadable versions as broken.
 import * as z from 'zod'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { parseJson } from '../text/json.ts'
@@ -23,7 +23,7 @@ export interface BrokenTool {
 
 export class SavedToolStore {
   readonly #versions: Versions
-  /** Versions never change, so what was read once need not be read again. */
+  /** Versions never change, so each is read once. */
   readonly #read = new Map<string, SavedTool>()
   #last: Promise<unknown> = Promise.resolve()
 
@@ -32,7 +32,7 @@ export class SavedToolStore {
   }
 
   /**
-   * Keep a version, after `check` has found that it loads. One that is as the newest version is that version.
+   * Save a version after `check` verifies that it loads. Returns the newest version if it is the same.
    * @throws BridgeError STATE_REFUSED for a quota, STATE_UNWRITABLE, and what `check` throws
    */
   save(content: SavedToolContent, check: () => Promise<void>): Promise<SavedTool> {
@@ -41,7 +41,7 @@ export class SavedToolStore {
     return saving
   }
 
-  /** The newest version of every tool by name, and the tools whose newest version is damaged. */
+  /** Returns the newest version of every tool, and the tools whose newest version is damaged. */
   async list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
     const tools: SavedTool[] = []
     const broken: BrokenTool[] = []
@@ -60,7 +60,7 @@ export class SavedToolStore {
     return this.#versions.versions(name).catch(() => [])
   }
 
-  /** One version, or the newest one. @throws BridgeError STATE_NOT_FOUND with the names that may be meant, or with what is damaged */
+  /** Returns a version, or the newest. @throws BridgeError STATE_NOT_FOUND with similar names, or the damage */
   async find(name: string, version?: number): Promise<SavedTool> {
     const versions = await this.versions(name)
     const wanted = version ?? versions.at(-1)
@@ -132,8 +132,8 @@ export class SavedToolStore {
 }
 
 /**
- * What a cell or a file says a tool is, checked.
- * @throws BridgeError STATE_REFUSED that names what is wrong
+ * Validates a tool from a cell or a file.
+ * @throws BridgeError STATE_REFUSED that names the invalid part
  */
 export function parseSavedTool(value: unknown): SavedToolContent {
   const parsed = savedToolContent.safeParse(value)

@@ -1,10 +1,10 @@
-// A saved tool: a Python function with what it needs, as the sandbox hands it over and as it is kept and shared. Pure.
-// All of it is the sandbox's own words. It is data here and is only ever run inside a sandbox.
+// A saved tool: a Python function with its dependencies, as the sandbox sends it and as it is stored and shared. Pure.
+// The sandbox wrote all of it. Here it is only data; it runs only in sandboxes.
 import * as z from 'zod'
 import { firstSentence, oneLine } from '../text/one-line.ts'
 import { boundedList } from '../protocol/bounded-schema.ts'
 
-/** A Python name that is a file name everywhere, too. Whether it is a keyword shows when it is loaded. */
+/** A Python name that is also a valid file name everywhere. Keywords are found when the tool is loaded. */
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 export const MAX_SOURCE_CHARS = 256 * 1024
 
@@ -20,28 +20,28 @@ const line = z
 
 export const WORKFLOW_TITLE = /^[a-z][a-z0-9-]{0,63}$/
 
-/** What makes a function a workflow: how it is called from outside of a cell, and what it called when it was saved. */
+/** Data of a workflow: how it is called from outside a cell, and the tools it used when it was saved. */
 const workflow = z.object({
-  /** `weekly-report`, where the function is `weekly_report`. */
+  /** For example `weekly-report`, for the function `weekly_report`. */
   title: z.string().regex(WORKFLOW_TITLE, 'must have lower-case letters, digits and - only, and start with a letter'),
   parameters: boundedList(
     z.object({
       name: pythonName,
-      /** As it is annotated in Python. */
+      /** The annotation in Python. */
       type: line,
       required: z.boolean().default(false),
       default: z.json().optional(),
     }),
     50,
   ).default([]),
-  /** What MCP_BRIDGE_PACKAGES was. */
+  /** The value of MCP_BRIDGE_PACKAGES when it was saved. */
   packages: boundedList(line, 100).default([]),
-  /** The tools that its source names. Those that the server did not have then have no hash. */
+  /** Tools that its source names. Without a hash if the server did not have the tool at that time. */
   uses: boundedList(
     z.object({
       server: z.string().min(1).max(1_000),
       tool: z.string().min(1).max(1_000),
-      /** Of the tool's schemas. */
+      /** Hash of the tool's schemas. */
       hash: z.string().max(64).optional(),
       readOnly: z.boolean().default(false),
       destructive: z.boolean().default(true),
@@ -54,21 +54,21 @@ const workflow = z.object({
 
 export type WorkflowDetails = z.infer<typeof workflow>
 
-/** What a tool is made of. Exported files hold these, so a field is only ever added. */
+/** Content of a tool. Exported files contain these fields, so fields may only be added. */
 export const savedToolContent = z.object({
   name: z
     .string()
     .regex(TOOL_NAME, 'must be a plain Python name of at most 64 letters, digits and _, without _ at the start'),
   /** The `def` with its decorators. */
   source: z.string().min(1).max(MAX_SOURCE_CHARS),
-  /** Import statements that come before it. */
+  /** Import statements that precede it. */
   imports: boundedList(line, 100).default([]),
-  /** Servers that the function uses, by the variable it knows each by, such as `mcp_github`. */
+  /** Servers that the function uses, with the variable it uses for each, such as `mcp_github`. */
   servers: boundedList(
     z.object({ variable: pythonName, name: z.string().min(1).max(1_000), alias: z.string().min(1).max(200) }),
     100,
   ).default([]),
-  /** `(rows: list, limit=10) -> str` */
+  /** For example `(rows: list, limit=10) -> str`. */
   signature: line,
   description: z.string().max(20_000).default(''),
   isAsync: z.boolean(),
@@ -77,16 +77,16 @@ export const savedToolContent = z.object({
 
 export type SavedToolContent = z.infer<typeof savedToolContent>
 
-/** One version, as it is kept. */
+/** A stored version. */
 export interface SavedTool extends SavedToolContent {
   version: number
   createdAt: string
 }
 
-/** The module that saved tools are imported from; also what stands for a server in their docs. */
+/** The module that contains saved tools; also used as their server in docs. */
 export const SAVED_TOOLS_MODULE = 'user_tools'
 
-/** The one line to show and to paste: it imports the tool and calls it. */
+/** Returns one line to show and paste, which imports and calls the tool. */
 export function savedToolLine({ name, signature, description, isAsync, ...tool }: SavedToolContent): string {
   const comment = [tool.workflow ? 'workflow' : 'saved', firstSentence(description, 72)].filter(Boolean).join('; ')
   if (tool.workflow) return `await workflows.${name}${oneLine(signature, 300)}  # ${comment}`

@@ -1,8 +1,8 @@
-// A workflow as an Agent Skill: the SKILL.md that tells a model, or a person, what it does and how it is run. Pure.
+// Formats a workflow as an Agent Skill: a SKILL.md that describes it and how to run it. Pure.
 import { oneLine, paragraphs } from '../text/one-line.ts'
 import type { SavedToolContent, WorkflowDetails } from './saved-tool.ts'
 
-/** Of the Agent Skills format. */
+/** Limit of the Agent Skills format. */
 const MAX_DESCRIPTION_CHARS = 1_024
 
 export interface SkillFrontmatter {
@@ -10,7 +10,7 @@ export interface SkillFrontmatter {
   description: string
 }
 
-/** What stands at the top of its SKILL.md. */
+/** Returns the front matter of its SKILL.md. */
 export function skillFrontmatter({ description }: SavedToolContent, { title }: WorkflowDetails): SkillFrontmatter {
   return { name: title, description: oneLine(description, MAX_DESCRIPTION_CHARS) || `Runs the workflow ${title}.` }
 }

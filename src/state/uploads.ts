@@ -1,10 +1,10 @@
-// Data that comes out of a cell in several pieces, because one frame of it would not fit into the sandbox's memory twice. Held for as long as the cell runs.
+// Collects data that a cell sends in pieces, because the sandbox's memory could not hold two copies of it in one frame. Lives as long as the cell.
 import { BridgeError } from '../errors.ts'
 
 const MAX_OPEN = 8
 
 interface Upload {
-  /** Longer than what it holds, so that many small pieces are copied a few times only and cost no more than their bytes. */
+  /** Grows ahead of its content, so that many small pieces cause few copies. */
   buffer: Buffer
   sizeBytes: number
 }
@@ -13,10 +13,10 @@ export class Uploads {
   readonly #open = new Map<number, Upload>()
   readonly #maxBytes: number
   #count = 0
-  /** Of those that are being saved. */
+  /** Bytes that are being saved. */
   #takenBytes = 0
 
-  /** @param maxBytes the most that one upload may have, and all that are open together */
+  /** @param maxBytes limit for one upload, and for all open uploads together */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
@@ -24,7 +24,7 @@ export class Uploads {
   /**
    * Add a piece to an upload, or begin one.
    * @returns the number of the upload
-   * @throws BridgeError STATE_REFUSED when it becomes too large, or there are too many
+   * @throws BridgeError STATE_REFUSED if it becomes too large, or too many are open
    */
   add(upload: number | undefined, data: Buffer): number {
     const number = upload ?? this.#begin()
@@ -51,14 +51,14 @@ export class Uploads {
   }
 
   /**
-   * Hand all of an upload to `save`. It is over then, and counts until it is saved.
+   * Close an upload and pass its data to `save`. Its bytes count until they are saved.
    * @throws BridgeError STATE_NOT_FOUND, and what `save` throws
    */
   take<T>(upload: number, save: (data: Buffer) => Promise<T>): Promise<T> {
     return this.takeAll([upload], ([data]) => save(data!))
   }
 
-  /** The same for several, which are saved together. @throws BridgeError STATE_NOT_FOUND, and what `save` throws */
+  /** The same for several uploads that are saved together. @throws BridgeError STATE_NOT_FOUND, and what `save` throws */
   async takeAll<T>(uploads: readonly number[], save: (data: Buffer[]) => Promise<T>): Promise<T> {
     const found = uploads.map((upload) => this.#find(upload))
     const sizeBytes = found.reduce((sum, upload) => sum + upload.sizeBytes, 0)

@@ -1,19 +1,19 @@
-// Where what belongs to one user of a bridge is kept: rules, artifacts, memories, projects and saved tools, apart from those of the others. Pure.
+// Names the folders that keep each user's rules, artifacts, memories, projects and saved tools apart. Pure.
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 
-/** A name that `sandbridge token` gives: nothing else is a folder of that name. */
+/** Names that `sandbridge token` issues. No other user's folder has such a name. */
 const TOKEN_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const MAX_READABLE = 40
 
-/** The folder of all users. */
+/** Parent of all users' folders. */
 export function usersFolder(root: string): string {
   return path.join(root, 'users')
 }
 
 /**
- * One user's folder. Names of authorization servers can hold anything, so a hash of them tells one from another, and letters tell a reader.
- * @param user missing means the holder of the bridge's own token, who has the whole folder
+ * Returns one user's folder. User names of authorization servers may contain anything: a hash makes the folder unique, letters make it readable.
+ * @param user missing: the holder of the bridge's own token, who has the whole folder
  */
 export function userFolder(root: string, user: string | undefined): string {
   return user === undefined ? root : path.join(usersFolder(root), folderName(user))

@@ -1,4 +1,4 @@
-// All that is kept for one user: what their cells save, and nothing of anyone else.
+// State of one user: what the user's cells save, separate from that of all others.
 import path from 'node:path'
 import type { Store } from '../storage/store.ts'
 import { ArtifactStore } from './artifact-store.ts'
@@ -9,10 +9,10 @@ import { LoadableTools, type LoadableToolsOptions } from './loadable-tools.ts'
 
 interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'log'> {
   store: Store
-  /** Where `/projects` lies. */
+  /** Parent of the folder of `/projects`. */
   stateFolder: string
   cacheFolder: string
-  /** Whether cells have `/projects`. */
+  /** True if cells have `/projects`. */
   hasProjects: boolean
   findProblems: (store: SavedToolStore) => LoadableToolsOptions['findProblems']
 }
@@ -20,7 +20,7 @@ interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'l
 export class UserState {
   readonly artifacts: ArtifactStore
   readonly memories: MemoryStore
-  /** Missing when cells have no `/projects`. */
+  /** Undefined if cells have no `/projects`. */
   readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
   readonly loadableTools: LoadableTools

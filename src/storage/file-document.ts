@@ -1,4 +1,4 @@
-// A document that is a file: changed under a lock and replaced whole, so that a crash or another bridge never leaves half of it.
+// A document in a file. Changed under a lock and replaced as a whole, so that neither a crash nor another bridge leaves a partial one.
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { withFileLock } from './file-lock.ts'

@@ -1,17 +1,17 @@
-// Excludes other processes by a file that only one of them can create. The file names who made it, so that no process removes the lock of another.
-// The holder keeps its modification time fresh; a lock with an old time, or of a process that has ended, was left behind.
+// A lock between processes: a file that only one of them can create. It names its owner, so that no process removes another's lock.
+// The owner refreshes its modification time. A lock is stale if its time is old or its process has ended.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How often a taken lock is tried again, and when its owner is taken for dead. */
+/** Interval between attempts, and the age at which a lock is stale. */
 const RETRY_MS = 25
 const STALE_MS = 60_000
 const REFRESH_MS = 15_000
 
-/** Runs work while this process holds the lock. @throws what the work throws, or what node:fs does when the file cannot be made */
+/** Runs work while holding the lock. @throws what the work throws, or what node:fs throws if the file cannot be created */
 export async function withFileLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
   let release = await tryFileLock(lock)
   while (!release) {
@@ -25,7 +25,7 @@ export async function withFileLock<T>(lock: string, work: () => Promise<T>): Pro
   }
 }
 
-/** Takes the lock unless another process has it. @returns what gives it back @throws what node:fs throws when the file cannot be made */
+/** Takes the lock unless another process has it. @returns a function that releases it @throws what node:fs throws if the file cannot be created */
 export async function tryFileLock(lock: string): Promise<(() => Promise<void>) | undefined> {
   const owner = `${hostId()} ${process.pid} ${randomUUID()}`
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 })
@@ -51,13 +51,13 @@ async function take(lock: string, owner: string): Promise<boolean> {
   }
 }
 
-/** Who left it behind; undefined when it is in use, or gone. */
+/** Returns the owner of a stale lock; undefined if the lock is in use or gone. */
 async function staleOwner(lock: string): Promise<string | undefined> {
   try {
     const [owner, { mtimeMs }] = await Promise.all([readFile(lock, 'utf8'), stat(lock)])
     const [host, pid] = owner.split(' ')
     if (host === hostId() && !isRunning(Number(pid))) return owner
-    // One from the future was made before the clock was set back.
+    // A time in the future means that the clock was set back.
     return Math.abs(Date.now() - mtimeMs) > STALE_MS ? owner : undefined
   } catch {
     return undefined
@@ -69,7 +69,7 @@ async function touchIfOf(lock: string, owner: string): Promise<void> {
   if ((await ownerOf(lock)) === owner) await utimes(lock, now, now).catch(() => {})
 }
 
-/** Moved aside before it is looked at: in between, another process may have removed it, and taken it anew. */
+/** Renames the lock before a second check: meanwhile another process may have removed it and taken a new one. */
 async function removeIfOf(lock: string, owner: string): Promise<void> {
   if ((await ownerOf(lock)) !== owner) return
   const aside = `${lock}.${randomUUID()}`

@@ -1,4 +1,4 @@
-// A store that is a folder of this machine. Several bridges of one machine may use it at once.
+// A store in a folder of this machine. Several bridges on one machine may use it at once.
 import path from 'node:path'
 import { FileDocument } from './file-document.ts'
 import { withFileLock } from './file-lock.ts'

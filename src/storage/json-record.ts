@@ -1,20 +1,20 @@
-// A record: one JSON document that several bridges read and change. It is validated when it is read, and what changes it is alone with it.
+// A record: one JSON document that several bridges read and change. Validated on read; changes are exclusive.
 import { BridgeError, type ErrorCode } from '../errors.ts'
 import { FileDocument } from './file-document.ts'
 import type { Document } from './store.ts'
 
 interface RecordOptions<T> {
-  /** Of a store; or the path of a file of this machine alone. */
+  /** A document of a store, or the path of a file that only this machine uses. */
   document: Document | string
-  /** What a missing document holds. */
+  /** The value of a missing document. */
   empty: () => T
-  /** The value that its JSON stands for; undefined when it is not such a record. */
+  /** Validates the JSON; undefined if it is invalid. */
   parse: (json: unknown) => T | undefined
-  /** What is written, where it is not the value itself. */
+  /** Converts the value for writing. Missing: it is written as it is. */
   serialize?: (value: T) => unknown
   /**
-   * What a damaged document means: for what can be found out again, the same as a missing one; otherwise an error that names the record
-   * and says what to do, and the document is left as it is.
+   * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an error names
+   * the record and says what to do, and the document stays unchanged.
    */
   damaged: 'empty' | { record: string; hint: string; code?: ErrorCode }
 }
@@ -29,16 +29,16 @@ export class JsonRecord<T> {
     this.#document = typeof document === 'string' ? new FileDocument(document) : document
   }
 
-  /** @throws BridgeError CONFIG_INVALID, or the code that was chosen, when it cannot be read or is damaged */
+  /** @throws BridgeError CONFIG_INVALID, or the chosen code, if it cannot be read or is damaged */
   read(): Promise<T> {
     return this.#parsed(() => this.#document.read())
   }
 
   /**
-   * Reads the record, has it changed, and writes it. No other process changes it in between.
-   * @param change may be called again, on a new value, when the database was lost on the way
-   * @returns the value that was written
-   * @throws BridgeError as `read` does, or when it cannot be written; the document is then as it was
+   * Reads the record, changes it, and writes it. No other process changes it in between.
+   * @param change may be called again with a new value if the database connection was lost
+   * @returns the written value
+   * @throws BridgeError as `read` does, or if writing fails; the document is then unchanged
    */
   async update(change: (value: T) => void | Promise<void>): Promise<T> {
     const { serialize = (value) => value } = this.#options
@@ -88,7 +88,7 @@ export class JsonRecord<T> {
       hint,
       code = 'CONFIG_INVALID',
     } = damaged === 'empty' ? { record: 'A cache file', hint: '' } : damaged
-    // Of a parser's error nothing is told: it quotes the file.
+    // A parser's message is left out: it quotes the file.
     const errno = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
     return new BridgeError(code, `${record} ${what}${errno}. File: ${this.#document.place}`, { hint, cause })
   }

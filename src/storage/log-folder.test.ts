@@ -1,4 +1,4 @@
-// This file verifies that a log which is deleted while it is looked for has no lines, and that other failures are told.
+// This file verifies that a log deleted while it is opened has no lines, and that other failures are reported.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-// Logs that are the files of a folder. Each writer has a file of its own, so that several on one machine need no lock.
+// Logs as files in a folder. Each writer has its own file, so that several on one machine need no lock.
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -31,14 +31,14 @@ export class LogFolder implements Logs {
     try {
       yield* createInterface({ input: createReadStream(this.#file(name)), crlfDelay: Infinity })
     } catch (error) {
-      // An old one may be deleted while it is looked for.
+      // An old log may be deleted meanwhile.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     }
   }
 
   async linesAfter(name: string, place: number): Promise<{ lines: string[]; place: number }> {
     const text = await this.#bytes(name, (size) => ({ start: place, end: Math.min(size, place + MAX_READ_BYTES) }))
-    // A line that is being written comes next time.
+    // A line that is still being written comes with the next call.
     const whole = text.subarray(0, text.lastIndexOf(0x0a) + 1)
     return { lines: whole.length === 0 ? [] : whole.toString().trimEnd().split('\n'), place: place + whole.length }
   }
@@ -54,7 +54,7 @@ export class LogFolder implements Logs {
   }
 
   async create(name: string, isSynced: boolean): Promise<LogWriter> {
-    // The folder above it is ours as well.
+    // Its parent belongs to the bridge, too.
     await makePrivateFolder(path.dirname(this.#folder))
     await makePrivateFolder(this.#folder)
     return new LogFileWriter(await open(this.#file(name), 'ax', 0o600), isSynced)
@@ -64,7 +64,7 @@ export class LogFolder implements Logs {
     await rm(this.#file(name), { force: true }).catch(() => {})
   }
 
-  /** None of a file that is gone. */
+  /** Empty if the file is gone. */
   async #bytes(name: string, piece: (size: number) => { start: number; end: number }): Promise<Buffer> {
     const handle = await open(this.#file(name)).catch(() => undefined)
     if (!handle) return Buffer.alloc(0)
@@ -93,7 +93,7 @@ class LogFileWriter implements LogWriter {
     this.#isSynced = isSynced
   }
 
-  /** What a full disk took half of is taken back. */
+  /** Removes a batch that a full disk wrote only in part. */
   async append(lines: readonly string[]): Promise<number> {
     const data = Buffer.from(lines.map((line) => `${line}\n`).join(''))
     try {

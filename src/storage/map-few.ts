@@ -1,8 +1,8 @@
-// `Promise.all` over a map opens every file at once, and a process may have as few as 256 open (64 in some places).
+// A limited `Promise.all`: an unlimited one opens every file at once, and a process may have as few as 256 open files (64 on some systems).
 
 const AT_ONCE = 8
 
-/** The results of `work` for each item, in their order. Few of them are worked on at once. @throws what `work` throws first */
+/** Returns the results of `work` in order. Works on a few items at a time. @throws the first error of `work` */
 export async function mapFew<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   let next = 0

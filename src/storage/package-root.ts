@@ -1,4 +1,4 @@
-// Where the package lies: src/ when run from its sources, one bundled folder dist/ when built, and beside them the files that are used as they are.
+// Finds the package's files: src/ when it runs from its sources, the bundle dist/ when built, and beside them files that are used unchanged.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,5 +10,5 @@ function findRoot(folder: string): string {
 
 export const PACKAGE_ROOT = findRoot(path.dirname(fileURLToPath(import.meta.url)))
 
-/** Holds the package `sandbridge_kernel` and its `__main__.py`. */
+/** Contains the package `sandbridge_kernel` and its `__main__.py`. */
 export const KERNEL_FOLDER = path.join(PACKAGE_ROOT, 'python')

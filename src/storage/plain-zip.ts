@@ -1,5 +1,5 @@
-// Zip files (APPNOTE 6.3) whose entries are stored as they are: the same entries make the same bytes, nothing unpacks to more than is there, and any
-// tool opens them. What is read is a stranger's: a file that says two things about itself is refused whole.
+// Zip files (APPNOTE 6.3) with uncompressed entries: equal entries give equal bytes, the content is never larger than the file, and any tool
+// opens them. Files to read come from strangers: one with contradictory headers is refused as a whole.
 import { open, type FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 
@@ -9,21 +9,21 @@ const END = 0x06054b50
 const LOCAL_BYTES = 30
 const CENTRAL_BYTES = 46
 const END_BYTES = 22
-/** 1 January 1980, the earliest date there is. */
+/** 1 January 1980, the earliest date in a zip file. */
 const DATE = 0x21
 const UTF8_NAMES = 0x800
 const MAX_FILE_BYTES = 0xffff_fffe
 const MAX_ENTRIES = 20_000
 const MAX_NAME_BYTES = 1_000
-/** Upper half of the attributes: the mode of a plain file in Unix, readable by all. */
+/** Upper half of the attributes: Unix mode of a regular file, readable by all. */
 const PLAIN_FILE = 0o100644
 
-/** Why a file is not a zip that is read here, as the end of a sentence about it. */
+/** Says why a zip file is refused, as the end of a sentence about the file. */
 export class ZipError extends Error {
   override readonly name = 'ZipError'
 }
 
-/** Writes entry after entry; no more than one is in memory. */
+/** Writes one entry after the other, with at most one in memory. */
 export class ZipWriter {
   readonly #handle: FileHandle
   readonly #central: Buffer[] = []
@@ -38,7 +38,7 @@ export class ZipWriter {
     return new ZipWriter(await open(file, 'wx', 0o600))
   }
 
-  /** @throws ZipError when the file becomes larger than a zip may be */
+  /** @throws ZipError if the file exceeds the size limit of a zip */
   async add(name: string, data: Uint8Array): Promise<void> {
     const nameBytes = Buffer.from(name)
     if (this.#offset + data.length > MAX_FILE_BYTES - (64 << 20) || this.#central.length >= MAX_ENTRIES)
@@ -80,7 +80,7 @@ export class ZipWriter {
   }
 }
 
-/** From `version needed` to the length of the extra field: the same in both headers. */
+/** The fields from `version needed` to the length of the extra field, which both headers share. */
 function commonFields(name: Buffer, data: Uint8Array): Buffer {
   const fields = Buffer.alloc(26)
   fields.writeUInt16LE(20, 0)
@@ -127,7 +127,7 @@ export class ZipReader {
     return this.#entries.get(name)?.size ?? 0
   }
 
-  /** @throws ZipError when there is no such entry */
+  /** @throws ZipError if there is no such entry */
   async read(name: string): Promise<Buffer> {
     const entry = this.#entries.get(name)
     if (!entry) throw new ZipError(`has no ${name}`)
@@ -159,7 +159,7 @@ export class ZipReader {
       this.#checkEntry(name, directory.subarray(at, at + CENTRAL_BYTES), common)
       const bytes = common.readUInt32LE(14)
       const offset = directory.readUInt32LE(at + 42)
-      // One after the other, without gaps: no two entries share bytes, and none is hidden.
+      // Entries follow each other without gaps, so none overlaps another or is hidden.
       if (offset !== expected) throw new ZipError('has entries that overlap or hide something')
       const data = offset + LOCAL_BYTES + nameLength
       await this.#checkLocal(offset, common, name)

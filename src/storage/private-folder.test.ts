@@ -1,4 +1,4 @@
-// This file verifies that folders are made for their owner alone, with the usual ones above them, and that a place where none can be made is an error.
+// This file verifies that folders are private to their owner, that their parents get the usual permissions, and that failures are reported.
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

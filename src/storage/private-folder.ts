@@ -1,5 +1,5 @@
-// Makes a folder that only its owner can look into. The folders above it, where they have to be made, are the usual ones: a cache also holds what
-// sandboxes of another user must be able to reach.
+// Creates folders that only their owner can read. Missing parents get the usual permissions: a cache also contains files that another user's
+// sandboxes must reach.
 import { lstatSync, mkdirSync, type Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,14 +10,14 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await makeFolder(folder, 0o700)
 }
 
-/** A folder of this user that no other user can write to. Always true on Windows, where the folders of a user are the user's. */
+/** True for a folder of this user that no other user can write to. Always true on Windows, where a user's folders are private. */
 export async function isOwnFolder(folder: string): Promise<boolean> {
   if (process.platform === 'win32') return true
   const found = await lstat(folder).catch(() => undefined)
   return found !== undefined && isOwn(found)
 }
 
-/** The same, at once. */
+/** Synchronous version of `isOwnFolder`. */
 export function isOwnFolderSync(folder: string): boolean {
   if (process.platform === 'win32') return true
   const found = lstatSync(folder, { throwIfNoEntry: false })
@@ -29,8 +29,8 @@ function isOwn(found: Stats): boolean {
 }
 
 /**
- * With the folders above it. Node's own `recursive` reports ENOENT on a read-only disk, which says nothing, and tries for ever in /proc,
- * where a folder cannot be made though its parent is there.
+ * Creates a folder and its parents. Node's `recursive` reports a misleading ENOENT on a read-only disk, and never returns in /proc,
+ * where a folder cannot be created though its parent exists.
  *
  * @throws what node:fs throws
  */
@@ -48,7 +48,7 @@ export async function makeFolder(folder: string, mode: number): Promise<void> {
   if (failure && failure.code !== 'EEXIST') throw failure
 }
 
-/** The same as makePrivateFolder, at once. @throws what node:fs throws */
+/** Synchronous version of `makePrivateFolder`. @throws what node:fs throws */
 export function makePrivateFolderSync(folder: string): void {
   makeFolderSync(path.dirname(folder), 0o755)
   makeFolderSync(folder, 0o700)

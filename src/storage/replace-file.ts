@@ -1,9 +1,9 @@
-// Writes a file so that a reader, or a crash, meets the old content or the new one and nothing between: beside it, and renamed over it.
+// Replaces a file atomically: writes a temporary file beside it and renames that. Readers and crashes see the old content or the new.
 import { randomUUID } from 'node:crypto'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { chmod, rename, rm, writeFile } from 'node:fs/promises'
 
-/** For its owner's eyes only, unless `mode` says otherwise. Its folder must exist. @throws what node:fs throws; the old content is then as it was */
+/** Private to its owner unless `mode` says otherwise. The folder must exist. @throws what node:fs throws; the file is then unchanged */
 export async function replaceFile(file: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`
   try {
@@ -16,7 +16,7 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
   }
 }
 
-/** The same, at once. @throws what node:fs throws */
+/** Synchronous version of `replaceFile`. @throws what node:fs throws */
 export function replaceFileSync(file: string, content: string | Uint8Array): void {
   const temporary = `${file}.${randomUUID()}.tmp`
   try {
@@ -26,7 +26,7 @@ export function replaceFileSync(file: string, content: string | Uint8Array): voi
     try {
       rmSync(temporary, { force: true })
     } catch {
-      // The temporary file was never made, since its folder is not a folder. The earlier error is thrown.
+      // The temporary file was never created, since its parent is not a folder. Throw the earlier error.
     }
     throw error
   }

@@ -1,27 +1,27 @@
-// What the bridge keeps for one user, whichever way it is stored: in a folder of this machine, or in PostgreSQL where several bridges share it.
-// Kernels, sockets, locks and caches of one machine are not kept here.
+// Interface for one user's state: a folder of this machine, or PostgreSQL where several bridges share it.
+// Kernels, sockets, locks and caches of one machine are stored elsewhere.
 
-/** A text that is replaced as a whole: `memories.json`. */
+/** A text that is replaced as a whole, such as `memories.json`. */
 export interface Document {
-  /** Where it is, for messages. */
+  /** Its location, for messages. */
   readonly place: string
-  /** Undefined when there is none yet. @throws what node:fs throws, or BridgeError */
+  /** Undefined if it does not exist yet. @throws what node:fs throws, or BridgeError */
   read(): Promise<string | undefined>
   /**
-   * Replaces it. No other process changes it in between.
-   * @param change may be called again when the database was lost on the way
-   * @throws what `change` throws, and as `read` does; the text is then as it was
+   * Replaces the text. No other process changes it in between.
+   * @param change may be called again if the database connection was lost
+   * @throws what `change` throws, and as `read` does; the text is then unchanged
    */
   update(change: (read: () => Promise<string | undefined>) => Promise<string>): Promise<void>
 }
 
-/** Some bytes of a file. */
+/** A range of bytes of a file. */
 export interface Piece {
   offset: number
   length: number
 }
 
-/** One file of one version. */
+/** A file of one version. */
 export interface VersionFile {
   name: string
   version: number
@@ -29,69 +29,69 @@ export interface VersionFile {
 }
 
 /**
- * Named things in versions, each with a few files. A version appears whole or not at all, is never changed afterwards, and any number of bridges
- * may write at once. What the files mean is the caller's business.
+ * Named items in versions, each with a few files. A version appears whole or not at all and never changes; any number of bridges
+ * may write at once. Does not interpret the files.
  */
 export interface Versions {
-  /** Every name that has a version, sorted, with its versions, oldest first. */
+  /** All names with their versions: names sorted, versions oldest first. */
   all(): Promise<Map<string, number[]>>
   /** The versions of a name, oldest first; empty for an unknown name. @throws BridgeError STATE_REFUSED for an invalid name */
   versions(name: string): Promise<number[]>
   /**
-   * Adds a version after those there are.
+   * Adds the next version.
    * @returns its number
-   * @throws BridgeError STATE_REFUSED for a name that is invalid or differs from another one in case only, STATE_UNWRITABLE
+   * @throws BridgeError STATE_REFUSED for a name that is invalid or differs from another only in case, STATE_UNWRITABLE
    */
   add(name: string, files: Record<string, Uint8Array | string>): Promise<number>
-  /** @throws BridgeError STATE_NOT_FOUND when it is not there, or not readable */
+  /** @throws BridgeError STATE_NOT_FOUND if it does not exist or cannot be read */
   read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer>
-  /** One file of every version, by name, oldest first; what cannot be read is left out. @param name only the versions of this one */
+  /** One file of every version, by name, oldest first. Skips unreadable files. @param name restricts the result to one name */
   readEach(file: string, name?: string): Promise<VersionFile[]>
-  /** Deletes a name with all its versions. @returns whether there was one */
+  /** Deletes a name with all its versions. @returns whether it existed */
   remove(name: string): Promise<boolean>
 }
 
-/** What is known of a log without reading it. */
+/** Metadata of a log. */
 export interface LogInfo {
   name: string
   bytes: number
-  /** When a line was added last, in milliseconds since 1970, by the clock of its writer or of its disk. */
+  /** Time of the last added line, in milliseconds since 1970, by the clock of its writer or its disk. */
   changedAt: number
-  /** The place after its last line. */
+  /** Position after its last line. */
   end: number
 }
 
-/** Adds lines to a log that nobody else adds to. */
+/** Adds lines to a log. Each log has one writer. */
 export interface LogWriter {
-  /** All of them or none. @returns the size of the log in bytes @throws what node:fs throws, or BridgeError */
+  /** Adds all lines or none. @returns the size of the log in bytes @throws what node:fs throws, or BridgeError */
   append(lines: readonly string[]): Promise<number>
   close(): Promise<void>
 }
 
-/** Logs of one kind: lines that are added by one writer each, and never changed. */
+/** Logs of one kind. Each has a single writer, and its lines never change. */
 export interface Logs {
-  /** In no order. */
+  /** In no particular order. */
   list(): Promise<LogInfo[]>
-  /** Every line; none of a log that is gone. */
+  /** Returns every line; none if the log is gone. */
   lines(name: string): AsyncIterable<string>
-  /** Lines after a place, those that are whole and some of them when they are many, and the place after these. */
+  /** Returns complete lines after a position, possibly not all of them, and the position after these. */
   linesAfter(name: string, place: number): Promise<{ lines: string[]; place: number }>
-  /** The last whole line; undefined when there is none. */
+  /** Returns the last complete line; undefined if there is none. */
   lastLine(name: string): Promise<string | undefined>
-  /** Does the last line have no end, because its writer was killed while it wrote? */
+  /** True if the last line is incomplete, because its writer was killed while writing. */
   isTorn(name: string): Promise<boolean>
-  /** @param isSynced have each line reach the disk before `append` resolves @throws when there is one of that name */
+  /** @param isSynced sync each line to disk before `append` resolves @throws if the log exists */
   create(name: string, isSynced: boolean): Promise<LogWriter>
   remove(name: string): Promise<void>
 }
 
-/** What is kept for one user. */
+/** The state of one user. */
 export interface Store {
   document(name: string): Document
-  /** @param what what one of them is called in messages: `an artifact` */
+  /** @param what noun for one item in messages: `an artifact` */
   versions(kind: string, what: string): Versions
-  /** @param kind such as `audit` */
+  /** @param kind for example `audit` */
   logs(kind: string): Logs
-  /** Runs work that no other process that uses this store does at the same time under this name. */
+  /** Runs work while no other process that uses this store runs work under the same name. */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>
 }

@@ -1,16 +1,16 @@
-// Which names may become a folder on some machine. They come out of the sandbox, so they are checked here and nowhere trusted. Pure.
+// Checks names from sandboxes that become folder names on any system. Pure.
 import { BridgeError } from '../errors.ts'
 
 const MAX_NAME_CHARS = 128
-/** A folder's name has at most 255 bytes on common file systems, and one character takes up to four of them. */
+/** Common file systems allow 255 bytes, and one character takes up to four. */
 const MAX_NAME_BYTES = 200
-/** Names of devices, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
+/** Device names, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)/i
 
 /**
- * The name in one spelling (NFC), so that two names that look alike are one.
- * @param what what is named, for the message: `an artifact`
- * @throws BridgeError STATE_REFUSED that says what is wrong with it
+ * Returns the name in NFC, so that two names that look alike are the same.
+ * @param what noun for the message: `an artifact`
+ * @throws BridgeError STATE_REFUSED that says what is wrong with the name
  */
 export function checkStoredName(name: string, what: string): string {
   const normal = name.normalize('NFC')
@@ -25,7 +25,7 @@ export function checkStoredName(name: string, what: string): string {
   )
 }
 
-/** On some machines the two would be one folder. @throws BridgeError STATE_REFUSED */
+/** On some systems both names are the same folder. @throws BridgeError STATE_REFUSED */
 export function refuseOtherCase(name: string, known: Iterable<string>): void {
   const other = [...known].find((one) => one !== name && one.toLowerCase() === name.toLowerCase())
   if (other === undefined) return
@@ -34,12 +34,12 @@ export function refuseOtherCase(name: string, known: Iterable<string>): void {
   })
 }
 
-/** Whether a folder can have been made for a name. */
+/** True if a folder can have this name. */
 export function isStoredName(name: string): boolean {
   return problemOf(name) === undefined
 }
 
-/** Whether it can be one part of a path below a folder of ours: a stored name, or one that begins with a dot. */
+/** True if it can be part of a path below our folders: a stored name, or one that begins with a dot. */
 export function isPathPart(part: string): boolean {
   return problemOf(part, true) === undefined
 }

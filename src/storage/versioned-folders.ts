@@ -1,4 +1,4 @@
-// Versions on disk: <folder>/<name>/<version>/ with a few files each. A version is made beside the others and renamed into its place.
+// Versions on disk: <folder>/<name>/<version>/ with a few files each. A version is written beside the others, then renamed into place.
 import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -12,7 +12,7 @@ export class VersionedFolders implements Versions {
   readonly #folder: string
   readonly #what: string
 
-  /** @param what what one of them is called in messages: `an artifact` */
+  /** @param what noun for one item in messages: `an artifact` */
   constructor(folder: string, what: string) {
     this.#folder = folder
     this.#what = what
@@ -38,7 +38,7 @@ export class VersionedFolders implements Versions {
       return await this.#install(unfinished, name)
     } catch (error) {
       await rm(unfinished, { recursive: true, force: true }).catch(() => {})
-      // Only an empty folder goes: a name without a version.
+      // Removes the folder only if it is empty: a name without versions.
       await rmdir(folder).catch(() => {})
       throw unwritable(error, this.#what)
     }
@@ -76,7 +76,7 @@ export class VersionedFolders implements Versions {
     return path.join(this.#folder, checkStoredName(name, this.#what))
   }
 
-  /** Renaming onto a folder with files fails, so of two bridges that want one number the second takes the next. */
+  /** Renaming onto a non-empty folder fails, so if two bridges want the same number, the second takes the next. */
   async #install(unfinished: string, name: string): Promise<number> {
     let version = ((await this.versions(name)).at(-1) ?? 0) + 1
     for (let attempt = 0; ; attempt += 1) {
@@ -99,7 +99,7 @@ async function versionsIn(folder: string): Promise<number[]> {
     .toSorted((a, b) => a - b)
 }
 
-/** Shorter than asked for at the end of the file. */
+/** Returns fewer bytes at the end of the file. */
 async function readPiece(file: string, { offset, length }: Piece): Promise<Buffer> {
   const handle = await open(file, 'r')
   try {
@@ -116,14 +116,14 @@ async function writeWhole(file: string, data: Uint8Array | string): Promise<void
   const handle = await open(file, 'wx', 0o600)
   try {
     await handle.writeFile(data)
-    // The rename that follows must not reach the disk before the data does.
+    // The data must reach the disk before the rename that follows.
     await handle.sync()
   } finally {
     await handle.close()
   }
 }
 
-/** What went wrong, in words for the error of a cell: without a path of this machine, which the cause has for the log. */
+/** Converts a file system error for a cell. Omits the path on this machine; the cause keeps it for the log. */
 export function unwritable(cause: unknown, what: string): BridgeError {
   if (BridgeError.isInstance(cause)) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

@@ -1,10 +1,10 @@
-// Reads a zip archive in memory: names and bytes, checked against their checksums. Only what wheels and MCPB files use: stored and deflated entries, no zip64.
+// Reads a zip archive in memory and verifies checksums. Supports what wheels and MCPB files use: stored and deflated entries, no zip64.
 // (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.) Pure.
 import { crc32, inflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {
   name: string
-  /** As Unix has it: kind and permissions; 0 where the archive does not say. */
+  /** Unix mode: file type and permissions; 0 if the archive has none. */
   mode: number
   data: Buffer
 }
@@ -15,22 +15,22 @@ const CENTRAL_SIGNATURE = 0x02014b50
 const LOCAL_SIGNATURE = 0x04034b50
 
 /**
- * All files of an archive; folders are left out.
- * @param maxBytes the most that they may have unpacked, all together
+ * Returns all files of an archive, without folders.
+ * @param maxBytes limit for their total unpacked size
  * @throws Error that says what is wrong with the archive
  */
 export function readZip(archive: Buffer, maxBytes: number): ZipEntry[] {
   return [...zipEntries(archive, maxBytes)]
 }
 
-/** Whether a name leads to a file below the folder that an archive is unpacked to, on any system. */
+/** True if the name leads to a file below the target folder, on any system. */
 export function isSafeName(name: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (name.startsWith('/') || /[\\:\u0000-\u001f]/.test(name)) return false
   return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-/** As `readZip`, one after the other. */
+/** Like `readZip`, one entry at a time. */
 export function* zipEntries(archive: Buffer, maxBytes: number): Generator<ZipEntry> {
   const end = findEnd(archive)
   const count = archive.readUInt16LE(end + 10)
@@ -75,7 +75,7 @@ function readEntry(archive: Buffer, central: number, sizeBytes: number, name: st
 
 function inflate(packed: Buffer, sizeBytes: number, name: string): Buffer {
   try {
-    // Bounded by the size that it claims, so that a small file cannot become a huge one.
+    // Limited to the claimed size, so that a small file cannot unpack to a huge one.
     return inflateRawSync(packed, { maxOutputLength: Math.max(1, sizeBytes) })
   } catch {
     throw new Error(`${name} is damaged`)

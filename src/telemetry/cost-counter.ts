@@ -1,30 +1,30 @@
-// Counts what conversations cost by day: an observer. A conversation is a session in which its client ran a cell; it counts once a day.
+// Counts the cost of conversations per day: an observer. A conversation is a session in which its client ran a cell, counted once a day.
 import type { BridgeEvent } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import { addCost, type DailyCosts } from '../state/daily-costs.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
 
 interface CostCounterOptions {
-  /** Tokens in the definitions of all tools, now. */
+  /** Returns the current tokens in the definitions of all tools. */
   listedTokens: () => Promise<number>
-  /** Keeps the costs with those that are kept already. */
+  /** Adds costs to the saved ones. */
   keep: (more: DailyCosts) => Promise<void>
   onError: (error: unknown) => void
 }
 
-/** Costs are kept together: each time is a lock and a file. */
+/** Costs are saved in batches: each save takes a lock and a file. */
 const KEEP_EVERY_MS = 1_000
-/** Of clients. A scheduled workflow has the name of its own. */
+/** The clients' tool. A scheduled workflow runs under its own name. */
 const TOOL = 'run_python'
-/** Conversations of one day; more are not told apart. */
+/** Most conversations counted per day. */
 const MAX_CONVERSATIONS = 10_000
 
 export class CostCounter implements Subscriber {
   readonly name = 'costs'
   readonly #options: CostCounterOptions
-  /** Runs of clients that go on. */
+  /** Client runs in progress. */
   readonly #runs = new Set<string>()
-  /** The sessions of the day. */
+  /** Sessions counted today. */
   #conversations = new Set<string>()
   #today = ''
   #waiting: DailyCosts = new Map()

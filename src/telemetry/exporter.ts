@@ -1,17 +1,17 @@
-// Sends requests to a collector, one after the other, and never makes anyone wait: what it cannot send is kept within bounds, then dropped and counted.
+// Sends requests to a collector, one after the other. Never delays its caller: callers keep unsent items within limits, then drop and count them.
 interface ExporterOptions {
   url: string
   headers: Record<string, string>
   protocol: 'http/json' | 'http/protobuf'
   timeoutMs: number
-  /** Hears of so many items that were dropped, and why. */
+  /** Called with the number of dropped items, and the reason. */
   onDropped: (count: number, reason: string) => void
 }
 
-/** A collector that is gone, slow or busy is asked again after this, and after twice as long each time. */
+/** First delay after a failure; doubles with each further one. */
 const FIRST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 60_000
-/** These are worth another attempt (OTLP/HTTP, Retryable Response Codes). */
+/** Statuses to retry (OTLP/HTTP, Retryable Response Codes). */
 const RETRYABLE = new Set([429, 502, 503, 504])
 const MAX_RETRY_AFTER_S = 300
 
@@ -24,12 +24,12 @@ export class Exporter {
     this.#options = options
   }
 
-  /** Whether the collector is to be left alone for now. */
+  /** True while the exporter backs off. */
   get isPaused(): boolean {
     return performance.now() < this.#pausedUntil
   }
 
-  /** @param request of otlp.ts @returns whether the items may be forgotten: they were taken, or never will be */
+  /** @param request JSON from otlp.ts @returns true if the items are done with: accepted, or rejected for good */
   async send(request: string, count: number, signal: AbortSignal): Promise<boolean> {
     const { url, headers, protocol, timeoutMs, onDropped } = this.#options
     const isBinary = protocol === 'http/protobuf'
@@ -42,7 +42,7 @@ export class Exporter {
         redirect: 'error',
         signal: AbortSignal.any([signal, limit]),
       })
-      // What a collector says may be garbage, or without end.
+      // A response body may be garbage or endless.
       await response.body?.cancel()
       if (response.ok) {
         this.#failures = 0

@@ -1,13 +1,13 @@
-// Counts and measures events: the histograms of the MCP conventions, and ours beside them. Both exporters read it.
+// Counts and measures events: the histograms of the MCP conventions, and our own metrics. Both exporters read it.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
 import type { Attributes, Metric } from './otlp.ts'
 import { callAttributes, errorType, runAttributes } from './spans.ts'
 
-/** Of the conventions, in seconds. */
+/** Bucket bounds of the conventions, in seconds. */
 const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
-/** Of one metric. A server with any number of tools must not take any amount of memory. */
+/** Limit per metric: a server with many tools must not use unlimited memory. */
 const MAX_SERIES = 500
 const OVERFLOW: Attributes = { 'otel.metric.overflow': true }
 
@@ -30,7 +30,7 @@ const SUMS = {
   'sandbridge.telemetry.dropped': ['{item}', 'Spans that found no room, or that the collector refused'],
 } as const
 
-/** What there is now. */
+/** Metrics of the current state. */
 const GAUGES = {
   'sandbridge.open_sessions': ['{session}', 'Sessions of clients that are open'],
 } as const
@@ -38,22 +38,22 @@ const GAUGES = {
 type HistogramName = keyof typeof HISTOGRAMS
 type SumName = keyof typeof SUMS
 
-/** A token of text is about this many bytes. */
+/** Approximate bytes of text per token. */
 const BYTES_PER_TOKEN = 4
 
 export class Metrics implements Subscriber {
   readonly name = 'metrics'
-  /** How servers are reached, by name. */
+  /** Transport of each server, by name. */
   readonly transports = new Map<string, { transport: string; protocolVersion: string | undefined }>()
   readonly startedAt = Date.now()
   readonly #histograms = new Map<HistogramName, Map<string, Histogram>>()
   readonly #sums = new Map<SumName, Map<string, { attributes: Attributes; value: number }>>()
   readonly #runs = new Map<string, EventOf<'run.started'>>()
   #openSessionCount = 0
-  /** Bytes of results of the calls of a run, and of the cells of it that run. */
+  /** Bytes of call results per run, and the run of each running cell. */
   readonly #resultBytes = new Map<string, number>()
   readonly #runOfCell = new Map<string, string>()
-  /** The series of calls, by what tells them apart: finding one by all its attributes takes longer than to count in it. */
+  /** Series of calls by a short key: finding one by all its attributes takes longer than counting in it. */
   readonly #ofCalls = new Map<string, Histogram>()
 
   receive(events: readonly BridgeEvent[]): void {
@@ -112,7 +112,7 @@ export class Metrics implements Subscriber {
     point.value += value
   }
 
-  /** All that there can be, for who asks for them by name. */
+  /** All possible metrics, for readers that need their names. */
   get names(): { name: string; unit: string; kind: 'histogram' | 'sum' | 'gauge' }[] {
     return [
       ...Object.keys(HISTOGRAMS).map((name) => ({ name, unit: 's', kind: 'histogram' as const })),
@@ -137,7 +137,7 @@ export class Metrics implements Subscriber {
         name,
         unit,
         description,
-        // There from the beginning: an autoscaler has to see that a bridge without sessions has none.
+        // Present from the start: an autoscaler must see that a bridge without sessions has none.
         gauge: [{ attributes: {}, value: this.#openSessionCount }],
       })),
     ]
@@ -182,7 +182,7 @@ export class Metrics implements Subscriber {
     const name = { 'mcp.server.name': server }
     if (state === 'running') {
       this.transports.set(server, { transport, protocolVersion })
-      // Both are attributes.
+      // The cached series contain the old transport and protocol version.
       this.#ofCalls.clear()
       this.#observe('sandbridge.server.start.duration', durationMs, name)
     }

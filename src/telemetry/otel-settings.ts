@@ -1,29 +1,29 @@
-// The standard variables of OpenTelemetry (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/), those that apply. Pure.
+// Reads OpenTelemetry's standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/), where they apply. Pure.
 
 type Env = Record<string, string | undefined>
 
 export interface OtelSettings {
-  /** Where spans go; missing when they go nowhere. */
+  /** URL for spans; missing if spans are not sent. */
   tracesUrl?: string | undefined
   metricsUrl?: string | undefined
   headers: Record<string, string>
   protocol: 'http/json' | 'http/protobuf'
   timeoutMs: number
-  /** Attributes of all that is sent. */
+  /** Resource attributes of everything that is sent. */
   resource: Record<string, string>
   sampler: { isParentBased: boolean; ratio: number }
   batchDelayMs: number
   queueSize: number
   metricIntervalMs: number
-  /** Send arguments and results of calls, too. */
+  /** Also send arguments and results of calls. */
   capturesContent: boolean
-  /** What cannot be done as it was asked for, a sentence each. */
+  /** Settings that cannot be applied as written, a sentence each. */
   warnings: string[]
 }
 
 const DEFAULT_ENDPOINT = 'http://localhost:4318'
 
-/** Undefined where nothing is to be sent anywhere. */
+/** Returns undefined if nothing is to be sent. */
 export function readOtelSettings(env: Env, version: string): OtelSettings | undefined {
   const text = (name: string): string => env[name]?.trim() ?? ''
   if (text('OTEL_SDK_DISABLED').toLowerCase() === 'true') return undefined
@@ -73,7 +73,7 @@ export function readOtelSettings(env: Env, version: string): OtelSettings | unde
   }
 }
 
-/** `a=1,b=2` with percent-encoded values, as W3C Baggage writes it. */
+/** Parses `a=1,b=2` with percent-encoded values, as in W3C Baggage. */
 function pairs(text: string): Record<string, string> {
   const entries = text.split(',').flatMap((pair): [string, string][] => {
     const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []

@@ -1,6 +1,6 @@
-// OTLP as binary protobuf (OTLP/HTTP, Binary Protobuf Encoding): the requests of otlp.ts by the field numbers of opentelemetry-proto 1. Pure.
+// Encodes OTLP requests as binary protobuf (OTLP/HTTP, Binary Protobuf Encoding), with the field numbers of opentelemetry-proto 1. Pure.
 
-/** A hexadecimal text, as JSON has ids, is bytes here; the texts of 64-bit numbers are numbers. */
+/** `hex`: a hexadecimal string in JSON, bytes here. 64-bit numbers are strings in JSON. */
 type Scalar = 'text' | 'hex' | 'bool' | 'varint' | 'fixed64' | 'double'
 type Field = readonly [number: number, kind: Scalar | Message]
 interface Message {
@@ -56,13 +56,13 @@ const METRIC: Message = {
   histogram: [9, HISTOGRAM],
 }
 
-/** ExportTraceServiceRequest and ExportMetricsServiceRequest: their only fields have the same number. */
+/** ExportTraceServiceRequest and ExportMetricsServiceRequest: the only field of each has the same number. */
 const REQUEST: Message = {
   resourceSpans: [1, { resource: [1, RESOURCE], scopeSpans: [2, { scope: [1, SCOPE], spans: [2, SPAN] }] }],
   resourceMetrics: [1, { resource: [1, RESOURCE], scopeMetrics: [2, { scope: [1, SCOPE], metrics: [2, METRIC] }] }],
 }
 
-/** @param request what the text of `tracesRequest` or `metricsRequest` says */
+/** @param request parsed JSON of `tracesRequest` or `metricsRequest` */
 export function protobufOf(request: unknown): Uint8Array {
   const writer = new Writer()
   writer.fields(request as object, REQUEST)
@@ -75,7 +75,7 @@ const DELIMITED = 2
 const FIRST_BYTES = 64 * 1024
 const MAX_VARINT_BYTES = 10
 
-/** One buffer that grows: a message is written where it stays, and moved when its length turns out to take more than a byte. */
+/** Writes into one growing buffer. A nested message is written in place, and moved if its length takes more than one byte. */
 class Writer {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES)
   #at = 0
@@ -88,7 +88,7 @@ class Writer {
     for (const [name, content] of Object.entries(value) as [string, unknown][]) {
       if (content === undefined) continue
       const field = message[name]
-      // Nothing that JSON has may be left out here.
+      // Every field of the JSON must be encoded.
       if (!field) throw new Error(`OTLP: no field '${name}'`)
       const [number, kind] = field
       if (!Array.isArray(content)) this.#value(number, kind, content)
@@ -117,7 +117,7 @@ class Writer {
     }
   }
 
-  /** A list of numbers is one field with all of them. */
+  /** A list of numbers is one packed field. */
   #packed(number: number, kind: 'fixed64' | 'double', values: readonly unknown[]): void {
     this.#delimited(number, () => {
       for (const value of values) this.#eight(kind, value)
@@ -165,7 +165,7 @@ class Writer {
     this.#bytes[this.#at++] = rest
   }
 
-  /** As the 64 bits of its two's complement. */
+  /** Encodes a negative number as 64-bit two's complement. */
   #negative(value: number): void {
     let rest = BigInt.asUintN(64, BigInt(value))
     for (; rest > 0x7fn; rest >>= 7n) this.#bytes[this.#at++] = Number(rest & 0x7fn) | 0x80

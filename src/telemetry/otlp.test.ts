@@ -1,4 +1,4 @@
-// This file verifies what is sent to collectors against the messages of opentelemetry-proto as OpenTelemetry publishes them: nothing is lost or misnamed.
+// This file verifies our requests against OpenTelemetry's published opentelemetry-proto messages: no field is lost or misnamed.
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
 import { metricsRequest, type Metric, type Span, tracesRequest } from './otlp.ts'
@@ -9,7 +9,7 @@ interface MessageType {
   fromObject(value: object): object
   toObject(message: object, options: object): unknown
 }
-// Generated from the .proto files by their authors; the package has no types for it.
+// Generated from the .proto files by OpenTelemetry; the package has no types for it.
 const { opentelemetry } = createRequire(import.meta.url)(
   '@opentelemetry/otlp-transformer/build/src/generated/root',
 ) as {
@@ -57,18 +57,18 @@ const metrics: Metric[] = [
 ]
 
 const plain = { longs: String, bytes: String, arrays: false, objects: false }
-/** What the authors' own code makes of our JSON, whose ids are hexadecimal where theirs are base64. */
+/** Decodes our JSON with OpenTelemetry's code. It expects ids in base64, ours are hexadecimal. */
 function throughSchema(type: MessageType, request: string): unknown {
   const text = request.replaceAll(
     /"(traceId|spanId|parentSpanId)":"([0-9a-f]+)"/g,
     (_, name: string, hex: string) => `"${name}":"${Buffer.from(hex, 'hex').toString('base64')}"`,
   )
-  // A list of nothing is not there on the wire.
+  // Empty lists do not appear on the wire.
   const read = JSON.parse(text, (_, value: unknown) =>
     Array.isArray(value) && value.length === 0 ? undefined : value,
   ) as object
   const known = type.toObject(type.fromObject(read), plain)
-  // Names that the messages do not have would be gone.
+  // Decoding drops unknown names.
   expect(known).toEqual(read)
   return known
 }

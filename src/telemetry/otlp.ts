@@ -1,4 +1,4 @@
-// OTLP as JSON: the JSON mapping of opentelemetry-proto 1, with ids in hexadecimal and 64-bit numbers as text (OTLP 1.5, JSON Protobuf Encoding). Pure.
+// Encodes OTLP as JSON: the JSON mapping of opentelemetry-proto 1, with hexadecimal ids and 64-bit numbers as strings (OTLP 1.5, JSON Protobuf Encoding). Pure.
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -13,13 +13,13 @@ export interface Span {
   /** Milliseconds since 1970. */
   startMs: number
   endMs: number
-  /** All of them together are the span's; spans share those that they have in common. */
+  /** The span's attributes are the union of these. Spans share objects for attributes they have in common. */
   attributes: readonly Attributes[]
-  /** Why it failed; missing when it did not. */
+  /** Reason of the failure; missing for success. */
   failure?: string | undefined
 }
 
-/** Sums since the start, by attributes. */
+/** Cumulative values since the start, by attributes. */
 interface HistogramPoint {
   attributes: Attributes
   counts: readonly number[]
@@ -38,7 +38,7 @@ export interface Metric {
   description: string
   histogram?: { bounds: readonly number[]; points: readonly HistogramPoint[] }
   sum?: readonly SumPoint[]
-  /** What there is now, rather than since the start. */
+  /** Current values, instead of sums since the start. */
   gauge?: readonly SumPoint[]
 }
 
@@ -47,9 +47,9 @@ interface Source {
   version: string
 }
 
-/** @returns the text of an ExportTraceServiceRequest */
+/** @returns JSON of an ExportTraceServiceRequest */
 export function tracesRequest(spans: readonly Span[], source: Source): string {
-  // Put together as text: there is a span for each call, and most of what it says the one before has said.
+  // Built as text: there is a span per call, and most of its attributes repeat those of the span before.
   const known = new Map<Attributes, string>()
   const textOf = (attributes: Attributes): string => {
     const text = known.get(attributes) ?? JSON.stringify(listOf(attributes)).slice(1, -1)
@@ -65,7 +65,7 @@ export function tracesRequest(spans: readonly Span[], source: Source): string {
   return pieces.join('')
 }
 
-/** @returns the text of an ExportMetricsServiceRequest */
+/** @returns JSON of an ExportMetricsServiceRequest */
 export function metricsRequest(metrics: readonly Metric[], source: Source, startMs: number, nowMs: number): string {
   const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(nowMs) }
   const scopeMetrics = [{ scope: scopeOf(source), metrics: metrics.map((metric) => metricOf(metric, times)) }]
@@ -95,7 +95,7 @@ function spanText(span: Span, textOf: (attributes: Attributes) => string): strin
 
 function metricOf({ name, unit, description, histogram, gauge, sum = [] }: Metric, times: object): unknown {
   const about = { name, unit, description }
-  /** Cumulative: each export holds all since the start. */
+  /** Cumulative: each export contains everything since the start. */
   const aggregationTemporality = 2
   if (histogram) {
     const dataPoints = histogram.points.map(({ attributes, counts, count, sum: total }) => ({
@@ -133,7 +133,7 @@ function valueOf(value: string | number | boolean): unknown {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 
-/** To the microsecond, which a number holds until the year 2255. */
+/** Precise to the microsecond, which a number can hold until the year 2255. */
 function nanos(ms: number): string {
   return `${Math.round(ms * 1000)}000`
 }

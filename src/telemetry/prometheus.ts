@@ -1,4 +1,4 @@
-// Metrics as Prometheus reads them (text format 0.0.4), and the port where it does, which is never that of MCP. What other machines can reach asks for
+// Exposes metrics to Prometheus (text format 0.0.4) on a port of its own, never MCP's. An address that other machines can reach requires
 // a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -33,7 +33,7 @@ function linesOf({ name, unit, description, histogram, gauge, sum = [] }: Metric
   return [...head, ...points]
 }
 
-/** As OpenTelemetry's collector names it: `mcp_client_operation_duration_seconds`, `sandbridge_call_denied_total`. */
+/** Returns the name that OpenTelemetry's collector uses: `mcp_client_operation_duration_seconds`, `sandbridge_call_denied_total`. */
 function prometheusName(name: string, unit: string, kind: 'histogram' | 'gauge' | 'counter'): string {
   const plain = name.replaceAll('.', '_')
   if (kind === 'counter') return `${plain}_total`
@@ -51,7 +51,7 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
-/** An observer that Prometheus asks. */
+/** An observer that Prometheus scrapes. */
 export class PrometheusPort implements Subscriber {
   readonly name = 'metrics'
   readonly #metrics: Metrics
@@ -92,7 +92,7 @@ export class PrometheusPort implements Subscriber {
   }
 }
 
-/** A web page that has its own name point here must not read it. */
+/** Rejects foreign host names: a web page could let its own name resolve to this address (DNS rebinding). */
 function refuseForeignName({ headers }: IncomingMessage): 403 | undefined {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '') ? undefined : 403
 }

@@ -1,43 +1,43 @@
-// Makes spans of events, by the semantic conventions for MCP: `tools/call run_python` (server) → `cell` → `tools/call TOOL` (client).
+// Builds spans from events, with the MCP semantic conventions: `tools/call run_python` (server) → `cell` → `tools/call TOOL` (client).
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { TraceContext } from '../events/trace-context.ts'
 import type { Attributes, Span } from './otlp.ts'
 
 const METHODS = { tool: 'tools/call', resource: 'resources/read', prompt: 'prompts/get' } as const
 
-/** A thing that has begun, and is told of when it has ended. */
+/** A span that has begun; it is reported when it ends. */
 interface Open {
   trace: TraceContext
   at: number
   mono: number
   attributes: readonly Attributes[]
-  /** Of a cell: what all calls of it have in common. */
+  /** For a cell: attributes shared by all its calls. */
   ofCalls?: Attributes
 }
 
 interface SpanOptions {
-  /** Arguments and results, as attributes; only where the user asks for them. */
+  /** Include arguments and results as attributes; only if the user asks for it. */
   capturesContent: boolean
   redact: (server: string, text: string) => string
-  /** How servers are reached, by name. */
+  /** Transport of each server, by name. */
   transports: ReadonlyMap<string, { transport: string; protocolVersion: string | undefined }>
 }
 
 const MAX_CONTENT = 4_000
-/** Tools whose attributes are kept; all are forgotten when there are more. */
+/** Most tools with cached attributes; the cache is cleared when it is full. */
 const MAX_TOOLS = 1_000
 
 export class Spans {
   readonly #options: SpanOptions
   readonly #open = new Map<string, Open>()
-  /** What all calls of a tool have in common: spans share it, so that its text is made once for many of them. */
+  /** Attributes shared by all calls of a tool, so that their text is created once. */
   readonly #ofTools = new Map<string, Attributes>()
 
   constructor(options: SpanOptions) {
     this.#options = options
   }
 
-  /** The span that ends with the event; undefined for other events, and for traces that are not sampled. */
+  /** Returns the span that the event ends; undefined for other events and for traces that are not sampled. */
   take(event: BridgeEvent): Span | undefined {
     switch (event.type) {
       case 'run.started':
@@ -53,7 +53,7 @@ export class Spans {
         this.#callStarted(event)
         return undefined
       case 'server.state':
-        // How it is reached is one of the attributes.
+        // The cached attributes contain the old transport.
         this.#ofTools.clear()
         return undefined
       case 'run.ended':
@@ -86,7 +86,7 @@ export class Spans {
     this.#begin(event, cell.trace, attributes)
   }
 
-  /** @param name how the span is called @param also the attributes that are known at the end @param failure why it failed */
+  /** @param name the span's name @param also attributes known at the end @param failure reason of the failure */
   #end(event: BridgeEvent, name: string, kind: Span['kind'], also?: Attributes, failure?: string): Span | undefined {
     const open = this.#open.get(event.id)
     this.#open.delete(event.id)
@@ -100,7 +100,7 @@ export class Spans {
       name,
       kind,
       startMs: at,
-      // By the monotonic clock.
+      // Duration from the monotonic clock.
       endMs: at + (event.mono - mono),
       attributes: also ? [...attributes, also] : attributes,
       failure,
@@ -123,7 +123,7 @@ export class Spans {
 
   #callEnded(event: EventOf<'call.ended'>): Span | undefined {
     const { kind, server, name, outcome, error, result } = event
-    // The address of a resource is not used as a name, since there may be any number of them.
+    // Without a resource's URI: names must have few distinct values.
     const title = kind === 'resource' ? METHODS[kind] : `${METHODS[kind]} ${name}`
     const type = errorType(outcome, error?.code)
     const failure = type && (error?.message ?? 'The result is marked as an error')
@@ -150,7 +150,7 @@ export class Spans {
   }
 }
 
-/** Of a request to a server, for spans and metrics alike. */
+/** Attributes of a request to a server, for spans and metrics. */
 export function callAttributes(
   { kind, server, name }: Pick<EventOf<'call.started'>, 'kind' | 'server' | 'name'>,
   transports: SpanOptions['transports'],
@@ -168,7 +168,7 @@ export function callAttributes(
   }
 }
 
-/** Of a request of a client, for spans and metrics alike. */
+/** Attributes of a client's request, for spans and metrics. */
 export function runAttributes(event: EventOf<'run.started'>): Attributes {
   return {
     'mcp.method.name': 'tools/call',
@@ -179,7 +179,7 @@ export function runAttributes(event: EventOf<'run.started'>): Attributes {
   }
 }
 
-/** Of one request: metrics with these would be a series for each. */
+/** Attributes of a single request: in metrics, each request would become a series. */
 function ofRequest({ id, requestId, client }: EventOf<'run.started'>): Attributes {
   return { 'sandbridge.run.id': id, 'jsonrpc.request.id': requestId, 'mcp.client.name': client }
 }
@@ -198,7 +198,7 @@ function networkAttributes(transport: 'pipe' | 'tcp'): Attributes {
   return { 'network.transport': transport, ...(transport === 'tcp' && { 'network.protocol.name': 'http' }) }
 }
 
-/** `tool_error` where the result says so; else what the error is called. */
+/** Returns `tool_error` if the result is marked so, else the error's code. */
 export function errorType(outcome: string, code: string | undefined): string | undefined {
   if (outcome === 'ok') return undefined
   if (code === undefined) return 'tool_error'

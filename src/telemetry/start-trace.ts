@@ -1,4 +1,4 @@
-// In which trace a run is: its client's, or a new one, and whether that is sampled.
+// Chooses the trace of a run: its client's or a new one. Decides whether it is sampled.
 import { randomBytes } from 'node:crypto'
 import type { TraceContext } from '../events/trace-context.ts'
 import type { OtelSettings } from './otel-settings.ts'
@@ -14,7 +14,7 @@ export function startTrace(
   return { ...ofClient, traceId, sampled, isExported: true }
 }
 
-/** The same for every program that takes part in the trace: by its id (OpenTelemetry, TraceIdRatioBased). */
+/** Decides by trace id, so that every program in the trace decides the same (OpenTelemetry, TraceIdRatioBased). */
 function isSampled(traceId: string, ratio: number): boolean {
   return Number.parseInt(traceId.slice(-12), 16) < ratio * MAX_ID
 }

@@ -1,4 +1,4 @@
-// Sends spans and metrics to an OpenTelemetry collector: an observer, switched by the standard OTEL_* variables.
+// Sends spans and metrics to an OpenTelemetry collector: an observer, configured by the standard OTEL_* variables.
 import type { BridgeEvent } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import { Exporter } from './exporter.ts'
@@ -9,7 +9,7 @@ import { Spans } from './spans.ts'
 
 interface TelemetryOptions {
   otel: OtelSettings
-  /** An observer of its own, which others read as well. */
+  /** A separate observer that others read, too. */
   metrics: Metrics
   version: string
   redact: (server: string, text: string) => string
@@ -17,7 +17,7 @@ interface TelemetryOptions {
 }
 
 const MAX_BATCH = 512
-/** The bridge ends within 2.5 s, whatever the collector does. */
+/** The bridge must end within 2.5 s, whatever the collector does. */
 const CLOSE_MS = 1_000
 
 export class Telemetry implements Subscriber {
@@ -61,7 +61,7 @@ export class Telemetry implements Subscriber {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     this.#isClosing = true
-    // A request that is on its way ends with them.
+    // Also aborts a request in progress.
     const limit = setTimeout(() => this.#over.abort(), CLOSE_MS)
     await Promise.all([this.#sending?.then(() => this.#sendSpans()) ?? this.#sendSpans(), this.#sendMetrics()])
     clearTimeout(limit)
@@ -77,7 +77,7 @@ export class Telemetry implements Subscriber {
     this.#timers.push(setInterval(work, ms).unref())
   }
 
-  /** One request at a time: who comes meanwhile waits for it. */
+  /** Sends one request at a time; concurrent callers share it. */
   #sendSpans(): Promise<void> {
     this.#sending ??= this.#sendQueue().finally(() => (this.#sending = undefined))
     return this.#sending
@@ -99,11 +99,11 @@ export class Telemetry implements Subscriber {
     const exporter = this.#metricExporter
     if (!exporter || metrics.length === 0 || !this.#mayAsk(exporter)) return
     const request = metricsRequest(metrics, this.#source, this.#metrics.startedAt, Date.now())
-    // What it does not take is in the next one, too.
+    // Cumulative, so the next request includes what this one failed to deliver.
     await exporter.send(request, 0, this.#over.signal)
   }
 
-  /** A pause does not delay the end of the bridge. */
+  /** A back-off does not delay the shutdown. */
   #mayAsk(exporter: Exporter): boolean {
     return !this.#over.signal.aborted && (this.#isClosing || !exporter.isPaused)
   }

@@ -1,4 +1,4 @@
-// How long ago something was, for people. Pure.
+// Formats how long ago something happened. Pure.
 import { count } from './count.ts'
 
 const UNITS: [string, number][] = [
@@ -7,7 +7,7 @@ const UNITS: [string, number][] = [
   ['minute', 60_000],
 ]
 
-/** `3 minutes ago`. */
+/** Returns a text such as `3 minutes ago`. */
 export function ago(then: number, now: number): string {
   for (const [unit, ms] of UNITS) if (now - then >= ms) return `${count(Math.floor((now - then) / ms), unit)} ago`
   return 'just now'

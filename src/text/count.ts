@@ -1,6 +1,6 @@
-// Numbers of things in words. Pure.
+// Formats counts of things. Pure.
 
-/** `1 tool`, `12 tools`. */
+/** Returns `1 tool`, `12 tools`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? noun : plural}`
 }

@@ -1,19 +1,19 @@
-// Text that fits a number of tokens: head and tail stay, and a line between says what is missing. Pure.
+// Cuts text to a number of tokens: keeps its head and tail, with a line between them that describes the gap. Pure.
 import { estimateTokens, fitsTokens, headWithin, tailWithin } from './estimate-tokens.ts'
 
-/** A cut moves to the end of a line when that costs at most this share of the piece. */
+/** A cut moves to a line end if that costs at most this share of the piece. */
 const LINE_SHARE = 0.2
 
-/** Writes the line in the place of `text.slice(start, end)`. */
+/** Returns the line that replaces `text.slice(start, end)`. */
 export type GapLine = (start: number, end: number) => string
 
 const SHORT_GAP: GapLine = () => '…'
 
-/** `text` as it is when it costs at most `maxTokens`, else its head and tail. The line between is part of the cost. */
+/** Returns `text` if it costs at most `maxTokens`, else its head and tail. The gap line counts as part of the cost. */
 export function cutMiddle(text: string, maxTokens: number, gapLine: GapLine): string {
   if (fitsTokens(text, maxTokens)) return text
   const gapTokens = estimateTokens(gapLine(text.length, text.length)) + 2
-  // Where there is hardly room for more than the line, a piece of the text says more.
+  // If little more than the gap line would fit, use a short gap, so that some text fits.
   if (gapTokens * 3 > maxTokens && gapLine !== SHORT_GAP) return cutMiddle(text, maxTokens, SHORT_GAP)
   const half = Math.floor((maxTokens - gapTokens) / 2)
   const start = lineEndBefore(text, headWithin(text, half))
@@ -35,7 +35,7 @@ function lineStartAfter(text: string, position: number): number {
   return isNear ? lineEnd : betweenCharacters(text, position)
 }
 
-/** A position that does not part the two halves of a surrogate pair. */
+/** Moves a position out of the middle of a surrogate pair. */
 export function betweenCharacters(text: string, position: number): number {
   const code = text.charCodeAt(position)
   return code >= 0xdc00 && code <= 0xdfff ? position + 1 : position

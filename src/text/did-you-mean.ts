@@ -1,11 +1,11 @@
-// "Did you mean": the known names nearest to a mistyped one. Pure.
+// "Did you mean": finds the known names closest to a mistyped one. Pure.
 import { byCodeUnit, foldName } from './python-name.ts'
 
 const MAX_LENGTH = 80
 
 /**
- * Up to `limit` of `names` that could be meant by `wrong`, best first; none when nothing is near.
- * Near is: a typo or two, another case or separator, or most of the words in common.
+ * Returns up to `limit` of the `names` close to `wrong`, best first.
+ * Close means: one or two typos, another case or separator, or most words in common.
  */
 export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): string[] {
   const wanted = foldName(wrong.slice(0, MAX_LENGTH))
@@ -20,7 +20,7 @@ export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): s
     const common = words.filter((word) => wantedWords.has(word)).length
     const apart = 1 - (2 * common) / (words.length + wantedWords.size || 1)
     const distance = Math.min(edits > most ? 1 : edits / (longest || 1), apart * 0.8)
-    // Half of the words in common is not enough: `create_ticket` is no `create_branch`.
+    // Half of the words is not enough: `create_ticket` is not close to `create_branch`.
     if (distance < 0.4) near.push({ name, distance })
   }
   return near
@@ -29,7 +29,7 @@ export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): s
     .map(({ name }) => name)
 }
 
-/** `Did you mean create_issue or update_issue?`, or an empty string. */
+/** Returns `Did you mean create_issue or update_issue?`, or an empty string. */
 export function didYouMeanText(wrong: string, names: Iterable<string>): string {
   const near = didYouMean(wrong, names)
   return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}?`
@@ -44,7 +44,7 @@ function nameWords(name: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** The name within two edits (a third of the length for short names) of `name`, or undefined when none is that near. */
+/** Returns the known name within two edits (a third of the length for short names); undefined if there is none. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const most = Math.min(2, Math.floor(name.length / 3))
   let best: string | undefined
@@ -59,7 +59,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best
 }
 
-/** The edits (insert, delete, replace, swap neighbours) from one text to the other, or `limit + 1` when there are more than `limit`. */
+/** Counts the edits (insert, delete, replace, swap neighbours) between two texts; `limit + 1` if there are more than `limit`. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   if (a === b) return 0

@@ -1,11 +1,11 @@
-// The IPv4 addresses that an IPv6 address carries inside it: a gateway, a tunnel or the kernel may connect to those instead. Pure.
+// Finds IPv4 addresses embedded in an IPv6 address: a gateway, a tunnel or the kernel may connect to those instead. Pure.
 import { isIPv6 } from 'node:net'
 
-/** A form of IPv6 address, by its first bytes, and where the bytes of the IPv4 address lie in it. */
+/** A form of IPv6 address: its first bytes, and the positions of the IPv4 address in it. */
 interface Form {
   prefix: number[]
   places: number[][]
-  /** Every bit of it is flipped. */
+  /** All its bits are inverted. */
   inverted?: boolean
 }
 
@@ -18,7 +18,7 @@ const FORMS: Form[] = [
   { prefix: [...NONE, ...NONE, 0xff, 0xff, 0, 0], places: [LAST] }, // IPv4-translated, RFC 2765 section 2.1
   { prefix: [0x20, 0x02], places: [[2, 3, 4, 5]] }, // 6to4, RFC 3056
   { prefix: [0, 0x64, 0xff, 0x9b, ...NONE, ...NONE], places: [LAST] }, // NAT64, RFC 6052
-  // NAT64 for local use, RFC 8215: the operator chooses how long the prefix is, RFC 6052 section 2.2.
+  // NAT64 for local use, RFC 8215: the operator chooses the prefix length, RFC 6052 section 2.2.
   {
     prefix: [0, 0x64, 0xff, 0x9b, 0, 1],
     places: [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST],
@@ -27,7 +27,7 @@ const FORMS: Form[] = [
   { prefix: [0x20, 0x01, 0, 0], places: [LAST], inverted: true }, // Teredo's client
 ]
 
-/** All that it may be; none for an IPv4 address and for an IPv6 address of no such form. */
+/** Returns all possible IPv4 addresses; none for an IPv4 address or another form of IPv6 address. */
 export function embeddedIpv4(address: string): string[] {
   if (!isIPv6(address)) return []
   const bytes = bytesOf(address)
@@ -37,7 +37,7 @@ export function embeddedIpv4(address: string): string[] {
   )
 }
 
-/** The sixteen bytes of an IPv6 address, which the URL parser brings to one form. */
+/** Returns the sixteen bytes of an IPv6 address. The URL parser normalises it. */
 function bytesOf(address: string): number[] {
   const { hostname } = new URL(`http://[${address}]`)
   const [head = '', tail] = hostname.slice(1, -1).split('::')

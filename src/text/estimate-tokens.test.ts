@@ -1,4 +1,4 @@
-// The estimate against the tokenizer that it stands in for, over the kinds of text that cells print.
+// This file verifies the estimate against the tokenizer that it replaces, on the kinds of text that cells print.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
@@ -60,7 +60,7 @@ const ORDINARY: Record<string, string> = {
 const alphabet = (first: number, end: number) =>
   Array.from({ length: end - first }, (_, i) => String.fromCodePoint(first + i)).join('')
 
-/** Kinds for which only the lower bound counts: here an estimate may be far too high. */
+/** Kinds for which only the lower bound matters: the estimate may be far too high. */
 const OTHER: Record<string, string> = {
   base64: bytes(6000).toString('base64'),
   hex: bytes(6000).toString('hex'),

@@ -1,13 +1,13 @@
-// What a text costs a model, in tokens, without a tokenizer: it is cut, greedily, into the commonest tokens of o200k_base, a tenth of all.
-// A tokenizer that knows them all seldom needs more, so that the estimate is hardly ever too low. Pure, and linear.
-// estimate-tokens.test.ts holds it to that over many kinds of text: at most 10 % too low, and on ordinary text at most 90 % too high.
-// scripts/choose-tokens.mjs has chosen the tokens.
+// Estimates the tokens of a text without a tokenizer: splits it greedily into the most common tokens of o200k_base, a tenth of them all.
+// A tokenizer that knows all tokens rarely needs more, so the estimate is rarely too low. Pure, and linear.
+// estimate-tokens.test.ts verifies this on many kinds of text: at most 10 % too low, and on ordinary text at most 90 % too high.
+// scripts/choose-tokens.mjs selects the tokens.
 import COMMON_TOKENS from './common-tokens.json' with { type: 'json' }
 
-/** Of the tokens that begin, or end, with one code unit: how long they are, the longest first. */
+/** Lengths of the tokens that begin, or end, with one code unit, longest first. */
 type Lengths = Map<number, number[]>
 
-// Each is made at its first need: it takes some milliseconds.
+// Each is built at first use, which takes some milliseconds.
 let tokens: Set<string> | undefined
 let byFirst: Lengths | undefined
 let byLast: Lengths | undefined
@@ -28,27 +28,27 @@ function lengthsBy(unitOf: (token: string) => number): Lengths {
   return found
 }
 
-/** Tokens that `text` costs by estimate. Counting stops when there are more than `limit`. */
+/** Returns the estimated tokens of `text`. Stops counting above `limit`. */
 export function estimateTokens(text: string, limit = Infinity): number {
   return countUpTo(text, limit).count
 }
 
-/** Whether a text of so many characters costs at most `limit` tokens, whatever they are: no token is shorter than a byte, and no character longer than three. */
+/** True if any text of this length costs at most `limit` tokens: a token has at least one byte, and a code unit at most three. */
 export function surelyFits(length: number, limit: number): boolean {
   return length * 3 <= limit
 }
 
-/** Whether `text` costs at most `limit` tokens by estimate. */
+/** True if `text` costs at most `limit` tokens by the estimate. */
 export function fitsTokens(text: string, limit: number): boolean {
   return surelyFits(text.length, limit) || estimateTokens(text, limit) <= limit
 }
 
-/** How many characters from the start of `text` cost at most `limit` tokens. */
+/** Returns the length of the longest prefix of `text` that costs at most `limit` tokens. */
 export function headWithin(text: string, limit: number): number {
   return countUpTo(text, limit).end
 }
 
-/** `end`: where the first token stands that is over the limit, or the text's end; `count` has that token in it. */
+/** `end`: start of the first token above the limit, or the end of the text. `count` includes that token. */
 function countUpTo(text: string, limit: number): { count: number; end: number } {
   byFirst ??= lengthsBy((token) => token.charCodeAt(0))
   let count = 0
@@ -62,7 +62,7 @@ function countUpTo(text: string, limit: number): { count: number; end: number } 
   return { count, end }
 }
 
-/** How many characters at the end of `text` cost at most `limit` tokens. */
+/** Returns the length of the longest suffix of `text` that costs at most `limit` tokens. */
 export function tailWithin(text: string, limit: number): number {
   byLast ??= lengthsBy((token) => token.charCodeAt(token.length - 1))
   let count = 0
@@ -77,7 +77,7 @@ export function tailWithin(text: string, limit: number): number {
   return text.length - end
 }
 
-/** The length of the longest token at a place; 0 when none is known. */
+/** Returns the length of the longest known token at a position; 0 if there is none. */
 function tokenAt(text: string, at: number, known: Set<string>, all: Lengths): number {
   const lengths = all.get(text.charCodeAt(at)) ?? []
   return lengths.find((length) => at + length <= text.length && known.has(text.slice(at, at + length))) ?? 0
@@ -88,7 +88,7 @@ function tokenBefore(text: string, end: number, known: Set<string>, all: Lengths
   return lengths.find((length) => length <= end && known.has(text.slice(end - length, end))) ?? 0
 }
 
-/** A character that is in no token that we know costs one for each of its bytes. */
+/** A character in no known token costs one token per byte. */
 function costOf(text: string, at: number, length: number): number {
   if (length > 0) return 1
   const code = text.codePointAt(at)!

@@ -1,6 +1,6 @@
-// A list that may be too long to show. Pure.
+// Shortens a list for display. Pure.
 
-/** The first items, and how many there are where that is not all of them: `a, b, … (12 in all)`. */
+/** Returns the first items, and the total if some are missing: `a, b, … (12 in all)`. */
 export function firstOf(items: readonly string[], most = 20, separator = ', '): string {
   const shown = items.slice(0, most).join(separator)
   return items.length > most ? `${shown}${separator}… (${items.length} in all)` : shown

@@ -1,13 +1,13 @@
-// Patterns in which `*` stands for any text, also none. Pure.
+// Matches patterns in which `*` stands for any text, including none. Pure.
 
-/** Whether all of `text` fits. */
+/** True if all of `text` matches. */
 export function fitsGlob(pattern: string, text: string): boolean {
   const parts = pattern.split('*')
   if (parts.length === 1) return pattern === text
   const [first = ''] = parts
   const last = parts.at(-1) ?? ''
   if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
-  // Leftmost match of each part in turn: no backtracking, however hostile the pattern.
+  // Takes the leftmost match of each part in turn: no backtracking, whatever the pattern.
   let from = first.length
   const end = text.length - last.length
   for (const part of parts.slice(1, -1)) {

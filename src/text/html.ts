@@ -1,6 +1,6 @@
-// Plain pages of HTML, without script or style. Pure.
+// Plain HTML pages without scripts or styles. Pure.
 
-/** As text of an element, or as the value of an attribute in double quotes. */
+/** Escapes text for an element, or for an attribute value in double quotes. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

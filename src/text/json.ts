@@ -1,6 +1,6 @@
-// JSON from outside: parsed without an exception, and looked at without knowing its shape. Pure.
+// Helpers for JSON of unknown shape: parse without exceptions, read without type errors. Pure.
 
-/** The value of a text; undefined when it is not JSON, since a parser's own message would quote it. */
+/** Parses a text; undefined if it is not JSON. Reports no parser error, since that would quote the text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -9,17 +9,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** An object that is neither null nor a list. */
+/** True for an object that is neither null nor an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What is not an object has no fields, for reading into what may not be there. */
+/** Returns the value if it is an object, else an empty one. */
 export function fieldsOf(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {}
 }
 
-/** What is not a list has no items. */
+/** Returns the value if it is an array, else an empty one. */
 export function itemsOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -28,7 +28,7 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** A copy without the fields that are undefined, for types whose optional fields are missing or hold a value. */
+/** Copies an object without its undefined fields, for types whose optional fields are missing or hold a value. */
 export function withoutUndefined<T extends object>(value: T): Defined<T> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>

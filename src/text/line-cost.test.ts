@@ -43,7 +43,7 @@ describe('lineCost', () => {
     )
     fc.assert(
       fc.property(strings, (texts) => {
-        // Between the strings there is exactly as much as is allowed, so that each mistake about an end shows.
+        // The structure between the strings is exactly at the limit, so that a mistake about any string's end shows.
         const line = JSON.stringify(texts)
         const rest = MAX_STRUCTURE - 2 - (texts.length - 1)
         const fits = `${line.slice(0, -1)}${','.repeat(rest)}]`

@@ -1,13 +1,13 @@
-// What a line would cost to parse, found out by looking at its bytes once. JSON.parse cannot be interrupted: a line of 60 MB that consists of brackets
-// holds up the whole process for twenty seconds and takes a gigabyte. It must not believe that the line is JSON.
+// Estimates the cost of parsing a line with one pass over its bytes. JSON.parse cannot be interrupted: 60 MB of brackets block the process
+// for twenty seconds and take a gigabyte. Must not assume that the line is valid JSON.
 
 /**
- * The most structural characters of RFC 8259 (`[ ] { } : ,` outside of strings) on a line: a list of a million numbers has as many. Measured with Node 20: the
- * dearest line within it, 262,144 objects each with a key of its own, takes half a second; a million numbers take 40 ms.
+ * Most structural characters of RFC 8259 (`[ ] { } : ,` outside of strings) on a line: a list of a million numbers has that many. Measured with Node 20:
+ * the most expensive line within the limit, 262,144 objects each with its own key, takes half a second; a million numbers take 40 ms.
  */
 export const MAX_STRUCTURE = 1 << 20
 
-/** The most lists and objects inside of each other: what is recursive, here and in servers, has to get along with it. */
+/** Deepest nesting of lists and objects, which recursive code here and in servers must support. */
 export const MAX_NESTING = 1_000
 
 const OPENS = 1
@@ -27,20 +27,20 @@ for (const [characters, kind] of [
 }
 
 export interface LineCost {
-  /** Structural characters, as far as they were counted. */
+  /** Structural characters counted so far. */
   structure: number
-  /** Why the line costs more to parse than a frame may: what it has too much of. Missing when it does not. */
+  /** Why the line costs more to parse than a frame may; missing if it does not. */
   tooCostly?: string
 }
 
-/** Linear in the line's length, and never looks beyond what is too much. */
+/** Linear in the line's length. Stops once a limit is exceeded. */
 export function lineCost(line: Buffer): LineCost {
   const cost = new JsonCost()
   const tooCostly = cost.push(line)
   return { structure: cost.structure, ...(tooCostly !== undefined && { tooCostly }) }
 }
 
-/** Whether a part of JSON that begins with a bracket ends with the one that closes it: then it is one value. */
+/** True if a part of JSON that begins with a bracket ends with the matching one: it is then a single value. */
 export function isOneBracket(part: Buffer): boolean {
   let nesting = 0
   for (let at = 0; at < part.length; at += 1) {
@@ -53,15 +53,15 @@ export function isOneBracket(part: Buffer): boolean {
   return false
 }
 
-/** What `lineCost` finds out, of what comes in pieces: they may be cut anywhere, also in the middle of a string. */
+/** Computes the cost of data in pieces, which may be cut anywhere, even in a string. */
 export class JsonCost {
-  /** Structural characters, as far as they were counted. */
+  /** Structural characters counted so far. */
   structure = 0
   #nesting = 0
   #isInString = false
   #isEscaped = false
 
-  /** @returns why all of it so far costs too much; undefined when it does not */
+  /** @returns why the data so far costs too much; undefined if it does not */
   push(bytes: Buffer, start = 0, end = bytes.length): string | undefined {
     if (start >= end) return undefined
     let { structure } = this
@@ -87,19 +87,19 @@ export class JsonCost {
     return undefined
   }
 
-  /** A string of JSON does not go on in the next line. */
+  /** A JSON string does not continue on the next line. */
   endLine(): void {
     this.#isInString = false
   }
 
-  /** Go on with another text. */
+  /** Start over with another text. */
   reset(): void {
     this.structure = 0
     this.#nesting = 0
     this.endLine()
   }
 
-  /** @returns the position of the closing quote of the string that goes on at `start`, or the end */
+  /** @returns the position of the closing quote of the string that continues at `start`, or the end */
   #skipString(bytes: Buffer, start: number, end: number): number {
     const quote = endOfString(bytes, start, end)
     this.#isInString = quote >= end
@@ -108,10 +108,10 @@ export class JsonCost {
   }
 }
 
-/** Bytes of a string that are looked at one by one. Most strings end within them; for the others the search for the next quote is a native one. */
+/** Bytes of a string to check one by one. Most strings end within them; for longer ones, a native search for the quote is faster. */
 const NEAR_BYTES = 64
 
-/** Where the string ends that begins at `start`: the position of its closing quote, or the end or more. */
+/** Returns the position of the closing quote of the string that begins at `start`; the end or more if it has none. */
 function endOfString(bytes: Buffer, start: number, end: number): number {
   let at = start
   while (at < end) {
@@ -127,7 +127,7 @@ function endOfString(bytes: Buffer, start: number, end: number): number {
   return end
 }
 
-/** How many stand right before `end`, of those from `start` on. */
+/** Counts the backslashes directly before `end`, from `start` on. */
 function backslashesBefore(bytes: Buffer, end: number, start: number): number {
   let at = end
   while (at > start && bytes[at - 1] === BACKSLASH) at -= 1

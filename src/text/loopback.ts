@@ -1,4 +1,4 @@
-// Which hosts only this machine can reach. Pure.
+// Recognises hosts that only this machine can reach. Pure.
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

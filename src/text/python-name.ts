@@ -1,5 +1,5 @@
-// Turns any name a server may use into a Python identifier, without two names becoming one.
-// The same set of names gives the same identifiers, in whatever order a server lists them. Pure.
+// Converts any server's name to a Python identifier; different names give different identifiers.
+// A set of names always gives the same identifiers, in whatever order a server lists them. Pure.
 
 const KEYWORDS = new Set(
   (
@@ -8,32 +8,32 @@ const KEYWORDS = new Set(
   ).split(' '),
 )
 
-/** Longest identifier, in UTF-16 units: what the MCP specification allows a tool name (2025-11-25, Tools). */
+/** Longest identifier in UTF-16 units: the MCP specification's limit for a tool name (2025-11-25, Tools). */
 const MAX_LENGTH = 128
 
-/** Is `text` a word that Python does not accept as a name? `__debug__` is one although no keyword: it cannot be a parameter. */
+/** True if Python does not accept `text` as a name. Includes `__debug__`: not a keyword, but not allowed as a parameter. */
 export function isPythonKeyword(text: string): boolean {
   return KEYWORDS.has(text)
 }
 
-/** Is `text` an ASCII identifier that can stand in Python source as it is? */
+/** True if `text` is an ASCII identifier that can be used in Python source as it is. */
 export function isPlainIdentifier(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) && !KEYWORDS.has(text)
 }
 
 /**
- * A Python identifier for `name`: what Python would not take becomes `_`, a leading digit gets a `_`, a keyword a trailing `_`.
- * Letters of other scripts stay, in the NFKC form to which Python itself brings every identifier.
- * @param fallback the identifier when nothing of the name is left
+ * Returns a Python identifier for `name`: invalid characters become `_`, a leading digit is preceded by `_`, a keyword is followed by `_`.
+ * Letters of other scripts stay, in NFKC form, to which Python itself normalises identifiers.
+ * @param fallback the identifier if nothing of the name is left
  */
 export function pythonName(name: string, fallback: string): string {
   if (/^[A-Za-z]\w{0,127}$/.test(name) && !KEYWORDS.has(name)) return name
   const normal = name.slice(0, MAX_LENGTH).normalize('NFKC')
   let result = ''
   for (const char of normal) result += isIdentifierCharacter(char) ? char : '_'
-  // A name that is only `_` and one like `__init__` would get in the way of Python's own attributes.
+  // Names that are only `_` or like `__init__` would conflict with Python's own attributes.
   if (/^_+$/.test(result) || /^__.*__$/.test(result)) result = result.replace(/^_+|_+$/g, '')
-  // The normal form of one character can be many.
+  // One character may normalise to many.
   result = result.slice(0, MAX_LENGTH).normalize('NFKC')
   if (result === '') return fallback
   if (!/^[\p{XID_Start}_]/u.test(result)) result = `_${result}`
@@ -41,9 +41,9 @@ export function pythonName(name: string, fallback: string): string {
 }
 
 /**
- * Identifiers for all names of one namespace, as true name → identifier. A name that is an identifier already keeps it; the others
- * that would take the same one are numbered `_2`, `_3` … in the order of their true names.
- * @param taken identifiers that are already used; the new ones are added
+ * Returns identifiers for all names of a namespace, as original name → identifier. A name that is already an identifier keeps it; other
+ * names that map to the same one are numbered `_2`, `_3` … in the order of their original names.
+ * @param taken identifiers in use; the new ones are added
  */
 export function pythonNames(
   names: Iterable<string>,
@@ -75,20 +75,20 @@ export function pythonNames(
   return result
 }
 
-/** The alias of a server, as in `mcp_<alias>`: lower case, as the system that this re-creates has it. */
+/** Returns a server's alias, as in `mcp_<alias>`: lower case, as in the system that this one re-creates. */
 export function serverAlias(name: string, fallback: string): string {
   return pythonName(name.toLowerCase(), fallback)
 }
 
-/** The aliases of all servers, as true name → alias. The names of an earlier group have the first choice. */
+/** Returns the aliases of all servers, as original name → alias. Earlier groups choose first. */
 export function serverAliases(groups: readonly string[][]): Map<string, string> {
   const taken = new Set<string>()
   return new Map(groups.flatMap((names) => [...pythonNames(names, 'server', serverAlias, taken)]))
 }
 
 /**
- * What is left of a name when case, width and separators do not count: `createIssue`, `create-issue` and `ｃｒｅａｔｅ_issue` are one.
- * Upper case comes first because it parts what lower case leaves together: `ß` is `SS`.
+ * Returns a name without case, width and separators: `createIssue`, `create-issue` and `ｃｒｅａｔｅ_issue` give the same.
+ * Converts to upper case first, because that merges more than lower case alone: `ß` becomes `SS`.
  */
 export function foldName(name: string): string {
   return name
@@ -99,7 +99,7 @@ export function foldName(name: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** The order of names that does not depend on the machine's language. */
+/** Sort order of names, independent of the machine's language. */
 export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
@@ -110,10 +110,10 @@ function isIdentifierCharacter(char: string): boolean {
   return inOldUnicode(code) && code !== MIDDLE_DOT && /\p{XID_Continue}/u.test(char)
 }
 
-/** Katakana's: part of identifiers since Unicode 15.1, which older Pythons do not know. */
+/** Katakana middle dot: allowed in identifiers since Unicode 15.1, but not in older Pythons. */
 const MIDDLE_DOT = 0x30fb
 
-/** Blocks whose letters every supported Python (3.10 knows Unicode 13) and every Node agree on. */
+/** Blocks whose letters are the same in every supported Python (3.10 has Unicode 13) and every Node. */
 function inOldUnicode(code: number): boolean {
   return (
     code < 0x870 ||

@@ -1,8 +1,8 @@
-// JSON that is the same for the same value, in whatever order its keys were written. Pure.
+// Serialises a value to the same JSON whatever the order of its keys. Pure.
 
-/** @param value plain JSON: strings, numbers, booleans, null, lists and objects of these; keys without a value are left out */
+/** @param value plain JSON: strings, numbers, booleans, null, lists and objects of these; keys with undefined values are omitted */
 export function sortedJson(value: unknown): string {
-  // Written by hand: JSON.stringify with a replacer takes three times as long, and every call that is recorded is written so.
+  // Hand-written: JSON.stringify with a replacer takes three times as long, and this runs for every recorded call.
   return textOf(value) ?? 'null'
 }
 

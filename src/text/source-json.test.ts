@@ -7,7 +7,7 @@ import { keepResultSource, sourceOf } from './source-json.ts'
 const LONG = 'x'.repeat(300_000)
 const RESULT = { content: [{ type: 'text', text: `"}\\${LONG}é\u2028\n` }] }
 
-/** What a transport does with a line; gives the result. */
+/** Processes a line as a transport does, and returns the result. */
 function received(line: string | Buffer): unknown {
   const bytes = Buffer.from(line)
   const message = JSON.parse(bytes.toString()) as { result: unknown }

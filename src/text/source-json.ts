@@ -1,17 +1,17 @@
-// The JSON that a large answer of a server came as, kept beside its value: where that is passed on as it is, the bridge need not write 50 MB anew,
-// which is a third of its work. Pure.
+// Keeps the JSON source of a server's large result beside its parsed value. If the value is passed on unchanged, the bridge need not serialise
+// 50 MB again, which is a third of the work. Pure.
 import { isUtf8 } from 'node:buffer'
 import { isRecord } from './json.ts'
 import { isOneBracket } from './line-cost.ts'
 
-/** Of what is shorter, finding out takes as long as writing. */
+/** For shorter results, checking takes as long as serialising. */
 const MIN_BYTES = 256 * 1024
 
 const sources = new WeakMap<object, Buffer>()
 
 /**
- * Keep the JSON of a result, if the line has nothing else between the two ends that servers write.
- * @param line what `message` was parsed from
+ * Keeps the JSON of a result if the rest of the line is one of the two forms that servers write.
+ * @param line the source of `message`
  */
 export function keepResultSource(message: object, line: Buffer): void {
   if (line.length < MIN_BYTES || !('id' in message) || !('result' in message) || !isRecord(message.result)) return
@@ -23,13 +23,13 @@ export function keepResultSource(message: object, line: Buffer): void {
     const end = line.length - tail.length
     if (line.toString('latin1', 0, head.length) !== head || line.toString('latin1', end) !== tail) continue
     const source = line.subarray(head.length, end)
-    // Parsing has put other characters in the place of what is no UTF-8.
+    // Parsing replaces invalid UTF-8, so the value would differ from the source.
     if (isOneBracket(source) && isUtf8(source)) sources.set(message.result, source)
     return
   }
 }
 
-/** The JSON that this very object was parsed from. */
+/** Returns the JSON from which this object was parsed. */
 export function sourceOf(value: unknown): Buffer | undefined {
   return isRecord(value) ? sources.get(value) : undefined
 }

@@ -1,7 +1,7 @@
-// Text as it stands on a terminal when all is printed: no colours, progress bars in their last state, nothing that breaks JSON or a reader's
-// own terminal. Pure. It never fails, whatever bytes a cell prints.
+// Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing that breaks JSON or a reader's
+// terminal. Pure. Never fails, whatever a cell prints.
 
-/** The longest line that is kept open in wait for a carriage return. */
+/** Longest unfinished line that waits for a carriage return. */
 const MAX_OPEN_LINE = 64 * 1024
 
 /* oxlint-disable no-control-regex -- control characters are what this file is about */
@@ -12,19 +12,19 @@ const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
 /* oxlint-enable no-control-regex */
 const LONE_SURROGATE = /\p{Surrogate}/gu
 
-/** A whole text. */
+/** Converts a complete text. */
 export function plainText(text: string): string {
   return SPECIAL.test(text) ? withoutControls(lastStates(withoutEscapes(text))) : text
 }
 
-/** A text without what would steer a terminal; carriage returns stay, so that a progress bar still moves. */
+/** Removes what controls a terminal; carriage returns stay, so that a progress bar still moves. */
 export function safeForTerminal(text: string): string {
   return withoutEscapes(text).replace(CONTROL, (character) => (character === '\r' ? character : ''))
 }
 
-/** A text that comes in pieces: each piece returns what is settled by then, `end` the rest. */
+/** Converts a text in pieces: each call returns the part that can no longer change, `end` the rest. */
 export class TerminalText {
-  /** The line that is not ended yet, which a carriage return may still replace. */
+  /** The unfinished line, which a carriage return may still replace. */
   #open = ''
 
   push(piece: string): string {
@@ -56,7 +56,7 @@ function lastStates(text: string): string {
     .join('\n')
 }
 
-/** What a line shows after its carriage returns. A bar that cleared itself with blanks leaves what it said before. */
+/** Returns what a line shows after its carriage returns. A progress bar that clears itself with blanks leaves its last state. */
 function lastState(line: string): string {
   for (let end = line.length; end > 0;) {
     const start = line.lastIndexOf('\r', end - 1) + 1
@@ -67,7 +67,7 @@ function lastState(line: string): string {
   return ''
 }
 
-/** The same for a line that goes on. What stands behind the last return may be blank so far, or the first half of CR LF. */
+/** The same for an unfinished line. The part after the last return may still be blank, or the first half of CR LF. */
 function openState(line: string): string {
   const start = line.lastIndexOf('\r') + 1
   const last = line.slice(start)
@@ -92,7 +92,7 @@ function withoutControls(text: string): string {
   return text.replace(CONTROL, shown).replace(LONE_SURROGATE, '\ufffd')
 }
 
-/** The picture that Unicode has of a control character. */
+/** Returns the Unicode picture of a control character. */
 function shown(character: string): string {
   const code = character.charCodeAt(0)
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'

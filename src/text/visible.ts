@@ -1,14 +1,14 @@
-// Text written by others as a terminal can show it: nothing in it steers the terminal, or shows as something else than it is. Pure.
+// Makes text from others safe for a terminal: nothing in it controls the terminal or displays as something else. Pure.
 
-/** Controls of a terminal (C0, C1), of the direction of writing, and characters without any width. */
+/** Terminal controls (C0, C1), direction marks, and zero-width characters. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** A text with everything that cannot be seen written as JSON would: `\u001b`. Lines stay lines. */
+/** Escapes invisible characters as JSON does: `\u001b`. Line breaks and tabs stay. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escaped(character)))
 }
 
-/** The same on one line: what was written by others cannot pass for a line of ours. */
+/** The same on one line, so that foreign text cannot imitate a line of ours. */
 export function visibleInline(text: string): string {
   return text.replace(UNSEEN, escaped)
 }

@@ -54,7 +54,7 @@ def save_artifact(name: str, data: object) -> Artifact:
     if not isinstance(name, str):
         raise ArgumentsError(f"the name of an artifact is a str, not {type(name).__name__}")
     upload = None
-    # In pieces: a frame with all of it would be in memory several times over.
+    # In pieces: a single frame would be in memory several times.
     for piece in _pieces(data):
         upload = bridge.ask_sync("upload", upload=upload, data=b2a_base64(piece, newline=False).decode("ascii"))
     return Artifact(bridge.ask_sync("save_artifact", name=name, upload=upload))
@@ -83,7 +83,7 @@ def _pieces(data: object) -> Iterator[bytes | memoryview]:
     path = _path(data)
     if path is None:
         content = memoryview(_content(data))
-        # An empty one is a piece, too.
+        # An empty file is one empty piece.
         for start in range(0, len(content) or 1, _PIECE_BYTES):
             yield content[start : start + _PIECE_BYTES]
         return

@@ -49,7 +49,7 @@ def ask_sync(method: str, **params: object) -> Any:
 
 
 def _prepare() -> None:
-    # For all that follows until the reply is there. With this much, a RecursionError that comes is about the arguments.
+    # Room for everything until the reply arrives. Given this, a RecursionError is caused by the arguments.
     need_room(ROOM + 15)
     _output.flush()
 

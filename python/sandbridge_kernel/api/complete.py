@@ -47,12 +47,12 @@ def completions(code: str, pos: int | None = None) -> list[str]:
         return _fitting(registry.by_alias, found[1])
     if _in_text(before):
         return []
-    path = _PATH.search(before)  # the empty path, at least
+    path = _PATH.search(before)  # matches at least the empty path
     prefix = (path and path[2]) or ""
     if path and path[1]:
         value = _follow(path[1])
         return [] if value is _MISSING else _fitting(_attributes(value), prefix)
-    # After a dot that follows something else, such as a call: what it gives is not known.
+    # After a dot that follows something else, such as a call: its value is unknown.
     if path and before[: path.start()].rstrip().endswith("."):
         return []
     names = {*keyword.kwlist, *vars(builtins), *_names(_main())}
@@ -73,7 +73,7 @@ def _fitting(names: Iterable[str], prefix: str) -> list[str]:
     ]
 
 
-# ---- values, looked at without running their code
+# ---- values, inspected without running their code
 
 
 def _follow(path: str) -> Any:
@@ -109,7 +109,7 @@ def _attribute(value: Any, name: str) -> object:
     for owner in _mro(value if _is_class(value) else kind):
         if name in (members := _NAMES(owner)):
             found = members[name]
-            # Anything else may be a descriptor: looking at it would run it.
+            # Anything else may be a descriptor, whose code would run.
             if type(found) is FunctionType and not _is_class(value):
                 return MethodType(found, value)
             return found if type(found) in _PLAIN else _MISSING
@@ -156,7 +156,7 @@ def _in_classes(kind: type, name: str) -> bool:
 
 
 def _is_class(value: Any) -> bool:
-    # isinstance() would ask the value for its `__class__`.
+    # isinstance() would evaluate the value's `__class__`.
     return any(owner is type for owner in _mro(type(value)))
 
 

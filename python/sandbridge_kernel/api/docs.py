@@ -9,7 +9,7 @@ from . import bridge
 if TYPE_CHECKING:
     from inspect import Signature
 
-# Keys of the system this one re-creates. They are looked up, not stored: what is printed or sent as JSON stays short.
+# Keys of the system that this one re-creates. They are looked up, not stored, so that printed and JSON forms stay short.
 _OTHER_NAMES = {"name": "tool", "alias": "toolAlias", "input_schema": "inputSchema", "output_schema": "outputSchema"}
 _SCHEMAS = ("inputSchema", "outputSchema")
 
@@ -175,7 +175,7 @@ def _params(doc: dict[str, Any]) -> list[dict[str, Any]]:
     return params if isinstance(params, list) else []
 
 
-# Where a cell finds them, and what help() should call them.
+# The module from which cells import them, also shown by help().
 for _kind in (ToolDoc, ToolDocs, ServerDoc, ServerDocs, GroupedDocs):
     _kind.__module__ = "mcp.runtime"
 

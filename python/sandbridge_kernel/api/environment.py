@@ -7,7 +7,7 @@ import os
 
 from .servers import Registry, server_alias, server_description, server_name
 
-# Linux starts no program with a longer variable than 128 KiB.
+# Linux cannot start a program with a variable longer than 128 KiB.
 _MAX_CHARS = 60_000
 
 

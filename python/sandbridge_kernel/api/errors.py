@@ -75,7 +75,7 @@ class SavedToolError(MCPError, ImportError):
     code = "STATE_NOT_FOUND"
 
 
-# One class cannot be all of these: Python's own exceptions do not mix. Each is raised where Python expects it.
+# Python's exceptions cannot all be base classes of one class. Each of these is raised where Python expects its base.
 class ServerNotFoundKey(ServerNotFound, KeyError):
     pass
 
@@ -103,7 +103,7 @@ for _kind in (
     ServerNotFoundAttribute,
     ServerNotFoundModule,
 ):
-    _kind.__module__ = "mcp.runtime"  # where a cell finds them, and what a traceback should say
+    _kind.__module__ = "mcp.runtime"  # where cells import it from, and what tracebacks show
     if issubclass(_kind, ServerNotFound):
         _kind.__name__ = _kind.__qualname__ = "ServerNotFound"
 ToolNotFoundImport.__module__ = "mcp.runtime"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from . import bridge
 
-_LINE_CHARS = 300  # shown of a line that is longer, around what was found
+_LINE_CHARS = 300  # characters shown of a longer line, around the match
 
 
 class Lines(list[tuple[int, str]]):

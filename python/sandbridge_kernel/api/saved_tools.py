@@ -102,7 +102,7 @@ def _given() -> dict[str, Any]:
     return {"mcp": sys.modules["mcp"], "runtime": runtime, "mcp_servers": registry, "workflows": PROVIDED["workflows"]}
 
 
-# What else every session has; `install` adds to it, which imports this module.
+# Other names that every session has. `install`, which imports this module, adds to it.
 PROVIDED: dict[str, Any] = {"workflows": None}
 
 
@@ -146,7 +146,7 @@ def _run(tool: dict[str, Any]) -> dict[str, Any]:
     namespace = {"__name__": function_source.MODULE, "__builtins__": builtins, **_given()}
     for server in tool["servers"]:
         known = registry.by_alias.get(server["alias"])
-        # One that this cell may not reach says so when it is called.
+        # A server that this cell cannot reach raises its error when it is called.
         proxy = (
             known
             if known and server_name(known) == server["name"]

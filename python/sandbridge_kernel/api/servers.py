@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..frame_types import VisibleServer
 
 
-# What any server can be asked beside its tools, unless it has a tool of that name; with a `_` in front in any case.
+# Methods of every server. A tool of the same name takes precedence; the forms with a leading `_` always work.
 METHODS = ("resources", "read_resource", "prompts", "get_prompt", "list_tools")
 
-# What a server lists of its tools, as attributes: the docs, and the same by name.
+# A server's listings of its tools, as attributes: the docs, and the docs by name.
 LISTINGS: dict[str, Callable[[docs.ToolDocs], Any]] = {"TOOLS": docs.ToolDocs, "TOOL_MAP": docs.tool_map}
 
 
@@ -40,12 +40,12 @@ class ServerProxy:
 
     def __getattr__(self, name: str) -> object:
         if name == "__all__":
-            # A tool called `print` must not take the place of Python's own for the rest of the session.
+            # A tool called `print` must not replace Python's own for the rest of the session.
             return [alias for alias in dir(self) if not hasattr(builtins, alias) and alias not in _OWN_NAMES]
         if name == "__name__":
-            return f"mcp.servers.{self._alias}"  # it is that module, too
+            return f"mcp.servers.{self._alias}"  # it is also that module
         if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)  # Python asks for many of these; none is a tool
+            raise AttributeError(name)  # Python looks up many such names; none is a tool
         if name in LISTINGS:
             return LISTINGS[name](self._tool_docs())
         return ToolProxy(self, name)
@@ -76,8 +76,8 @@ class ServerProxy:
 
 
 class ToolProxy:
-    # `await tool(…)` gives a native value, `await tool.raw(…)` the MCP result untouched. No docstring here, nor above:
-    # `__doc__` is the tool's own.
+    # `await tool(…)` returns a native value, `await tool.raw(…)` the MCP result unchanged. No docstring here or above:
+    # `__doc__` is the tool's.
 
     __slots__ = ("_proxy", "__name__")
 
@@ -89,7 +89,7 @@ class ToolProxy:
         return f"mcp_{self._proxy._alias}.{self.__name__}"
 
     def __call__(self, /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
-        # A coroutine, made at once, so that Python itself warns when its `await` is forgotten.
+        # The coroutine is created at once, so that Python itself warns if its `await` is forgotten.
         return self._named(self._call(args, kwargs, False))
 
     def raw(self, /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
@@ -97,7 +97,7 @@ class ToolProxy:
         return self._named(self._call(args, kwargs, True))
 
     async def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], raw: bool) -> object:
-        # `raw=True` asks for the MCP result, unless the tool has a parameter of that name; only then are its docs needed.
+        # `raw=True` requests the MCP result, unless the tool has a parameter of that name; only then are its docs needed.
         own = self.__name__.removeprefix("_") in METHODS
         raw = raw or (compat.is_on() and not own)
         if "raw" in kwargs and not await self._takes_raw():
@@ -131,7 +131,7 @@ class ToolProxy:
         for doc in self._proxy._tool_docs():
             if self.__name__ in (doc["toolAlias"], doc["tool"]):
                 return doc
-        # Only the bridge can say what is like it: its error has a "did you mean".
+        # Only the bridge can find similar names: its error has a "did you mean".
         found = bridge.ask_sync("query_tool_docs", server=self._proxy._server, tools=[self.__name__], detail="full")
         return docs.ToolDoc(found[0])
 
@@ -161,7 +161,7 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     return f"Did you mean {near[0]}? " if near else ""
 
 
-# Proxies have no public attributes of their own, because every attribute is a tool. The kernel asks these functions.
+# Proxies have no public attributes of their own, because every attribute is a tool. The kernel uses these functions instead.
 
 
 def server_name(server: ServerProxy) -> str:
@@ -194,7 +194,7 @@ def tool_doc(tool: ToolProxy) -> docs.ToolDoc:
     return tool._doc()
 
 
-# The code of every coroutine that calling a tool makes.
+# Code object of every coroutine that a tool call creates.
 CALL_CODE = ToolProxy._call.__code__
 
 
@@ -203,7 +203,7 @@ class Registry(Mapping[str, ServerProxy]):
 
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
-        self.named = False  # does the call of this cell name its servers?
+        self.named = False  # the call that runs this cell names its servers
         self.unloaded: dict[
             str, str
         ] = {}  # aliases by name, of servers that a cell reaches only when its call names them

@@ -7,7 +7,7 @@ from struct import error as StructError, unpack
 from ..values import Record
 from . import bridge
 
-# Parts of the standard library that some builds of Python leave out.
+# Parts of the standard library that some Python builds omit.
 _OPTIONAL = (
     "bz2",
     "ctypes",
@@ -80,7 +80,7 @@ def packages() -> Packages:
 
     found: dict[str, str] = {}
     for one in distributions():
-        # Of several, the first one is imported.
+        # If there are several, the first one is imported.
         if name := one.metadata["Name"]:
             found.setdefault(str(name), one.version)
     return Packages(sorted(found.items(), key=lambda item: item[0].lower()))

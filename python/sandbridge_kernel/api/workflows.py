@@ -52,7 +52,7 @@ def workflows() -> WorkflowList:
 
 
 def _parameters(func: Callable[..., Any]) -> list[dict[str, object]]:
-    import inspect  # takes long to load, and few cells save something
+    import inspect  # slow to load, and few cells save something
 
     found = []
     for parameter in inspect.signature(inspect.unwrap(func)).parameters.values():
@@ -67,7 +67,7 @@ def _parameters(func: Callable[..., Any]) -> list[dict[str, object]]:
             try:
                 about["default"] = json.loads(json.dumps(parameter.default, allow_nan=False))
             except (TypeError, ValueError, RecursionError):
-                pass  # its own default is used, and cannot be shown
+                pass  # its own default is used; it cannot be shown
         found.append(about)
     return found
 

@@ -1,1 +1,1 @@
-"""JavaScript cells, run by one Node for the session. Imported by the first such cell."""
+"""JavaScript cells, run by one program per session. Imported by the first such cell."""

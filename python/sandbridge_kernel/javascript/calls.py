@@ -1,4 +1,4 @@
-"""What a JavaScript cell asks for, done as a Python cell would do it: calls of tools, and functions of `runtime`."""
+"""Serves the requests of JavaScript cells as for Python cells: tool calls, and functions of `runtime`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .signatures import in_javascript
 if TYPE_CHECKING:
     from typing import Any
 
-# They take or give functions and classes of Python.
+# These take or return Python functions and classes.
 _PYTHON_ONLY = frozenset(("complete", "save_tool", "save_workflow", "update_memory", "call_tool"))
 _SAVING = ("save_tool", "save_workflow")
-# Where an object is a value, and not the options at the end.
+# Index of an argument that is a value even if it is an object, and not the options at the end.
 _VALUE_AT = {"save_memory": 1, "load_memory": 1}
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 async def reply(message: dict[str, Any]) -> bytes:
-    """The line that answers a message."""
+    """Returns the line that answers a message."""
     number = message.get("id")
     try:
         value = await _ANSWERS[message["type"]](message)
@@ -70,7 +70,7 @@ async def _runtime(message: dict[str, Any]) -> object:
 
 
 async def _function(message: dict[str, Any]) -> object:
-    """A saved tool or a workflow, which are Python. `weeklyReport` is `weekly_report` there."""
+    """Calls a saved tool or a workflow, which are Python. `weeklyReport` is `weekly_report` there."""
     name, args, kwargs = (message.get(key) for key in ("name", "args", "kwargs"))
     if (
         not isinstance(name, str)

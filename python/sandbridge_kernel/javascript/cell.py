@@ -1,4 +1,4 @@
-"""The JavaScript cells of a session. One program runs them all, one after the other, and keeps their variables."""
+"""Runs the JavaScript cells of a session. One program runs them all, one at a time, and keeps their variables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class JavaScriptCells:
         self._notes: list[str] = []
 
     async def run(self, number: int, source: str) -> Outcome:
-        """Run a cell. Raises FileNotFoundError where there is no Node."""
+        """Run a cell. Raises FileNotFoundError if there is no Node."""
         try:
             if self._program is None or self._program.loop is not asyncio.get_running_loop():
                 self._lose()
@@ -113,7 +113,7 @@ class JavaScriptCells:
                 )
             raise
 
-    # ---- what it asks for
+    # ---- requests
 
     def _answer(
         self, node: Program, message: dict[str, Any], checked: list[CellError], source: str, number: int
@@ -133,9 +133,9 @@ class JavaScriptCells:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # asked for, so that asyncio does not report it as never retrieved
+            task.exception()  # retrieved, so that asyncio does not report it
 
-    # ---- how it went
+    # ---- outcome
 
     def _outcome(self, message: dict[str, Any]) -> Outcome:
         notes = message.get("notes")
@@ -155,7 +155,7 @@ class JavaScriptCells:
 
     def _lose(self) -> None:
         if self._program:
-            with suppress(RuntimeError):  # its loop was closed by a cell
+            with suppress(RuntimeError):  # a cell has closed its loop
                 self._program.end()
         self._program = None
 
@@ -165,7 +165,7 @@ class JavaScriptCells:
 
 
 def _bundle(data: object) -> dict[str, Any] | None:
-    """A MIME bundle, if it is one."""
+    """Returns a valid MIME bundle, or None."""
     if not isinstance(data, dict) or not isinstance(data.get("text/plain"), str):
         return None
     return {str(kind): content for kind, content in data.items()}

@@ -1,4 +1,4 @@
-"""The calls that Node has seen in a cell's source, judged before any of it runs: as those of Python cells are, by the bridge."""
+"""Checks the calls that Node found in a cell's source before it runs. The bridge judges them, as those of Python cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ASKED = ("server", "tool", "args", "kwargs", "partial")
 
 
 async def problem(message: dict[str, Any], source: str, number: int) -> CellError | None:
-    """What is certainly wrong with the calls."""
+    """Returns an error for the calls that are certainly wrong."""
     found: list[Problem] = []
     sent: list[dict[str, Any]] = []
     knows_better = message.get("mayKnowBetter") is True
@@ -47,7 +47,7 @@ async def _judged(calls: list[dict[str, Any]]) -> list[tuple[int, MCPError]]:
     try:
         problems = await bridge.ask("check_calls", calls=calls)
     except MCPError:
-        return []  # what cannot be checked now is checked when it is called
+        return []  # a call that cannot be checked now is checked when it is made
     return [(one["call"], from_reply(one)) for one in problems] if isinstance(problems, list) else []
 
 

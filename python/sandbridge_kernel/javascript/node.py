@@ -1,7 +1,7 @@
-"""The Node that runs the JavaScript cells of a session: its start, its end, and the lines of JSON that go to it and come from it.
+"""The Node that runs a session's JavaScript cells: starts and ends it, and exchanges lines of JSON with it.
 
-Its program comes from the bridge when the first cell needs it. Cells can change all of that program, and say anything in its place:
-a message is a wish like any other of the sandbox, bounded here and judged by the bridge.
+Its program comes from the bridge when the first cell needs it. Cells can change all of that program and send anything in its name:
+a message is an untrusted request like any other from the sandbox, limited here and judged by the bridge.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 PROGRAM = "node"
 _OLDEST = (20, 12)
 _MAX_LINE = 64 << 20
-# Of an interrupt, in seconds since it came; the session waits a little longer for what it cancels.
+# Times of an interrupt, in seconds after it arrived; the session waits a little longer for cancelled work.
 _RING_AFTER = 0.1
 _END_AFTER = 0.6
 _BREATH = 0.02
 _PING_EVERY = 0.05
-_HEAP_SHARE = 0.6  # of what a process of the sandbox may have: Node then ends itself before the sandbox is
+_HEAP_SHARE = 0.6  # of a sandbox process's memory limit, so that Node ends itself before the sandbox is ended
 
 
 class Node:
     NAME = "Node"
 
     def __init__(self, folder: str, interrupts: Interrupts) -> None:
-        """Starts it. Raises FileNotFoundError where there is none."""
+        """Starts Node. Raises FileNotFoundError if there is none."""
         ours, channel = socket.socketpair()
         self._bell, bell = socket.socketpair()
         self._socket = ours
         fds = (channel.fileno(), bell.fileno())
-        # Node checks that nothing is broken off in the midst of a timer, and ends itself; an interrupt does just that.
+        # Node checks that no timer callback is cut off, and otherwise ends itself; an interrupt cuts them off.
         flags = ["--no-warnings", "--no-force-async-hooks-checks", *_heap_flag()]
         line = [PROGRAM, *flags, os.path.join(folder, "runner.cjs"), *map(str, fds)]
         try:
@@ -84,13 +84,13 @@ class Node:
         self._writer.write(line + b"\n")
 
     async def interrupt(self, number: int) -> bool:
-        """What waits is told, what is busy is broken off, and what does not even heed that is to be ended."""
+        """Stop a waiting cell with a message and a busy one by terminating its code. Returns False if neither works."""
         start = time.monotonic()
         try:
             self.send({"type": "interrupt"})
             if await self._comes(start + _RING_AFTER, lambda one: one.get("cell") == number):
                 return True
-            # What comes after that may be busy as well.
+            # The code that runs next may be busy, too.
             while time.monotonic() < start + _END_AFTER:
                 self._ring()
                 await asyncio.sleep(_BREATH)
@@ -103,7 +103,7 @@ class Node:
         return False
 
     async def _comes(self, end: float, is_meant: Callable[[dict[str, Any]], bool]) -> bool:
-        """Whether such a message comes in time. All others are dropped."""
+        """Returns whether such a message arrives in time. Drops all others."""
 
         async def find() -> None:
             while not is_meant(await self.receive()):
@@ -118,7 +118,7 @@ class Node:
         return True
 
     def _ring(self) -> None:
-        """End the code that runs in it now, wherever that is, and interrupt the programs that cells have started."""
+        """Terminate the code that is running in it, wherever that is, and interrupt the programs that cells have started."""
         signal_all(self._process.pid, signal.SIGINT)
         try:
             self._bell.send(b"!", socket.MSG_DONTWAIT)
@@ -126,7 +126,7 @@ class Node:
             pass
 
     def end(self) -> None:
-        """End it, and what it has started."""
+        """Kill it, and everything it has started."""
         signal_all(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._bell.close()
@@ -145,7 +145,7 @@ _folder: str | None = None
 
 
 async def start(interrupts: Interrupts) -> Node:
-    """Start it. Raises FileNotFoundError where there is none, CannotStart, ProgramEnded."""
+    """Start Node. Raises FileNotFoundError if there is none, CannotStart, ProgramEnded."""
     global _folder
     if _folder is None or not os.path.exists(os.path.join(_folder, "runner.cjs")):
         _folder = _write_program(await bridge.ask("language_files", language="javascript"))
@@ -178,7 +178,7 @@ def _is_old(version: str) -> bool:
 
 
 def _write_program(files: dict[str, str]) -> str:
-    """The folder with the files that Node runs."""
+    """Write the files that Node runs, and return their folder."""
     folder = tempfile.mkdtemp(prefix="javascript-")
     for name, text in files.items():
         with open(os.path.join(folder, os.path.basename(name)), "w", encoding="utf-8") as file:

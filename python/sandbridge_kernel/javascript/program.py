@@ -1,4 +1,4 @@
-"""What the two programs that run JavaScript cells have in common: Node, and QuickJS in the embedded sandbox."""
+"""The common interface of the programs that run JavaScript cells: Node, and QuickJS in the embedded sandbox."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ if TYPE_CHECKING:
     from typing import Any
 
     class Program(Protocol):
-        """A running one."""
+        """A running program."""
 
         NAME: str
         loop: asyncio.AbstractEventLoop
 
         async def receive(self) -> dict[str, Any]:
-            """The next message. Raises ProgramEnded."""
+            """Returns the next message. Raises ProgramEnded."""
 
         def send(self, message: dict[str, Any]) -> None: ...
 
         def send_line(self, line: bytes) -> None: ...
 
         async def interrupt(self, number: int) -> bool:
-            """Stop the cell of this number. False when that has ended the program."""
+            """Stop the cell of this number. Returns False if the program must be ended for that."""
 
         def end(self) -> None: ...
 
 
 class ProgramEnded(Exception):
-    """It has ended, or says what it should not. The text tells how, where that is known."""
+    """The program ended, or sent an invalid message. The text says how, if known."""
 
 
 class CannotStart(Exception):
-    """It does not start here. Has what to do instead."""
+    """The program does not start here. Contains what to do instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)

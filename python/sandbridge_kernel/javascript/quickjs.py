@@ -1,7 +1,7 @@
-"""The QuickJS that runs the JavaScript cells of a session in the embedded sandbox.
+"""The QuickJS that runs a session's JavaScript cells in the embedded sandbox.
 
-It runs in this thread, while a message is written to its device, and gives back what it says before that write ends. What
-it prints becomes frames at once: nothing of ours may be half sent or unsent meanwhile.
+It runs in this thread while a message is written to its device, and returns its messages before that write ends. Its
+output becomes frames at once, so no frame of ours may be half sent or queued meanwhile.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class QuickJS:
             self._write(b"M", line)
 
     async def interrupt(self, number: int) -> bool:
-        del number  # there is one cell, and what it had left to do is gone
+        del number  # there is one cell, and its remaining work is gone
         if self._timer:
             self._timer.cancel()
         if self._ended is None:
@@ -113,10 +113,10 @@ class QuickJS:
 
 
 async def start() -> QuickJS:
-    """Start it. Raises ProgramEnded."""
+    """Start QuickJS. Raises ProgramEnded."""
     files = await bridge.ask("language_files", language="javascript", embedded=True)
     program = QuickJS(files)
-    await program.receive()  # it says that it is ready
+    await program.receive()  # its ready message
     return program
 
 

@@ -1,4 +1,4 @@
-"""Signatures in errors, as JavaScript writes calls: `mcp_github.create_issue(title: str, labels: list[str] = None)` is
+"""Translates signatures in errors to JavaScript: `mcp_github.create_issue(title: str, labels: list[str] = None)` becomes
 `github.create_issue({ title: string, labels?: string[] })`."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMES = re.compile(r"'[^']*'|\b(?:" + "|".join(_WORDS) + r")\b")
 
 
 def in_javascript(message: str) -> str:
-    """The message, with the signature in it translated. One that has another form stays as it is."""
+    """Returns the message with its signature translated; unchanged if it has another form."""
     before, mark, rest = message.partition(_MARK)
     found = _CALL.match(rest)
     if not mark or not found:
@@ -55,7 +55,7 @@ def _closing(text: str, start: int) -> int | None:
 
 
 def _parts(text: str) -> list[str]:
-    """What stands between the commas that are in no bracket and no quotes."""
+    """Splits at commas outside of brackets and quotes."""
     parts, start, at = [], 0, 0
     while at < len(text):
         one = text[at]

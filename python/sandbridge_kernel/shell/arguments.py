@@ -1,6 +1,6 @@
-"""The arguments of a command line, as a tool's input schema reads them. Pure.
+"""Parses command line arguments according to a tool's input schema. Pure.
 
-Nothing is refused here that the bridge would refuse: it has the schema as well, and says what is wrong with a value.
+Refuses nothing that the bridge would refuse: it has the schema, too, and reports invalid values.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _PLAIN = frozenset(("null", "boolean", "integer", "number", "array", "object"))
 
 
 class UsageError(ValueError):
-    """The command line itself cannot be read."""
+    """The command line cannot be parsed."""
 
 
 def parse(words: list[str], schema: object, names: list[str]) -> tuple[list[Any], dict[str, Any]]:
-    """(positional arguments, named ones) of `--name value`, `--name=value`, `--flag`, `--no-flag` and values without a name. A name
-    that comes again makes a list. `names` are the tool's parameters in the order of their positions."""
+    """Returns (positional arguments, named ones) from `--name value`, `--name=value`, `--flag`, `--no-flag` and values without a name.
+    A repeated name makes a list. `names` are the tool's parameters in positional order."""
     reader = _Reader(schema)
     args: list[Any] = []
     given: dict[str, list[Any]] = {}
@@ -53,7 +53,7 @@ def parse(words: list[str], schema: object, names: list[str]) -> tuple[list[Any]
 
 
 class _Whole:
-    """A value that came as JSON."""
+    """A value given as JSON."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -86,7 +86,7 @@ class _Reader:
         return self.true_name(name) in self._properties
 
     def true_name(self, name: str) -> str:
-        """`dry-run` is `dry_run`, where the tool has no name with a dash."""
+        """Returns `dry_run` for `dry-run`, unless the tool has a name with a dash."""
         return name if name in self._properties else name.replace("-", "_")
 
     def is_flag(self, name: str) -> bool:
@@ -119,7 +119,7 @@ class _Reader:
         return schema if isinstance(schema, dict) else {}
 
     def _kinds(self, schema: object, depth: int = 0) -> Kinds:
-        """The JSON types that a value may have; empty when the schema does not say."""
+        """Returns the JSON types that a value may have; empty if the schema does not say."""
         schema = self._resolved(schema)
         kind = schema.get("type")
         if isinstance(kind, str):
@@ -137,7 +137,7 @@ class _Reader:
 
 
 def _read(text: str, kinds: Kinds) -> Any:
-    """A text is what it says where the tool takes texts, and JSON where it takes something else, if it is JSON."""
+    """Reads a text as a string if the tool accepts strings, else as JSON if it is valid JSON."""
     if "string" in kinds and not (kinds & {"object", "array"} and text.lstrip()[:1] in ("{", "[")):
         return text
     if not kinds & _PLAIN and text[:1] not in ("{", "["):

@@ -1,8 +1,8 @@
-"""A bash cell: a bash of its own, which begins with what the one before it has left and leaves that to the next.
+"""Runs a bash cell in its own bash, which starts with the state that the last one left and leaves its own for the next.
 
-Kept are variables, functions, options of `shopt` and the folder, not those of `set`: a cell with `set -e` may end early and keeps what
-it has. bash writes them down when it ends; so `exit`, and an interrupt, keep them too. The output goes through the descriptors that
-capture.py reads, as that of every program that a cell starts.
+Keeps variables, functions, options of `shopt` and the folder, but not options of `set`: a cell with `set -e` may end early and
+still keeps its state. bash writes the state when it exits, so it survives `exit` and an interrupt, too. Output goes through the
+descriptors that capture.py reads, like that of every program that a cell starts.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ..frame_types import CellError, Outcome
     from ..interrupts import Interrupts
 
-_END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the session gives to what it cancels
+_END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the session's grace for cancelled work
 _MAX_STATE_BYTES = 16 << 20
 _WHOLE = b"#whole\n"
 
-# The state can hold what bash does not let itself be told, such as its own read-only variables: such lines fail, and are skipped.
+# The state may contain lines that bash does not accept, such as its own read-only variables: these fail, and are skipped.
 _PRELUDE = """\
 [[ ! -e {state} ]] || . {state} 2>/dev/null
 unset __sandbridge_saved
@@ -43,7 +43,7 @@ mcp() {{ {python} -I -S {client} {socket} {inode} "$@"; }}
 export -f mcp
 trap __sandbridge_save EXIT
 """
-# eval reads all of the cell's text and numbers its lines from 1.
+# eval reads the whole cell and numbers its lines from 1.
 _DRIVER = """. {prelude}; eval "$(<{cell})"
 set -- $?; __sandbridge_save; exit $1"""
 
@@ -58,7 +58,7 @@ class ShellCells:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Write what each cell begins with. A cell may remove it, as it may remove everything it can write."""
+        """Write the files that each cell starts with. A cell may remove them, as everything it can write."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         paths = {name: self._path(name) for name in ("state", "new_state", "client", "socket", "prelude", "cell")}
         quoted = {name: shlex.quote(path) for name, path in paths.items()}
@@ -68,7 +68,7 @@ class ShellCells:
         self._driver = _DRIVER.format(**quoted)
 
     async def run(self, number: int, source: str) -> Outcome:
-        """How a cell ended. Raises FileNotFoundError where there is no bash."""
+        """Run a cell and return its outcome. Raises FileNotFoundError if there is no bash."""
         if not all(os.path.exists(self._path(name)) for name in ("prelude", "client")):
             self._prepare()
         self._write("cell", source if source.endswith("\n") else f"{source}\n")
@@ -100,7 +100,7 @@ class ShellCells:
         return process.returncode
 
     def _keep_state(self) -> None:
-        """The new state, if bash came to its end: a cell can fill the folder, or be killed."""
+        """Keep the new state if bash finished writing it: a cell may fill the folder, or be killed."""
         try:
             with open(self._path("new_state"), "rb") as file:
                 size = file.seek(0, os.SEEK_END)

@@ -1,7 +1,7 @@
-"""The program behind the command `mcp` of a bash cell: sends its arguments to the kernel and shows the reply.
+"""The program behind a bash cell's command `mcp`: sends its arguments to the kernel and prints the reply.
 
-Run by itself, as `python3 -I -S client.py SOCKET INODE ARGUMENT…`. INODE is that of the pipe that the cell's output goes to. It imports
-little, because every call of a tool from bash starts it.
+Run as `python3 -I -S client.py SOCKET INODE ARGUMENT…`. INODE is that of the pipe for the cell's output. It imports
+little, because every tool call from bash starts it.
 """
 
 import os
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    import _socket  # `socket` takes as long to import as Python takes to start
+    import _socket  # importing `socket` takes as long as starting Python
 
     path, inode, *args = sys.argv[1:]
     words = [arg.encode("utf-8", "surrogateescape") for arg in args]
@@ -30,7 +30,7 @@ def main() -> int:
         connection.sendall(b"%d %d\n" % (len(words), is_shown) + b"".join(word + b"\0" for word in words) + data)
         connection.shutdown(1)
     except OSError:
-        pass  # the kernel has read enough, and says why
+        pass  # the kernel has read enough, and its reply says why
     try:
         reply = read_all(lambda: connection.recv(65536))
         head, _, rest = reply.partition(b"\n")

@@ -1,4 +1,4 @@
-"""What the command `mcp` does: calls a tool, searches, and shows help. From its arguments to what it prints."""
+"""Implements the command `mcp`: calls a tool, searches, and shows help. Takes its arguments and returns its output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LIST_CHARS = 60_000
 
 
 class Reply:
-    """What the command prints, and its exit status."""
+    """Output and exit status of the command."""
 
     def __init__(self, out: str | bytes = "", err: str = "", status: int = 0) -> None:
         self.out = out.encode("utf-8", "replace") if isinstance(out, str) else out
@@ -42,7 +42,7 @@ class Reply:
 
 
 async def run(words: list[str], data: bytes, is_shown: bool) -> Reply:
-    """`data` is what was read from stdin. `is_shown`: the output is the cell's own, so that bytes would be of no use there."""
+    """`data`: its stdin. `is_shown`: its output is the cell's own, where bytes would be useless."""
     try:
         return await _run(words, data, is_shown)
     except UsageError as error:
@@ -67,7 +67,7 @@ async def _run(words: list[str], data: bytes, is_shown: bool) -> Reply:
     except MCPError:
         if wants_help:
             raise
-        # The call itself is for the bridge to refuse, in the words that it has for that, and to record.
+        # The bridge refuses and records the call itself, with its own message.
         doc = {"server": server, "tool": words[1]}
     return Reply(_description(doc)) if wants_help else await _call(doc, words[2:], data, is_shown)
 

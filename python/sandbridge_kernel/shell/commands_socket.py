@@ -1,7 +1,7 @@
-"""The socket that the command `mcp` talks to while a bash cell runs: bytes to arguments, a reply to bytes.
+"""The socket for the command `mcp` while a bash cell runs: converts bytes to arguments, and a reply to bytes.
 
-Any process of the sandbox can connect to it, and send anything: what it asks for is bounded here, and checked by the bridge like
-everything else that the sandbox asks for.
+Any process of the sandbox can connect to it and send anything: requests are limited here, and checked by the bridge like
+everything else from the sandbox.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CommandSocket:
         self._server = await asyncio.start_unix_server(self._accept, self._path, limit=_CHUNK)
 
     async def close(self) -> None:
-        """Ends the calls whose results the cell no longer needs."""
+        """End the calls whose results the cell no longer needs."""
         self._server.close()
         for task in self._tasks:
             task.cancel()
@@ -68,7 +68,7 @@ class CommandSocket:
             writer.write(b"%d %d\n" % (status, len(out)) + out + err)
             await writer.drain()
         except Exception:
-            pass  # the other end is gone, or memory is
+            pass  # the client is gone, or memory is exhausted
         finally:
             self._held -= sum(map(len, pieces))
             pieces.clear()

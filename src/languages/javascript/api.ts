@@ -1,5 +1,5 @@
-// What a cell finds: a variable for each server, `tools`, `runtime` and `display`. An object for a server knows names and nothing else: whether a tool
-// exists, and what it takes, is the bridge's to say.
+// The API of JavaScript cells: a variable for each server, `tools`, `runtime` and `display`. A server object accepts any tool name; the bridge
+// decides whether a tool exists and what arguments it takes.
 import util from 'node:util'
 import { MCPError } from './errors.ts'
 import type { Link } from './link.ts'
@@ -13,7 +13,7 @@ export interface VisibleServer {
   name: string
 }
 
-/** Functions of Python's `runtime`. Those that keep functions of Python say so. */
+/** Functions of Python's `runtime`. Those that would save a Python function raise an error that says so. */
 const RUNTIME = [
   'artifacts',
   'capability_summary',
@@ -43,7 +43,7 @@ const RUNTIME = [
   'show_tool',
   'workflows',
 ] as const
-/** What any object is asked for by the language itself, and no tool is named. */
+/** Properties that the language itself reads from any object; never tool names. */
 const OF_LANGUAGE = new Set([
   'then',
   'toJSON',
@@ -57,10 +57,10 @@ const OF_LANGUAGE = new Set([
 
 export class Api {
   readonly #link: Link
-  /** The variables that this has made, and their values. */
+  /** The variables that this API created, with their values. */
   readonly #made = new Map<string, unknown>()
   readonly #own: Record<string, unknown>
-  /** The names of servers, as variables are called. */
+  /** Aliases of the servers. */
   aliases: ReadonlySet<string> = new Set()
 
   constructor(link: Link, display: (value: unknown) => void) {
@@ -78,7 +78,7 @@ export class Api {
     Object.assign(globalThis, this.#own)
   }
 
-  /** Make the variables of these servers, in place of those before. A name that is taken keeps what it has: `mcp_<alias>` is never taken. */
+  /** Create variables for these servers and remove the earlier ones. A short name in use keeps its value; `mcp_<alias>` is always set. */
   setServers(servers: readonly VisibleServer[]): void {
     const scope = globalThis as Record<string, unknown>
     for (const [name, value] of this.#made) if (scope[name] === value) delete scope[name]
@@ -94,7 +94,7 @@ export class Api {
     this.aliases = new Set(servers.map(({ alias }) => alias))
   }
 
-  /** Does a global variable of this name still mean what it means here? An earlier cell may have put something else there. */
+  /** True if a global name still has the value set here, or is unset. An earlier cell may have assigned another value. */
   isOurs = (name: string): boolean => {
     const value = this.#made.get(name) ?? this.#own[name]
     return value === undefined ? !(name in globalThis) : (globalThis as Record<string, unknown>)[name] === value
@@ -120,7 +120,7 @@ export class Api {
     })
   }
 
-  /** Functions that were kept, which are Python and run there. */
+  /** Saved functions. They are Python and run in the Python kernel. */
   #saved(owner: string): object {
     return new Proxy(Object.create(null) as object, {
       get: (_, name) => {
@@ -182,7 +182,7 @@ export class Api {
       const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
       if (camel === name) continue
       functions[camel] = value
-      // Python's name for it is accepted, too.
+      // The Python name works, too, but is not enumerable.
       Object.defineProperty(functions, name, { enumerable: false })
     }
     return functions

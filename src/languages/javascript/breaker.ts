@@ -1,5 +1,5 @@
-// Ends code that does not come back: a thread of its own, which the kernel reaches when this one is busy. It asks V8 to end what runs now, wherever that is;
-// variables stay.
+// Stops code that blocks the main thread. The kernel reaches this worker thread while the main thread is busy; the worker makes V8 terminate
+// the running code, wherever it is. Variables are kept.
 import { Worker } from 'node:worker_threads'
 
 const PROGRAM = `
@@ -12,10 +12,10 @@ new net.Socket({ fd: Number(require('node:worker_threads').workerData) }).on('da
 }).on('error', () => {})
 `
 
-/** @param fd each byte that comes there ends what runs */
+/** @param fd terminates the running code at each byte received */
 export function startBreaker(fd: number): void {
   const worker = new Worker(PROGRAM, { eval: true, workerData: fd, stderr: true })
-  // A Node without an inspector: the kernel ends the whole process then.
+  // Node may lack an inspector. The kernel then ends the whole process.
   worker.on('error', () => {})
   worker.unref()
 }

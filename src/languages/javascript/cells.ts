@@ -1,4 +1,4 @@
-// The cells of a session, one after the other: read, checked by the kernel, run, and told of. Knows nothing of the engine that runs them.
+// Runs the cells of a session one at a time: parses each, has the kernel check its calls, runs it, and reports the outcome. Independent of the engine.
 import type { Api } from './api.ts'
 import { describeFailure, describeSyntaxError, type Failure, type Sources } from './failure.ts'
 import type { Link, RunMessage } from './link.ts'
@@ -15,21 +15,21 @@ interface Outcome {
   notes?: string[]
 }
 
-/** What runs the code: Node, or QuickJS. */
+/** The JavaScript engine: Node or QuickJS. */
 export interface Engine {
-  /** Both scripts are compiled before either runs. @returns a promise of the cell's value */
+  /** Compiles both scripts before it runs either. @returns a promise of the cell's value */
   run: (scripts: Scripts, file: string) => unknown
   withoutTypes: (source: string) => string
-  /** Make this the current folder. */
+  /** Changes the current folder. */
   enter: (folder: string) => void
-  /** A turn of the event loop: whatever is ready has run after it. */
+  /** Resolves after one turn of the event loop, when everything that was ready has run. */
   turn: () => Promise<void>
-  /** End the timers of the cell; how many there were. */
+  /** Ends the cell's timers. @returns their number */
   endTimers: () => number
 }
 
 interface RunningCell {
-  /** The first failure that nobody has looked at. */
+  /** The first unhandled rejection. */
   rejected?: { error: unknown; promise: Promise<unknown> }
   end: (outcome: Outcome) => void
 }
@@ -71,7 +71,7 @@ export class Cells {
     try {
       const value = await this.#run(code, file)
       if (value === REFUSED) return cell.end({ status: 'refused' })
-      // What the cell has begun and not awaited is done as well, as when a program of Node ends.
+      // Wait for work that the cell started and did not await, as Node does before it exits.
       do {
         await link.idle()
         await this.#engine.turn()
@@ -89,14 +89,14 @@ export class Cells {
     this.#current?.end({ status: 'interrupted' })
   }
 
-  /** End the cell as `process.exit` does. */
+  /** Ends the cell as `process.exit` does. */
   exit(status: number): never {
     const error = { name: 'ExitStatus', message: String(status), traceback: `Exit status ${status}.\n` }
     this.#current?.end(status === 0 ? { status: 'ok' } : { status: 'error', error })
     throw new Error(`process.exit(${status}) ends the cell`)
   }
 
-  /** Nothing may be left that would end the cell in another way. */
+  /** Fails the cell on an uncaught exception. */
   fail(error: unknown): void {
     this.#current?.end({ status: 'error', error: describeFailure(error, this.#sources) })
   }
@@ -142,7 +142,7 @@ export class Cells {
   }
 }
 
-/** A variable that cells may set, whatever the engine has there. */
+/** Creates a global variable that cells can assign, whatever the engine defines there. */
 function declare(name: string): void {
   const found = Object.getOwnPropertyDescriptor(globalThis, name)
   if (found && (found.writable || !found.configurable)) return

@@ -1,7 +1,7 @@
-// The connection of Node to the kernel: lines over a socket that this process inherits.
+// Connects Node to the kernel: lines over an inherited socket.
 import net from 'node:net'
 
-/** @returns what sends a line */
+/** @returns a function that sends a line */
 export function openChannel(fd: number, onLine: (line: string) => void): (line: string) => void {
   const socket = new net.Socket({ fd, readable: true, writable: true })
   let parts: string[] = []
@@ -14,7 +14,7 @@ export function openChannel(fd: number, onLine: (line: string) => void): (line: 
     parts = [rest.at(-1)!]
     for (const line of lines) onLine(line)
   })
-  // The kernel is gone, and with it all that this process is for.
+  // Without the kernel, this process has no purpose.
   const { reallyExit } = process as unknown as { reallyExit: (code: number) => never }
   for (const event of ['close', 'error']) socket.on(event, () => reallyExit(0))
   return (line) => void socket.write(`${line}\n`)

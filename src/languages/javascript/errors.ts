@@ -1,9 +1,9 @@
-// The errors that a call can reject with. `error instanceof MCPError` is true for all of them; `name` tells which.
+// Errors that calls reject with. All are instances of MCPError; `name` tells them apart.
 
 export interface ErrorReply {
   name: string
   code: string
-  /** With the hint. */
+  /** Includes the hint. */
   message: string
   hint?: string
   data?: { server?: string; tool?: string; content?: unknown } | null
@@ -19,12 +19,12 @@ export class MCPError extends Error {
 
   constructor(message: string) {
     super(message)
-    // Not shown among its fields.
+    // Not enumerable, so that it is not printed with the fields.
     Object.defineProperty(this, 'name', { value: 'MCPError', writable: true, configurable: true })
   }
 }
 
-/** @param stack where the call was made */
+/** @param stack stack of the call */
 export function errorFrom({ name, code, message, hint = '', data }: ErrorReply, stack = ''): MCPError {
   const error = new MCPError(message)
   error.name = name

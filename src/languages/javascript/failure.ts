@@ -1,4 +1,4 @@
-// An error as a cell's result tells it: what it is, where in the cells it came from, and the line it came from.
+// Describes an error for a cell's result: what it is, where in the cells it occurred, and the source line.
 import util from 'node:util'
 
 export interface Failure {
@@ -7,7 +7,7 @@ export interface Failure {
   traceback: string
 }
 
-/** The source of the cells, for the lines that errors name. The oldest are forgotten. */
+/** Sources of cells, for the lines in errors. Forgets the oldest. */
 export class Sources {
   readonly #lines = new Map<string, string[]>()
 
@@ -38,7 +38,7 @@ export function describeFailure(error: unknown, sources: Sources): Failure {
   }
 }
 
-/** A cell that cannot be read. `loc` is that of the parser. */
+/** Describes a syntax error. `loc` comes from the parser. */
 export function describeSyntaxError(error: unknown, file: string, sources: Sources): Failure {
   const { loc, message } = error as { loc?: { line: number; column: number }; message: string }
   const text = message.replace(/ \(\d+:\d+\)$/, '')
@@ -46,7 +46,7 @@ export function describeSyntaxError(error: unknown, file: string, sources: Sourc
   return { name: 'SyntaxError', message: text, traceback: `${place}SyntaxError: ${text}\n` }
 }
 
-/** Code of cells may have put anything there. */
+/** Cells can assign any value to these properties. */
 function words(error: Error): { name: string; message: string } {
   const { name, message }: { name: unknown; message: unknown } = error
   return { name: typeof name === 'string' && name !== '' ? name : 'Error', message: String(message) }
@@ -68,7 +68,7 @@ function told(error: Error, sources: Sources, depth: number): string {
   return [start, `${name}: ${message}`, ...rest, more, ...causes].join('')
 }
 
-/** The frames of cells; all others are left out. */
+/** Returns the frames in cells, without all others. */
 function placesOf(error: Error): { file: string; line: number; text: string }[] {
   const { name, message } = words(error)
   const { stack }: { stack?: unknown } = error
@@ -79,7 +79,7 @@ function placesOf(error: Error): { file: string; line: number; text: string }[] 
     const found = line.startsWith('    at ') || /^Cell \d+:\d+$/.test(line) ? PLACE.exec(line) : null
     if (!found) return []
     const [place, file = '', number] = found
-    // Columns are not those of the source.
+    // Without the column, which differs from the source's.
     return [{ file, line: Number(number), text: line.trim().replace(place, `${file}, line ${number}`) }]
   })
 }
@@ -94,7 +94,7 @@ function where(file: string, line: number, column: number | undefined, sources: 
   return `${file}, line ${line}\n    ${shown}${mark}`
 }
 
-/** What `error.stack` is: without the frames of Node, of the runner, and of what a cell is wrapped in. */
+/** Formats `error.stack` without frames of Node, of the runner, and of the code around a cell. */
 export function stackOfCells(sources: Sources): (error: Error, sites: NodeJS.CallSite[]) => string {
   const isShown = (site: NodeJS.CallSite): boolean => {
     const file = site.getFileName() ?? 'node:'

@@ -1,4 +1,4 @@
-// The messages between the program that runs cells and the kernel: lines of JSON, and the calls that wait for an answer.
+// Exchanges messages with the kernel as lines of JSON, and tracks the calls that wait for replies.
 import { errorFrom, type ErrorReply, MCPError } from './errors.ts'
 import { withMedia } from './media.ts'
 
@@ -7,9 +7,9 @@ export interface RunMessage {
   cell: number
   code: string
   cwd: string
-  /** The aliases and names of the servers that the cell may reach; missing when they are as before. */
+  /** Servers that the cell can reach; missing if unchanged. */
   servers?: { alias: string; name: string }[]
-  /** Give the value as JSON, too. */
+  /** Also return the value as JSON. */
   json?: boolean
 }
 
@@ -18,7 +18,7 @@ interface ReplyMessage {
   id: number
   value?: unknown
   error?: ErrorReply
-  /** Stands in the value, with a number behind it, for what `media` has there. */
+  /** Prefix of placeholders in the value: this mark, then an index into `media`. */
   mark?: string
   media?: { data: string; mime?: string }[]
 }
@@ -28,7 +28,7 @@ type Told = RunMessage | { type: 'interrupt' } | { type: 'ping' }
 interface Open {
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
-  /** Where the call was made. */
+  /** Stack of the call. */
   stack: string
 }
 
@@ -39,7 +39,7 @@ export class Link {
   readonly #open = new Map<number, Open>()
   #count = 0
   #whenIdle: (() => void) | undefined
-  /** May calls be made? */
+  /** True while calls are allowed. */
   isOpen = false
 
   constructor(write: (line: string) => void) {
@@ -50,7 +50,7 @@ export class Link {
     this.#write(JSON.stringify(message))
   }
 
-  /** Take in a line of the kernel. Undefined for a reply, which is settled here. */
+  /** Handles a line from the kernel. Settles a reply and returns undefined; returns any other message. */
   receive(line: string): Told | undefined {
     const message = parsed(line)
     if (message?.type !== 'reply') return message
@@ -58,7 +58,7 @@ export class Link {
     return undefined
   }
 
-  /** Ask the kernel for something. Rejects with an MCPError when it is refused. */
+  /** Sends a request to the kernel. Rejects with an MCPError if it is refused. */
   ask(message: Record<string, unknown>): Promise<unknown> {
     if (!this.isOpen) return Promise.reject(new MCPError('No cell is running, and only a running cell can make calls'))
     const id = (this.#count += 1)
@@ -80,12 +80,12 @@ export class Link {
     return this.#open.size > 0
   }
 
-  /** When every call is answered. */
+  /** Resolves when no call is open. */
   async idle(): Promise<void> {
     if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))
   }
 
-  /** The cell waits for nothing any more. */
+  /** Drops open calls: the cell has ended. */
   abandon(): void {
     this.isOpen = false
     this.#open.clear()
@@ -101,7 +101,7 @@ export class Link {
   }
 }
 
-/** Undefined for the rest of a line whose beginning was lost in an interrupt. */
+/** Undefined for the rest of a line whose start was lost in an interrupt. */
 function parsed(line: string): Told | ReplyMessage | undefined {
   try {
     return JSON.parse(line) as Told | ReplyMessage
@@ -110,7 +110,7 @@ function parsed(line: string): Told | ReplyMessage | undefined {
   }
 }
 
-/** What has one obvious form in JSON that JSON.stringify does not know. */
+/** Converts values with one obvious JSON form that JSON.stringify does not support. */
 function plain(_key: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value)
   if (value instanceof Set) return [...value]

@@ -1,7 +1,7 @@
-// Images, sounds and bytes in the results of calls.
+// Images, audio and bytes in results of calls.
 import util from 'node:util'
 
-/** An image or a sound: `data` has its bytes. Shown as itself when it is a cell's last value or passed to `display`. */
+/** An image or audio clip with its bytes in `data`. Displayed as such when it is a cell's last value or passed to `display`. */
 export class Media {
   readonly mimeType: string
   readonly data: Buffer
@@ -20,7 +20,7 @@ export class Media {
   }
 }
 
-/** The value with media in the places that are marked. */
+/** Replaces placeholders in a value with their media. */
 export function withMedia(value: unknown, mark: string, media: readonly { data: string; mime?: string }[]): unknown {
   if (typeof value === 'string' && value.startsWith(mark)) {
     const { data = '', mime } = media[Number(value.slice(mark.length))] ?? {}
@@ -33,7 +33,7 @@ export function withMedia(value: unknown, mark: string, media: readonly { data: 
   return value
 }
 
-/** At most so many of those in a value, whatever they are nested in. */
+/** Returns up to `most` media within a value, at any nesting up to `depth`. */
 export function mediaIn(value: unknown, most: number, depth = 4): Media[] {
   if (value instanceof Media) return [value]
   if (typeof value !== 'object' || value === null || depth === 0 || ArrayBuffer.isView(value)) return []

@@ -1,4 +1,4 @@
-// Output goes straight to the descriptors that the kernel reads. Node's own streams would make them non-blocking for every process that has them.
+// Writes output directly to the descriptors that the kernel reads. Node's streams would make them non-blocking for every process that shares them.
 import { Console } from 'node:console'
 import fs from 'node:fs'
 import { Writable } from 'node:stream'
@@ -20,7 +20,7 @@ function streamTo(fd: number): Writable {
       try {
         rest = rest.subarray(writeSync(fd, rest))
       } catch (error) {
-        // A program of the cell's has made it non-blocking.
+        // A program started by the cell has made the descriptor non-blocking.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
       }
     }

@@ -1,17 +1,17 @@
-// From a cell's source to its syntax tree: JavaScript as it is, TypeScript with its types taken away. Pure.
+// Parses a cell's source: JavaScript as it is, TypeScript after its types are removed. Pure.
 import type { AnyNode } from './syntax.ts'
 import { parseCell, walk } from './syntax.ts'
 
-/** `f<T>(x)`, which JavaScript reads as two comparisons. */
+/** Finds `f<T>(x)`, which JavaScript parses as two comparisons. */
 const TYPE_ARGUMENTS = /[\w$]<[^<>()=;]*>\s*\(/
 
 export interface ReadCell {
-  /** JavaScript. */
+  /** The JavaScript source. */
   source: string
   program: AnyNode
 }
 
-/** @param withoutTypes loaded for the first cell that needs it @throws SyntaxError */
+/** @param withoutTypes removes types; called only if needed @throws SyntaxError */
 export function readCell(source: string, withoutTypes: (source: string) => string): ReadCell {
   let problem: unknown
   try {
@@ -32,7 +32,7 @@ function comparesTwice(program: AnyNode): boolean {
   let found = false
   walk(program, (node) => {
     found ||= node.type === 'BinaryExpression' && node['operator'] === '>' && isLess(node['left'])
-    // In a list, as in `f<A, B>(x)`, the two are neighbours.
+    // In `f<A, B>(x)`, the two comparisons are neighbours in a list.
     const list: AnyNode[] = node['expressions'] ?? node['arguments'] ?? []
     found ||= list.some((one, at) => isLess(one) && list[at + 1]?.['operator'] === '>')
     return !found

@@ -1,5 +1,5 @@
-// The program that runs the JavaScript cells of a session in Node: `node runner.cjs CHANNEL BELL`, two inherited sockets. The kernel starts it in the sandbox and
-// forwards what it asks for. It is as little trusted as the cells that it runs: they can change all of it.
+// Runs a session's JavaScript cells in Node: `node runner.cjs CHANNEL BELL`, two inherited sockets. The kernel starts it in the sandbox
+// and forwards its requests. Trusted no more than the cells that it runs: they can change everything here.
 import { createRequire } from 'node:module'
 import vm from 'node:vm'
 import { Api } from './api.ts'
@@ -18,7 +18,7 @@ const write = openChannel(Number(process.argv[2]), (line) => {
   const message = link.receive(line)
   if (message?.type === 'ping') link.send({ type: 'pong' })
   else if (message?.type === 'interrupt') cells.interrupt()
-  // Not in the midst of reading: an interrupt may end what runs at any place.
+  // Outside of the read callback: an interrupt may terminate the running code anywhere.
   else if (message) void Promise.resolve().then(() => cells.start(message))
 })
 const link = new Link(write)
@@ -40,7 +40,7 @@ const cells = new Cells(link, api, sources, {
   endTimers,
 })
 process.exit = (code: unknown) => cells.exit(Number(code ?? process.exitCode ?? 0))
-// It goes to what cells have started; this program is interrupted in other ways.
+// SIGINT is for programs that cells started; this process is interrupted in other ways.
 process.on('SIGINT', () => {})
 process.on('uncaughtException', (error: unknown) => cells.fail(error))
 process.on('unhandledRejection', (error: unknown, promise) => cells.rejected(error, promise))
@@ -58,7 +58,7 @@ function enter(cwd: string): void {
   try {
     process.chdir(cwd)
   } catch {
-    // It is gone.
+    // The folder was removed.
   }
   const scope = globalThis as unknown as { require: unknown }
   scope.require = createRequire(`${process.cwd()}/`)

@@ -1,15 +1,15 @@
-// The calls of tools that can be seen in a cell's source before any of it runs, and whether their failure would certainly be seen. Pure.
-// In doubt a call counts as one whose failure is handled: a cell is only ever refused for what is certain.
+// Finds tool calls in a cell's source before it runs, and whether the cell would handle their failure. Pure.
+// When in doubt, treats a failure as handled: a cell is refused only for certain mistakes.
 import { type AnyNode, isFunction, namesOf, walk } from './syntax.ts'
 
 interface SeenCall {
   line: number
   column: number
-  /** Does it depend on a condition whether the call is made? */
+  /** The call depends on a condition. */
   branch: boolean
   server: string
   tool: string
-  /** `{value}` for a literal, `{}` for anything else. */
+  /** `{value}` for a literal, else `{}`. */
   args?: Seen[]
   kwargs?: Record<string, Seen>
   partial?: true
@@ -17,7 +17,7 @@ interface SeenCall {
 
 export interface SeenCalls {
   calls: SeenCall[]
-  /** The cell looks at what there is and may know better than to come to a call of something that is not there. */
+  /** The cell inspects what exists and branches, so it may avoid calls of missing tools. */
   mayKnowBetter: boolean
 }
 
@@ -34,7 +34,7 @@ const BRANCHES = new Set([
   'ChainExpression',
 ])
 const LOOPS = new Set(['ForStatement', 'ForInStatement', 'ForOfStatement', 'WhileStatement', 'DoWhileStatement'])
-/** With these a cell can see a failure without `try`. */
+/** Methods that can handle a failure without `try`. */
 const CATCHING = new Set(['catch', 'then', 'finally', 'allSettled', 'any', 'race'])
 const LOOKING =
   /^(discovered_?servers|list_?(loaded_?server_?metadata|servers|tools)|query_?tool_?docs|search_?tool_?docs|describe_?server|search|list|describe)$/i
@@ -46,8 +46,8 @@ interface Where {
 }
 
 /**
- * @param servers the names that servers have as variables
- * @param isOurs whether a global name has its meaning of the API, or none
+ * @param servers names of the server variables
+ * @param isOurs tells whether a global name has the API's value, or none
  */
 export function seenCalls(
   program: AnyNode,
@@ -100,7 +100,7 @@ function endsEarly(finalizer: AnyNode | null): boolean {
   return found
 }
 
-/** Every name that the cell gives a value, wherever that holds. */
+/** All names that the cell binds, in any scope. */
 function boundNames(program: AnyNode): Set<string> {
   const names = new Set<string>()
   walk(program, (node) => {
@@ -155,7 +155,7 @@ function keyOf({ computed, property }: AnyNode): string | undefined {
   return typeof property.value === 'string' ? property.value : undefined
 }
 
-/** One object gives arguments by their names; anything else gives them by position. */
+/** A single object passes arguments by name; anything else passes them by position. */
 function argumentsOf(given: AnyNode[]): Pick<SeenCall, 'args' | 'kwargs' | 'partial'> {
   const [only] = given
   if (given.length === 1 && only!.type === 'ObjectExpression') {
@@ -188,7 +188,7 @@ function seen(node: AnyNode): Seen {
   }
 }
 
-/** The value of a literal that has a form in JSON. @throws for anything else */
+/** Returns the value of a literal with a JSON form. @throws for any other node */
 function literal(node: AnyNode, budget: { left: number }): unknown {
   budget.left -= 1
   if (budget.left < 0) throw new RangeError('too large')

@@ -1,4 +1,4 @@
-// What a value looks like in a cell's result.
+// Formats values for a cell's result.
 import util from 'node:util'
 import { Media, mediaIn } from './media.ts'
 
@@ -12,7 +12,7 @@ export interface Shown {
   [mime: string]: unknown
 }
 
-/** The MIME bundle of a value; undefined for what says nothing. */
+/** Returns the MIME bundle of a value; undefined for null and undefined. */
 export function bundle(value: unknown, withJson: boolean): Shown | undefined {
   if (value === undefined || value === null) return undefined
   const shown: Shown = { 'text/plain': bounded(util.inspect(value, OPTIONS)) }
@@ -24,7 +24,7 @@ export function bundle(value: unknown, withJson: boolean): Shown | undefined {
   return shown
 }
 
-/** Those inside of a value, which are shown beside its text. */
+/** Returns media within a value, to show beside its text. */
 export function mediaBeside(value: unknown): [mime: string, data: string][] {
   if (value instanceof Media) return []
   return mediaIn(value, MAX_MEDIA).map(({ mimeType, data }) => [mimeType, data.toString('base64')])

@@ -1,4 +1,4 @@
-// The syntax tree of a cell, and a walk over it that needs no recursion. Pure.
+// Parses cells, and walks syntax trees without recursion. Pure.
 import type { Node, Program } from 'acorn'
 import { parse } from 'acorn'
 
@@ -6,7 +6,7 @@ export type AnyNode = Node & Record<string, any>
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
 
-/** A cell is read as a module: `import`, `await` and, beyond modules, `return` are allowed outside of functions. @throws SyntaxError */
+/** Parses a cell as a module, with `import`, `await` and also `return` allowed outside of functions. @throws SyntaxError */
 export function parseCell(source: string): Program {
   return parse(source, {
     ecmaVersion: 'latest',
@@ -21,7 +21,7 @@ export function isFunction(node: AnyNode): boolean {
   return FUNCTIONS.has(node.type)
 }
 
-/** Calls `visit` for each node, outer ones first, in the order of the source. What `visit` answers with false is not entered. */
+/** Calls `visit` for each node, outer nodes first, in source order. Skips the children if `visit` returns false. */
 export function walk(root: AnyNode, visit: (node: AnyNode, parent: AnyNode | undefined) => boolean | void): void {
   const pending: [AnyNode, AnyNode | undefined][] = [[root, undefined]]
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -40,7 +40,7 @@ function children(node: AnyNode): AnyNode[] {
   return found
 }
 
-/** The names that a pattern such as `{ a, b: [c] }` binds. */
+/** Returns the names that a pattern binds, such as `{ a, b: [c] }`. */
 export function namesOf(pattern: AnyNode | null): string[] {
   switch (pattern?.type) {
     case 'Identifier':

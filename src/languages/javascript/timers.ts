@@ -1,4 +1,4 @@
-// The timers that cells start: none runs on behind the cell's back.
+// Tracks the timers of cells, so that none outlives its cell.
 import timers from 'node:timers'
 import promises from 'node:timers/promises'
 import util from 'node:util'
@@ -8,10 +8,10 @@ type Timer = NodeJS.Timeout | NodeJS.Immediate
 const open = new Set<Timer>()
 const setOnce = timers.setTimeout as (...args: any[]) => Timer
 
-/** Put functions that remember what they start in place of Node's. */
+/** Replace Node's timer functions with versions that record their timers. */
 export function watchTimers(): void {
   for (const name of ['setTimeout', 'setInterval', 'setImmediate'] as const) {
-    // An interrupt in an immediate would leave Node looking for the next one for ever.
+    // An interrupt in an immediate would make Node search for the next one forever.
     const original =
       name === 'setImmediate'
         ? (callback: () => void, ...args: any[]) => setOnce(callback, 0, ...args)
@@ -50,7 +50,7 @@ export function watchTimers(): void {
   }
 }
 
-/** End what is left; how many there were. */
+/** Ends the remaining timers. @returns their number */
 export function endTimers(): number {
   const count = open.size
   for (const timer of open) {

@@ -1,4 +1,4 @@
-// Docs of tools as a cell of JavaScript sees them: objects that print as the one line to paste.
+// Tool docs for JavaScript cells: objects that print as one line to paste.
 import util from 'node:util'
 
 interface ToolDoc {
@@ -33,7 +33,7 @@ class ToolDocs extends Array<ToolDoc> {
   }
 }
 
-/** @param isFull keep all that is known, and not only what a line is made of */
+/** @param isFull keep all fields, not only those of the line */
 export function toDocs(found: object[], isFull: boolean): ToolDocs {
   return ToolDocs.from(found as ToolDoc[], (doc) => {
     const shown: Record<string, unknown> = { ...doc, line: lineOf(doc) }
@@ -54,7 +54,7 @@ function lineOf(doc: ToolDoc): string {
   return `await ${serverAlias}.${toolAlias}(${given})${comment}`
 }
 
-/** `from user_tools import f; f(a: int, b: str='x')` and `await workflows.f(…)`, as JavaScript calls them. */
+/** Converts `from user_tools import f; f(a: int, b: str='x')` and `await workflows.f(…)` to JavaScript calls. */
 function savedLine(line: string): string {
   const call = line.replace(/^from user_tools import \w+; (?:await )?/, 'await user_tools.')
   return call.replace(/\((.*)\)(?: -> .*?)?  # /, (_, given: string) => {
@@ -71,7 +71,7 @@ function key(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
 }
 
-/** A type of Python as one of TypeScript: `list[str] | None` is `string[] | null`. */
+/** Converts a Python type to TypeScript: `list[str] | None` becomes `string[] | null`. */
 function typeOf(python: string): string {
   const literal = python.replaceAll(/Literal\[([^\][]*)\]/g, (_, options: string) => options.split(', ').join(' | '))
   const lists = literal.replaceAll(/\blist\[(\w+)\]/g, (_, of: string) => `${WORDS[of] ?? of}[]`)

@@ -1,15 +1,15 @@
-// A cell as scripts that leave its variables behind. Pure.
+// Converts a cell into scripts whose variables survive it. Pure.
 //
-// What a cell declares outside of functions and blocks becomes a property of the global object, which the cells after it find. Its functions are
-// a script of their own, so that they are there before anything runs; the rest is the body of an async function. Both keep every line where it was.
+// Declarations outside of functions and blocks become properties of the global object, which later cells see. Functions form a separate script,
+// so that they exist before anything runs; the rest becomes the body of an async function. Both keep every line in place.
 import { type AnyNode, isFunction, namesOf, walk } from './syntax.ts'
 
 export interface Scripts {
-  /** Missing when the cell declares no function. */
+  /** Missing if the cell declares no function. */
   functions?: string
-  /** An expression that runs the cell: a promise of its value. It begins one line above the cell. */
+  /** An expression that runs the cell and evaluates to a promise of its value. It begins one line above the cell. */
   body: string
-  /** What is declared. */
+  /** Declared names. */
   names: string[]
 }
 
@@ -43,7 +43,7 @@ export function toScripts(source: string, program: AnyNode): Scripts {
   }
 }
 
-/** The declaration or statement itself, with `export` before it taken away. */
+/** Returns the declaration or statement without `export`. */
 function exported(statement: AnyNode, edits: Edits): AnyNode | undefined {
   if (statement.type === 'ExportNamedDeclaration') {
     const inner: AnyNode | null = statement['declaration']
@@ -69,7 +69,7 @@ function exported(statement: AnyNode, edits: Edits): AnyNode | undefined {
   return statement
 }
 
-/** `import a, { b as c } from 'm'` as an assignment. */
+/** Converts `import a, { b as c } from 'm'` to an assignment. */
 function importInPlace(node: AnyNode, edits: Edits, names: Set<string>): void {
   const attributes: AnyNode[] = node['attributes'] ?? []
   const pairs = attributes.map(({ key, value }) => `${JSON.stringify(key.name ?? key.value)}: ${value.raw}`)
@@ -89,7 +89,7 @@ function importInPlace(node: AnyNode, edits: Edits, names: Set<string>): void {
   edits.replace(node, parts.length > 0 ? `void ({ ${parts.join(', ')} } = ${named});` : `void (${named});`)
 }
 
-/** `const a = 1, b` as `void ((a = 1), (b = undefined));`: `void`, so that it cannot be read as a part of the line before. */
+/** Converts `const a = 1, b` to `void ((a = 1), (b = undefined));`. `void` keeps it from continuing the line before. */
 function assignInPlace(node: AnyNode, edits: Edits, names: Set<string>): void {
   const parts: AnyNode[] = node['declarations']
   edits.blank({ start: node.start, end: parts[0]!.start })
@@ -102,7 +102,7 @@ function assignInPlace(node: AnyNode, edits: Edits, names: Set<string>): void {
   edits.insert(parts.at(-1)!.end, ');')
 }
 
-/** `var` in a block or a loop belongs to the whole cell. */
+/** `var` in a block or a loop has the scope of the cell. */
 function nestedVariables(program: AnyNode, edits: Edits, names: Set<string>): void {
   walk(program, (node, parent) => {
     if (isFunction(node) || node.type === 'StaticBlock' || node.type === 'PropertyDefinition') return false
@@ -123,7 +123,7 @@ function nestedVariables(program: AnyNode, edits: Edits, names: Set<string>): vo
   })
 }
 
-/** `import.meta`, which only modules have. */
+/** Replaces `import.meta`, which only modules have. */
 const META =
   '({ dirname: process.cwd(), filename: process.cwd() + "/cell.js", url: "file://" + process.cwd() + "/cell.js" })'
 
@@ -148,7 +148,7 @@ function spaces(text: string): string {
   return text.replace(/[^\n\r\u2028\u2029]/g, ' ')
 }
 
-/** Changes of a text, each at its place in the original. */
+/** Edits of a text, each with its position in the original. */
 class Edits {
   readonly #source: string
   readonly #list: { start: number; end: number; text: string }[] = []
@@ -173,7 +173,7 @@ class Edits {
   result(): string {
     let text = ''
     let at = 0
-    // Insertions at one place stay in the order in which they were made; inside of what is gone there are none.
+    // A stable sort: insertions at one position keep their order. Edits within replaced text are skipped.
     for (const { start, end, text: put } of this.#list.toSorted((a, b) => a.start - b.start)) {
       if (start < at) continue
       text += this.#source.slice(at, start) + put

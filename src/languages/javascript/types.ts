@@ -1,7 +1,7 @@
-// Takes the types out of TypeScript. A bundle of its own: most cells are JavaScript, and this is the larger part.
+// Removes types from TypeScript. A separate bundle: most cells are JavaScript, and this is the larger part.
 import { transform } from 'sucrase'
 
-/** Every line stays where it was. @throws SyntaxError */
+/** Keeps every line in place. @throws SyntaxError */
 export function withoutTypes(source: string): string {
   return transform(source, { transforms: ['typescript'], disableESTransforms: true, keepUnusedImports: true }).code
 }

@@ -1,18 +1,18 @@
-// What is asked of an endpoint in the form of Presidio Analyzer, and what its answer means. The answer is not trusted: a part of it that is not
-// understood makes all of it invalid. Pure.
+// Builds requests in the format of Presidio Analyzer and reads the responses. A response is untrusted: one invalid part makes all of it
+// invalid. Pure.
 import { isRecord } from '../../text/json.ts'
 import type { Match } from '../recognisers.ts'
 
-/** Of one request; a longer text is cut at a space. */
+/** Longest text of one request; a longer text is cut at a space. */
 const MAX_REQUEST_CHARS = 100_000
 const MAX_MATCHES = 20_000
 const BETWEEN = '\n\n'
 const LABEL = /^[A-Z][A-Z0-9_]{0,31}$/
 
-/** A part of one of the texts, and where it is in the request. */
+/** A part of one text, and its position in the request. */
 interface Part {
   text: string
-  /** In `text`. */
+  /** Offset in `text`. */
   offset: number
   start: number
   end: number
@@ -23,7 +23,7 @@ export interface AnalyzeRequest {
   parts: Part[]
 }
 
-/** The texts in as few requests as they fit in. */
+/** Packs the texts into as few requests as possible. */
 export function packed(texts: readonly string[]): AnalyzeRequest[] {
   const requests: AnalyzeRequest[] = []
   for (const text of texts) {
@@ -42,7 +42,7 @@ export function packed(texts: readonly string[]): AnalyzeRequest[] {
   return requests
 }
 
-/** Where a piece that begins at `from` ends: between two lines or words, where there are any. */
+/** Returns the end of a piece that starts at `from`: after a line or word if possible. */
 function cutAt(text: string, from: number): number {
   const limit = from + MAX_REQUEST_CHARS
   if (text.length <= limit) return text.length
@@ -50,11 +50,11 @@ function cutAt(text: string, from: number): number {
     const at = text.lastIndexOf(gap, limit - 1)
     if (at > from + MAX_REQUEST_CHARS / 2) return at + 1
   }
-  // Not between the halves of a character.
+  // Never between the two halves of a surrogate pair.
   return /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
 }
 
-/** The matches of each text; undefined when the answer is invalid. */
+/** Returns the matches of each text; undefined if the answer is invalid. */
 export function readMatches(answer: unknown, request: AnalyzeRequest): Map<string, Match[]> | undefined {
   if (!Array.isArray(answer) || answer.length > MAX_MATCHES) return undefined
   const unitAt = unitOffsets(request.text)
@@ -77,7 +77,7 @@ export function readMatches(answer: unknown, request: AnalyzeRequest): Map<strin
   return found
 }
 
-/** The parts that a match touches: found by halving, since there may be many of both. */
+/** Finds the parts that a match touches, by binary search: there may be many parts and matches. */
 function* partsWithin(parts: readonly Part[], from: number, to: number): Generator<Part> {
   let low = 0
   for (let high = parts.length; low < high;) {
@@ -88,7 +88,7 @@ function* partsWithin(parts: readonly Part[], from: number, to: number): Generat
   for (let at = low; at < parts.length && parts[at]!.start < to; at += 1) yield parts[at]!
 }
 
-/** Python counts characters, and JavaScript halves of those beyond U+FFFF. Undefined for what is not a place in the text. */
+/** Python counts code points, JavaScript UTF-16 code units. Returns undefined for an offset outside the text. */
 function unitOffsets(text: string): (characters: number) => number | undefined {
   if (!/[\ud800-\udfff]/.test(text)) {
     return (characters) => (characters >= 0 && characters <= text.length ? characters : undefined)

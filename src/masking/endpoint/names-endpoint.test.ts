@@ -1,4 +1,4 @@
-// This file verifies that names are found where the endpoint says that they are, and that a text that could not be searched is an error, whatever is wrong.
+// This file verifies that names are masked where the endpoint reports them, and that any failure to search a text is an error.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -34,7 +34,7 @@ async function endpoint(answer: Answer): Promise<{ url: string; asked: Asked[] }
 const json = (response: ServerResponse, value: unknown): void =>
   void response.setHeader('content-type', 'application/json').end(JSON.stringify(value))
 
-/** As Presidio does it: offsets count characters, as Python has them. */
+/** Offsets count code points, as Presidio's do (Python). */
 const finds =
   (...names: string[]): Answer =>
   (response, { text }) => {
@@ -206,7 +206,7 @@ describe('a text leaves masked or not at all: the endpoint', () => {
     ],
   ])('a text is withheld when the endpoint for names %s', async (_, answer, reason) => {
     const { url } = await endpoint(answer)
-    // Only an endpoint that does not end its answer is waited for.
+    // Only an endpoint that never ends its response reaches the timeout.
     const masked = masker(url, reason.source.includes('0.3') ? 300 : 30_000).masked((mask) => mask('by Alice Smith'))
     await expect(masked).rejects.toMatchObject({
       code: 'MASK_UNAVAILABLE',

@@ -1,5 +1,5 @@
-// Asks an endpoint of the user's in the form of Presidio Analyzer (`POST /analyze`) where names are in a text. It sends no text anywhere else: a
-// redirect is not followed. Whatever goes wrong is an error, and never "no names".
+// Asks the user's endpoint, in the format of Presidio Analyzer (`POST /analyze`), where names occur in a text. Sends no text elsewhere:
+// it follows no redirect. Every failure is an error, never "no names".
 import { BridgeError } from '../../errors.ts'
 import { lineCost } from '../../text/line-cost.ts'
 import { parseJson } from '../../text/json.ts'
@@ -9,11 +9,11 @@ import { type AnalyzeRequest, packed, readMatches } from './analyze-request.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 8 << 20
-/** Of all texts of one result. */
+/** Limit for all texts of one result. */
 const MAX_CHARS = 1_000_000
 const ENTITIES = ['PERSON', 'LOCATION']
 
-/** @param url where `/analyze` is; `?language=de&entities=PERSON,NRP` says what is asked for */
+/** @param url base URL of `/analyze`; `?language=de&entities=PERSON,NRP` selects the language and the entities */
 export function createNameFinder(url: string, timeoutMs = REQUEST_TIMEOUT_MS): NameFinder {
   const { address, authorization, language, entities } = endpointOf(url)
   const ask = async ({ text }: AnalyzeRequest, signal: AbortSignal): Promise<unknown> => {
@@ -47,7 +47,7 @@ export function createNameFinder(url: string, timeoutMs = REQUEST_TIMEOUT_MS): N
   }
 }
 
-/** `fetch` takes no user name and password in an address. */
+/** Moves the credentials into a header: `fetch` rejects them in a URL. */
 function endpointOf(text: string) {
   const url = new URL(text)
   const { username, password, searchParams } = url
@@ -76,7 +76,7 @@ async function bodyOf(response: Response): Promise<string> {
   return bytes.toString()
 }
 
-/** `fetch` puts the reason into the cause. None of them has a text of the result in it. */
+/** `fetch` puts the reason into `cause`. No reason contains text of the result. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string }
   return cause?.code ?? cause?.message ?? message ?? 'it cannot be reached'

@@ -1,4 +1,4 @@
-// How bubblewrap makes a sandbox: whether it can be used here, as which user, and every option that it is given.
+// Defines how bubblewrap makes a sandbox: whether it can be used on this machine, as which user, and with which options.
 import { arch as machineArch, release } from 'node:os'
 import { findPrograms } from '../../process/find-program.ts'
 import { runCommand, type CommandResult } from '../../process/run-command.ts'
@@ -6,13 +6,13 @@ import type { MountedFolder } from '../mounted-folder.ts'
 import { seccompFilter } from '../seccomp-filter.ts'
 import type { SystemFiles } from './system-files.ts'
 
-/** bubblewrap as it is started here. */
+/** How to start bubblewrap on this machine. */
 export interface Bubblewrap {
-  /** What is started: bwrap, or setpriv that becomes an unprivileged user first. */
+  /** The program to start: bwrap, or setpriv to become an unprivileged user first. */
   command: string
-  /** Arguments before those of bwrap. */
+  /** Arguments that precede those of bwrap. */
   before: string[]
-  /** Who the sandbox is on this machine, in words. */
+  /** Describes the user that the sandbox runs as on this machine. */
   user: string
 }
 
@@ -22,7 +22,7 @@ const ISOLATION = [
   '--unshare-all --unshare-user --die-with-parent --new-session --as-pid-1 --cap-drop ALL',
   `--hostname sandbox --uid ${NOBODY} --gid ${NOBODY}`,
 ].flatMap((words) => words.split(' '))
-/** /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. */
+/** Engines also mount /proc/sys read-only: some kernels let the owner of a namespace write settings there. */
 const NO_FURTHER = '--disable-userns --ro-bind /proc/sys /proc/sys'.split(' ')
 /** Only the devices that are needed: terminals use kernel memory that is not counted, and so does a shared mapping of /dev/zero. */
 const DEVICES = [
@@ -34,12 +34,12 @@ const DEVICES = [
 ].flatMap((words) => words.split(' '))
 const SEALED = '--remount-ro /dev --remount-ro / --chdir /workspace'.split(' ')
 
-/** bubblewrap, or a sentence that says why it cannot be used here. Starts nothing. */
+/** Returns bubblewrap, or a sentence that says why it cannot be used here. Starts nothing. */
 export async function findBubblewrap(): Promise<Bubblewrap | string> {
   if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
   if (machineArch() !== 'x64' && machineArch() !== 'arm64')
     return `bubblewrap is not supported on ${machineArch()}: it has no system call filter`
-  // Before it, RLIMIT_NPROC counted all processes of the user, outside the sandbox as well.
+  // Older kernels count all processes of the user for RLIMIT_NPROC, also those outside the sandbox.
   if (!isAtLeast(release(), 5, 14)) return `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}`
   const [bwrap] = findPrograms('bwrap')
   if (bwrap === undefined) return 'bubblewrap is not installed'
@@ -49,12 +49,12 @@ export async function findBubblewrap(): Promise<Bubblewrap | string> {
   return { command, before, user: asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user' }
 }
 
-/** What becomes the user that sandboxes run as; empty when that is this one. */
+/** Returns the command that becomes the sandbox's user; empty if that is the current user. */
 export function asSandboxUser({ command, before }: Bubblewrap): string[] {
   return before.length === 0 ? [] : [command, ...before.slice(0, -1)]
 }
 
-/** Run the Python of a system once, behind the walls of a sandbox. */
+/** Runs the Python of a system once, with the isolation of a sandbox. */
 export function runInside(
   { command, before }: Bubblewrap,
   system: SystemFiles,
@@ -67,12 +67,12 @@ export function runInside(
   return runCommand(command, args, { timeoutMs: 20_000, extraInput: systemCallFilter(), ...(input && { input }) })
 }
 
-/** What a sandbox reads on descriptor 3. */
+/** Returns the content of a sandbox's descriptor 3. */
 export function systemCallFilter(): Buffer {
   return seccompFilter(machineArch() === 'arm64' ? 'arm64' : 'x64', false)
 }
 
-/** Writable folders of a sandbox, and the MiB that each holds. */
+/** Returns the writable folders of a sandbox with their sizes in MiB. */
 export function writableFolders(projects: boolean): [path: string, mebibytes: number][] {
   return [
     ['/dev/shm', 64],
@@ -83,8 +83,8 @@ export function writableFolders(projects: boolean): [path: string, mebibytes: nu
 }
 
 /**
- * Arguments of bwrap up to the command. The filter comes on descriptor 3 when `seccomp` is set. With `forks` they are for a process that makes the
- * sandboxes (python/sandbox_fork_server.py): it can make namespaces, and has places where each sandbox gets its own /proc and writable folders.
+ * Returns the arguments of bwrap up to the command. With `seccomp`, the filter comes on descriptor 3. With `forks`, they are for a process that forks
+ * sandboxes (python/sandbox_fork_server.py): it can create namespaces, and has mount points for each sandbox's own /proc and writable folders.
  */
 export function bubblewrapArguments(
   { binds }: SystemFiles,
@@ -123,10 +123,10 @@ function tmpfs(path: string, mebibytes: number): string[] {
   return ['--size', String(mebibytes << 20), '--perms', '1777', '--tmpfs', path]
 }
 
-/** The command that becomes an unprivileged user, empty when this process is one; a reason when it cannot be done. */
+/** Returns the command that becomes an unprivileged user, empty if this process is one; or the reason why that is impossible. */
 async function becomeUnprivileged(): Promise<string[] | string> {
   if (process.getuid?.() !== 0) return []
-  // In a user namespace made by root, "nobody" is still root to the files of this machine.
+  // Inside a user namespace created by root, "nobody" is still root for this machine's files.
   const [setpriv] = findPrograms('setpriv')
   if (setpriv === undefined)
     return 'bubblewrap must not run as root, and setpriv, which changes the user, is not installed'

@@ -1,11 +1,11 @@
-// The files that are read and written, in a folder that looks like a hierarchy. What the kernel makes of them: test/contract/bubblewrap-cgroup.test.ts
+// This file verifies which files are read and written, in a simulated hierarchy. test/contract/bubblewrap-cgroup.test.ts tests the real kernel.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
 
-/** A process in `/user/app/ours`, below folders with these controllers. */
+/** A process in `/user/app/ours`, below folders with the given controllers. */
 function hierarchy(controllers: Record<string, string>, membership = '0::/user/app/ours\n') {
   const root = mkdtempSync(path.join(tmpdir(), 'cgroup-'))
   onTestFinished(() => rmSync(root, { recursive: true }))

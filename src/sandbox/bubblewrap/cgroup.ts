@@ -1,5 +1,5 @@
-// Control groups for sandboxes, where the host lets this user make some: cgroup v2, whose memory and process limits count everything
-// (Linux, Documentation/admin-guide/cgroup-v2.rst, "Delegation"). Where it does not, the sandbox's own limits are all there is.
+// Control groups for sandboxes, where the host lets this user create them: cgroup v2 counts everything against its memory and process limits
+// (Linux, Documentation/admin-guide/cgroup-v2.rst, "Delegation"). Without them, only the sandbox's own limits apply.
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,14 +11,14 @@ export interface CgroupLimits {
 }
 
 const CONTROLLERS = ['memory', 'pids']
-/** The name of a sandbox has the process id of its bridge. */
+/** A sandbox's name contains the process id of its bridge. */
 const NAME = /^sandbridge-(\d+)-/
 const REMOVE_TRIES = 50
 const REMOVE_AGAIN_MS = 20
 
 /**
- * The folder in which cgroups with limits can be made: the nearest one above this process that its user may write to and that no process is in.
- * Empty ones that a killed bridge has left there are removed. @returns undefined where there is none
+ * Finds the folder for new cgroups: the nearest one above this process that its user can write to and that contains no process.
+ * Removes empty cgroups that a killed bridge left there. @returns undefined if there is no such folder
  */
 export async function findCgroupParent(
   root = '/sys/fs/cgroup',
@@ -26,7 +26,7 @@ export async function findCgroupParent(
 ): Promise<string | undefined> {
   const membership = await readFile(membershipFile, 'utf8').catch(() => '')
   const own = /^0::(\/.*)$/m.exec(membership)?.[1]
-  // A path that leads out of what is mounted here is of another namespace.
+  // A path that leads out of this mount belongs to another namespace.
   if (own === undefined || own.startsWith('/..')) return undefined
   for (let folder = path.join(root, own); folder.startsWith(root); folder = path.dirname(folder)) {
     if (!(await canLimitIn(folder))) continue
@@ -43,9 +43,9 @@ async function canLimitIn(folder: string): Promise<boolean> {
   }
   try {
     if (!(await has('cgroup.controllers'))) return false
-    // Moving a process needs write access to a folder above both places.
+    // Moving a process needs write access to a folder above both its old and its new cgroup.
     await access(path.join(folder, 'cgroup.procs'), constants.W_OK)
-    // Refused by the kernel where a process is in the folder itself.
+    // The kernel refuses this if a process is in the folder itself.
     if (!(await has('cgroup.subtree_control')))
       await writeFile(path.join(folder, 'cgroup.subtree_control'), CONTROLLERS.map((name) => `+${name}`).join(' '))
     await access(folder, constants.W_OK)
@@ -70,7 +70,7 @@ export class Cgroup {
     this.#folder = folder
   }
 
-  /** @param id begins with `sandbridge-` and the process id of this bridge */
+  /** @param id starts with `sandbridge-` and the process id of this bridge */
   static async make(parent: string, id: string, { memoryBytes, pidsCount }: CgroupLimits): Promise<Cgroup> {
     const folder = path.join(parent, id)
     await mkdir(folder)
@@ -78,7 +78,7 @@ export class Cgroup {
     try {
       await writeFile(path.join(folder, 'memory.max'), String(memoryBytes))
       await writeFile(path.join(folder, 'pids.max'), String(pidsCount))
-      // A kernel that counts no swap has no such file.
+      // The file does not exist if the kernel does not count swap.
       await writeFile(path.join(folder, 'memory.swap.max'), '0').catch(() => {})
       await writeFile(path.join(folder, 'memory.oom.group'), '1')
     } catch (error) {
@@ -88,24 +88,24 @@ export class Cgroup {
     return cgroup
   }
 
-  /** The command that runs in it from its first instruction on. */
+  /** Wraps a command so that it runs in the cgroup from its first instruction. */
   command({ command, args }: { command: string; args: readonly string[] }): { command: string; args: string[] } {
     const procs = path.join(this.#folder, 'cgroup.procs')
     return { command: '/bin/sh', args: ['-c', 'echo $$ > "$0" && exec "$@"', procs, command, ...args] }
   }
 
-  /** Take in a process that runs already, with what it starts from now on. */
+  /** Move a running process into the cgroup; its future children belong to it, too. */
   async add(pid: number): Promise<void> {
     await writeFile(path.join(this.#folder, 'cgroup.procs'), String(pid))
   }
 
-  /** Whether the kernel has ended it because of its memory limit. */
+  /** True if the kernel killed it because of its memory limit. */
   async wasOutOfMemory(): Promise<boolean> {
     const events = await readFile(path.join(this.#folder, 'memory.events'), 'utf8').catch(() => '')
     return /^oom_kill [1-9]/m.test(events)
   }
 
-  /** Ends what is still in it. */
+  /** Kills the remaining processes and removes the cgroup. */
   async remove(): Promise<void> {
     await writeFile(path.join(this.#folder, 'cgroup.kill'), '1').catch(() => {})
     for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {

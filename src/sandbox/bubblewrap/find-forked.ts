@@ -1,16 +1,16 @@
-// The process id that a sandbox has on this machine: what has forked it knows only the one in its own namespace.
+// Finds a sandbox's process id on this machine. The fork server knows only the id in its own namespace.
 import { readFile } from 'node:fs/promises'
 
 /**
- * Find a first process of a PID namespace.
- * @param root bubblewrap, whose child forks sandboxes
- * @param innerPid its id where that child is
+ * Finds the first process of a PID namespace.
+ * @param root process id of bubblewrap, whose child forks sandboxes
+ * @param innerPid id of the process in the namespace of that child
  */
 export async function findForked(root: number, innerPid: number): Promise<number | undefined> {
   for (const server of await childrenOf(root)) {
     for (const pid of await childrenOf(server)) {
       const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-      // Its ids from our namespace on, down to its own.
+      // Ids of the process, from our namespace down to its own.
       const ids = /^NSpid:\t(.*)$/m.exec(status)?.[1]?.split('\t')
       if (ids?.at(-1) === '1' && ids.at(-2) === String(innerPid)) return pid
     }

@@ -1,5 +1,5 @@
-// Finds the system that sandboxes of bubblewrap run on: the first Python of this machine that works in one, or that of an image.
-// Each is tried in a sandbox, which shows whether bubblewrap works at all, and puts the answer in words.
+// Finds the system for bubblewrap's sandboxes: the first Python of this machine that works in one, or that of an image.
+// Tries each in a sandbox, which also shows whether bubblewrap works, and describes the outcome.
 import { release } from 'node:os'
 import { isRecord, parseJson } from '../../text/json.ts'
 import { asSandboxUser, findBubblewrap, runInside, type Bubblewrap } from './bubblewrap.ts'
@@ -11,20 +11,20 @@ export interface FoundSystem {
   bubblewrap: Bubblewrap
   system: SystemFiles
   python: InnerPython
-  /** It worked when it was tried before, and was not tried this time. */
+  /** It worked in an earlier start and was not tried now. */
   isRemembered: boolean
 }
 
-/** What a Python says of itself. */
+/** What a Python reports about itself. */
 export interface InnerPython {
-  /** Such as `3.14`. */
+  /** For example `3.14`. */
   version: string
-  /** Such as `x86_64-linux-gnu`; empty where it does not say. */
+  /** For example `x86_64-linux-gnu`; empty if unknown. */
   platform: string
 }
 
 export interface BubblewrapProbe {
-  /** Missing when bubblewrap cannot be used. */
+  /** Missing if bubblewrap cannot be used. */
   found?: FoundSystem
   /** One sentence: what was found, or what is wrong and what to do. */
   verdict: string
@@ -34,8 +34,8 @@ const ASK = `import sys
 print('{"version": "%d.%d", "platform": "%s"}' % (sys.version_info[:2] + (getattr(sys.implementation, "_multiarch", ""),)))`
 
 /**
- * Probe bubblewrap with the Pythons of this machine. Starts a few processes that end at once; changes nothing.
- * @param answers what was found before; missing means that everything is tried
+ * Probe bubblewrap with the Pythons of this machine. Starts a few short processes; changes nothing.
+ * @param answers remembered answers of earlier starts; missing: try everything
  */
 export async function findHostSystem(answers?: RememberedAnswers): Promise<BubblewrapProbe> {
   const bubblewrap = await findBubblewrap()
@@ -53,7 +53,7 @@ export async function findHostSystem(answers?: RememberedAnswers): Promise<Bubbl
   return { verdict: `bubblewrap does not work here: ${failures.join('; ')}` }
 }
 
-/** The same with the system of an image. @param image how the user names it */
+/** Like `findHostSystem`, with the system of an image. @param image the image as the user named it */
 export async function findImageSystem(image: string, openSystem: () => Promise<SystemFiles>): Promise<BubblewrapProbe> {
   const bubblewrap = await findBubblewrap()
   if (typeof bubblewrap === 'string') return { verdict: bubblewrap }
@@ -67,7 +67,7 @@ export async function findImageSystem(image: string, openSystem: () => Promise<S
   return { found: { bubblewrap, system, ...tried }, verdict }
 }
 
-/** What the Python says of itself; a sentence when it does not run. */
+/** Returns what the Python reports about itself, or a sentence that says why it does not run. */
 async function tryOut(
   bubblewrap: Bubblewrap,
   system: SystemFiles,

@@ -1,5 +1,5 @@
-// One process that forks sandboxes: python/sandbox_fork_server.py, what it is asked and what it says. It makes a number of them and no more, so
-// that not many share what is random in it (addresses, hashes of texts). It ends with its last sandbox, and all of them end with it.
+// Controls one process that forks sandboxes (python/sandbox_fork_server.py). It forks a limited number, so that few sandboxes share its random
+// values (addresses, string hash seed). It exits after its last sandbox; if it exits early, all its sandboxes end.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -10,36 +10,36 @@ import { exitSignal } from '../../process/exit-signal.ts'
 import { findForked } from './find-forked.ts'
 import { type ForkedEnd, ForkedSandbox, type ForkedSandboxOptions } from './forked-sandbox.ts'
 
-/** Partners of sandbox_fork_server.py. */
+/** Must match sandbox_fork_server.py. */
 const FIRST_FD = 3
 const FDS_EACH = 4
 
 const STDERR_TAIL_BYTES = 4096
-/** Importing the kernel, or making a sandbox, on a machine that is very busy. */
+/** Timeout for importing the kernel or making a sandbox, on a very busy machine. */
 const ANSWER_MS = 20_000
-/** How long it waits for its first sandbox, or for another one. */
+/** How long the process waits for its first or next sandbox. */
 const IDLE_MS = 10_000
 const NO_ANSWER = `no answer within ${ANSWER_MS / 1000} s`
 
 export interface ForkServerOptions {
   command: string
   args: readonly string[]
-  /** Makes what is written to its stdin before anything else, while it starts. */
+  /** Returns what is written to stdin first; called while the process starts. */
   preamble: () => Buffer
-  /** How many sandboxes it can make. Each has descriptors of its own, which are open from the beginning. */
+  /** Number of sandboxes it can make. Each has its own descriptors, open from the start. */
   slotCount: number
 }
 
 export interface ForkOptions extends Pick<ForkedSandboxOptions, 'id' | 'explain'> {
-  /** Those of python/sandbox_fork_server.py. */
+  /** Options for python/sandbox_fork_server.py. */
   words: string
-  /** Called with the id of the first process on this machine, which waits until that is done. */
+  /** Called with the first process's id on this machine. That process waits until this is done. */
   enter?: ((pid: number) => Promise<void>) | undefined
 }
 
-/** What is heard of one sandbox. */
+/** Messages about one sandbox. */
 class Slot {
-  /** Its first process, as the server sees it. Rejects when there will be none. */
+  /** Resolves with the first process's id in the server's namespace. Rejects if the sandbox cannot be made. */
   readonly made: Promise<number>
   readonly ended: Promise<ForkedEnd>
   onMade!: (pid: number) => void
@@ -57,14 +57,14 @@ class Slot {
 
 export class ForkServer {
   readonly #child: ChildProcess
-  /** Rejects when it cannot fork. */
+  /** Resolves when the server is ready. Rejects if it cannot fork. */
   readonly up: Promise<void>
   readonly slotCount: number
   readonly #slots = new Map<number, Slot>()
   readonly #stderr = createByteTail(STDERR_TAIL_BYTES)
   #used = 0
   #idle: NodeJS.Timeout | undefined
-  /** Why it has ended, once it has. */
+  /** Why the server has ended. */
   #why: string | undefined
 
   constructor({ command, args, preamble, slotCount }: ForkServerOptions) {
@@ -72,11 +72,11 @@ export class ForkServer {
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe', ...channels], detached: true })
     const streams = child.stdio as unknown as Socket[] | undefined
     child.on('error', () => {})
-    // So it is when no descriptor is left.
+    // This happens when no descriptor is left.
     if (streams === undefined) throw new Error('no more files can be opened')
     this.#child = child
     this.slotCount = slotCount
-    // It keeps no program alive that has nothing else to do: only a sandbox does.
+    // Does not keep this program alive; only a sandbox does.
     child.unref()
     for (const stream of streams) stream.on('error', () => {}).unref()
     try {
@@ -101,19 +101,19 @@ export class ForkServer {
     })
     this.up.then(
       () => {
-        // Who waits for it already asks next.
+        // A caller that waits for `up` starts its sandbox next.
         if (this.#used === 0) this.#endWhenDone()
       },
       () => {},
     )
   }
 
-  /** How many more sandboxes it can make. */
+  /** Number of sandboxes that it can still make. */
   get left(): number {
     return this.#why === undefined ? this.slotCount - this.#used : 0
   }
 
-  /** Make a sandbox. Call it only while some are left. @throws Error that says why it could not be made */
+  /** Fork a sandbox. Call it only while `left` is positive. @throws Error that says why it failed */
   async start({ id, words, explain, enter }: ForkOptions): Promise<ForkedSandbox> {
     const slot = this.#used
     this.#used += 1
@@ -137,7 +137,7 @@ export class ForkServer {
     }
   }
 
-  /** Its end is told by `ended`. */
+  /** `ended` resolves when the sandbox is gone. */
   #end(slot: number, ended: Promise<ForkedEnd>, findPid: () => Promise<number | undefined>): void {
     this.#child.stdin!.write(`kill ${slot}\n`)
     void withTimeout(ended, ANSWER_MS, async () => {
@@ -169,14 +169,14 @@ export class ForkServer {
     this.#endWhenDone()
   }
 
-  /** While there is something to hear. */
+  /** Keeps this program alive while messages about a sandbox are due. */
   #listen(): void {
     const stdout = this.#child.stdout as Socket
     if (this.#slots.size > 0) stdout.ref()
     else stdout.unref()
   }
 
-  /** With no sandbox, at once when it can make none, and otherwise after a while. */
+  /** Stops the server when it has no sandbox: at once if it can make no more, else after a delay. */
   #endWhenDone(): void {
     clearTimeout(this.#idle)
     if (this.#slots.size > 0) return
@@ -188,7 +188,7 @@ export class ForkServer {
     else this.#idle = setTimeout(end, IDLE_MS).unref()
   }
 
-  /** It has ended, and with it all of its sandboxes. */
+  /** The server has ended, and all its sandboxes with it. */
   #lose(why: string): void {
     this.#why = why
     for (const slot of this.#slots.values()) {
@@ -199,7 +199,7 @@ export class ForkServer {
     for (const stream of this.#child.stdio.slice(FIRST_FD + FDS_EACH * this.#used)) stream!.destroy()
   }
 
-  /** It does not answer. It is asked for no more, and lives on for the sandboxes that it has made. */
+  /** Stops using a server that does not answer. It keeps running for the sandboxes that it has made. */
   #retire(slot: number): never {
     this.#used = this.slotCount
     this.#slots.delete(slot)

@@ -1,5 +1,5 @@
-// The processes that fork the sandboxes of one provider: one after the other, the next one begun before it is needed. Where none can be forked, that
-// is found out once.
+// Manages the fork servers of one provider: one after the other, each started before it is needed. Detects once whether forking
+// does not work here.
 import { messageOf } from '../../errors.ts'
 import type { Sandbox } from '../provider.ts'
 import { type ForkOptions, ForkServer, type ForkServerOptions } from './fork-server.ts'
@@ -11,22 +11,22 @@ export class ForkServers {
   #hasForked = false
   #reason: string | undefined
 
-  /** @param onNotForked hears why a sandbox was not forked */
+  /** @param onNotForked called with the reason when a sandbox was not forked */
   constructor(onNotForked: (reason: string) => void = () => {}) {
     this.#onNotForked = onNotForked
   }
 
-  /** Why none is forked, once that is known. */
+  /** Why forking does not work here, once known. */
   get reason(): string | undefined {
     return this.#reason
   }
 
-  /** Start a process that forks, ahead of need. */
+  /** Start a fork server ahead of need. */
   begin(begin: () => ForkServerOptions): void {
     if (this.#reason === undefined) this.#current ??= new ForkServer(begin())
   }
 
-  /** Whether the process that was begun has come up. One that has not is given up, and the next one may be begun with something else. */
+  /** Resolves with whether the started fork server is ready. Gives up one that failed, so that the next can be started with other options. */
   async isUp(): Promise<boolean> {
     try {
       await this.#current?.up
@@ -38,8 +38,8 @@ export class ForkServers {
   }
 
   /**
-   * Fork a sandbox. Undefined where that does not work.
-   * @param begin what a process that forks is started with
+   * Fork a sandbox. Resolves with undefined if that fails.
+   * @param begin returns the options for a new fork server
    */
   async fork(begin: () => ForkServerOptions, options: ForkOptions): Promise<Sandbox | undefined> {
     if (this.#reason !== undefined) return undefined
@@ -49,9 +49,9 @@ export class ForkServers {
       return sandbox
     } catch (error) {
       const reason = messageOf(error)
-      // Several may have been asked for at once.
+      // Several calls may fail at once; report only the first.
       if (this.#reason === undefined) this.#onNotForked(reason)
-      // When one fails later, on a machine that has no memory left, say, the next one may not.
+      // After a first success, a failure may be temporary, such as a lack of memory: the next call tries again.
       if (!this.#hasForked) this.#reason = reason
       return undefined
     }

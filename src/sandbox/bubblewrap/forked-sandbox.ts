@@ -1,4 +1,4 @@
-// A sandbox that was forked: its descriptors, and its end as the process that forked it tells.
+// A forked sandbox: its descriptors, and its end as reported by the fork server.
 import { finished } from 'node:stream/promises'
 import type { Socket } from 'node:net'
 import { createByteTail } from '../../process/byte-tail.ts'
@@ -6,9 +6,9 @@ import { withTimeout } from '../../process/wait.ts'
 import { DRAIN_MS, type Explained, LocalSandbox, type ProcessEnd, STDERR_TAIL_BYTES } from '../local-sandbox.ts'
 import type { SandboxExit } from '../provider.ts'
 
-/** How its first process ended. */
+/** Exit of its first process. */
 export type ForkedEnd = Pick<ProcessEnd, 'code' | 'signal'> & {
-  /** Set when it ended with the process that had forked it: why that has ended. */
+  /** Set if the fork server ended: the reason for that. */
   lost?: string
 }
 
@@ -18,7 +18,7 @@ export interface ForkedSandboxOptions {
   ended: Promise<ForkedEnd>
   explain: (end: ProcessEnd) => Explained | Promise<Explained>
   findPid: () => Promise<number | undefined>
-  /** Asks for its end. `ended` tells of it. */
+  /** Requests its end; `ended` resolves when it is gone. */
   kill: () => void
 }
 
@@ -31,7 +31,7 @@ export class ForkedSandbox extends LocalSandbox {
     super({ id, provider: 'bubblewrap', stdin, stdout, bell, findPid })
     this.#kill = kill
     for (const stream of streams) stream.ref()
-    // Nothing is read from these: they notice that the other end is gone.
+    // Nothing is read from these, but resuming detects that the other end has closed.
     stdin.resume()
     bell.resume()
     const tail = createByteTail(STDERR_TAIL_BYTES)

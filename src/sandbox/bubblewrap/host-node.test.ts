@@ -1,4 +1,4 @@
-// The Node that cells get in bubblewrap: wherever it is installed, one file of it, and only one that works there.
+// This file verifies that bubblewrap finds a working Node wherever it is installed, and adds only one file of it.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,7 +15,7 @@ afterEach(() => {
 
 const SYSTEM = { id: 'x', binds: ['--ro-bind', '/usr', '/usr'], python: 'python3', environment: { PATH: '/usr/bin' } }
 
-/** The Node of this machine in a folder that is in no usual place. */
+/** Installs this machine's Node in an unusual folder. */
 function installedElsewhere(mode = 0o755): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'node-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,15 +1,15 @@
-// The Node of this machine, for cells of JavaScript: the one that runs the bridge, or the first of PATH. One file and the libraries that it needs.
+// Finds a Node on this machine for JavaScript cells: the one that runs the bridge, or the first in PATH. Adds one file and its libraries.
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { findPrograms } from '../../process/find-program.ts'
 import { runCommand } from '../../process/run-command.ts'
 import type { SystemFiles } from './system-files.ts'
 
-/** Wherever it lies on this machine, it has this place in the sandbox. */
+/** Its folder in the sandbox, wherever it is on this machine. */
 const FOLDER = '/opt/node/bin'
 const PRESENT = /^\/(usr|lib|lib32|lib64|libx32|bin)\//
 
-/** The system with a Node in it; as it was where none works there. @param works whether a program runs in a sandbox of this system */
+/** Adds a Node to the system; returns the system unchanged if none works. @param works tells whether a program runs in a sandbox of this system */
 export async function withNode(
   system: SystemFiles,
   works: (system: SystemFiles, program: string) => Promise<boolean>,
@@ -28,7 +28,7 @@ export async function withNode(
   return system
 }
 
-/** Bun and Electron run programs, too, and are no Node. */
+/** Excludes Bun and Electron, which may run the bridge but are not Node. */
 async function candidates(): Promise<string[]> {
   const own = /^node(js)?$/.test(path.basename(process.execPath)) ? [process.execPath] : []
   const files = await Promise.all([...own, ...findPrograms('node')].map((file) => realpath(file).catch(() => file)))

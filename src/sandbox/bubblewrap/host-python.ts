@@ -1,4 +1,4 @@
-// Finds the python3 of this machine that can run in a sandbox: new enough, and readable by the user that the sandbox runs as.
+// Finds a python3 of this machine for sandboxes: new enough, and readable by the sandbox's user.
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { runCommand } from '../../process/run-command.ts'
@@ -9,16 +9,16 @@ import type { RememberedAnswers } from './remembered-answers.ts'
 
 export interface HostPython {
   executable: string
-  /** Folders outside /usr that it needs: its own tree, and that of the virtual environment it belongs to. */
+  /** Folders outside /usr that it needs: its own tree, and that of its virtual environment. */
   folders: string[]
-  /** Links outside of these folders that it is reached by, and what each stands for. */
+  /** Symbolic links outside of these folders that lead to it, with their targets. */
   links: [link: string, target: string][]
 }
 
 export interface HostPythons {
-  /** The usable ones, in the order of PATH. */
+  /** Usable ones, in PATH order. */
   pythons: HostPython[]
-  /** Why the others are not. */
+  /** Why the others cannot be used. */
   reasons: string[]
 }
 
@@ -42,26 +42,26 @@ print(json.dumps({
 interface Answer {
   version: [number, number]
   executable: string
-  /** The file that it is in the end. */
+  /** Its file, with all links resolved. */
   real: string
-  /** The links on the way there. */
+  /** The links that lead there. */
   hops: string[]
-  /** Does it belong to a virtual environment? Then it must be started by the name it has there. */
+  /** True for a Python of a virtual environment, which must be started by its name there. */
   isVirtual: boolean
   folders: string[]
 }
 
 /**
- * Every usable python3, in the order of PATH.
- * @param asUser command that becomes the user that the sandbox runs as; empty when that is this user
- * @param answers what they said before; missing means that all are asked
+ * Returns every usable python3, in PATH order.
+ * @param asUser command that becomes the sandbox's user; empty if that is the current user
+ * @param answers remembered answers of earlier starts; missing: ask every Python
  */
 export async function findHostPythons(asUser: readonly string[], answers?: RememberedAnswers): Promise<HostPythons> {
   const candidates = findPrograms('python3')
   if (candidates.length === 0) return { pythons: [], reasons: ['python3 is not installed'] }
   const pythons: HostPython[] = []
   const reasons: string[] = []
-  // All at once: the first cell waits for them, and the shim of a version manager takes longer than Python.
+  // In parallel: the first cell waits for the answers, and a version manager's shim takes longer than Python.
   const asked = candidates.map(async (candidate) => {
     const words = [...asUser, candidate, '-I', '-c', ASK]
     const ask = () => runWords(words)
@@ -88,7 +88,7 @@ export async function findHostPythons(asUser: readonly string[], answers?: Remem
   return { pythons, reasons }
 }
 
-/** The links that PATH leads over are not in the sandbox, unless they are in its folders. A virtual environment needs them; anything else is its file. */
+/** Links in PATH exist in the sandbox only inside its folders. A virtual environment needs its links; any other Python is started by its file. */
 function asSeenInside({ executable, real, hops, isVirtual }: Answer, folders: string[]): HostPython {
   if (!isVirtual) return { executable: real, folders, links: [] }
   const outside = hops.filter((hop) => !isThere(hop, folders))
@@ -99,7 +99,7 @@ function isThere(file: string, folders: readonly string[]): boolean {
   return ['/usr', ...folders].some((folder) => isInside(folder, file))
 }
 
-/** A Python whose tree is the whole disk or a home folder would take all of that into the sandbox. */
+/** True if a Python's tree is the whole disk or a home folder, and would expose all of that in the sandbox. */
 export function holdsTooMuch(folder: string): boolean {
   return (
     isInside(folder, homedir()) ||
@@ -117,7 +117,7 @@ function runWords([command = '', ...args]: readonly string[]): Promise<CommandRe
   return runCommand(command, args, { timeoutMs: 10_000 })
 }
 
-/** A virtual environment is decided by other files than its Python. */
+/** False for a virtual environment: other files than its Python determine what it reports. */
 function isLasting(json: string): boolean {
   return parseAnswer(json)?.isVirtual === false
 }

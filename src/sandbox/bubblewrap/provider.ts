@@ -1,5 +1,5 @@
-// Sandboxes in bubblewrap, out of this machine's own python3 or that of an unpacked image: no engine, and up in milliseconds. Linux only.
-// Memory and processes are limited by rlimits, and watched by the sandbox's first process; where the host lets us, by a cgroup, too.
+// Sandboxes in bubblewrap with this machine's python3 or that of an unpacked image: no engine, and ready in milliseconds. Linux only.
+// Memory and processes are limited by rlimits and by the sandbox's first process; where the host allows it, also by a cgroup.
 import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
@@ -31,34 +31,34 @@ import { imageFiles, type SystemFiles } from './system-files.ts'
 
 export interface BubblewrapOptions {
   pidsCount: number
-  /** The image whose Python is run: its name, a folder or an archive. Missing means the Python of this machine. */
+  /** The image whose Python runs: a name, a folder or an archive. Missing: this machine's Python. */
   image?: string | undefined
-  /** A folder that cells see. */
+  /** A folder that cells can see. */
   mount?: MountedFolder | undefined
   /** Give cells a folder `/projects`. */
   projects?: boolean
-  /** Give cells the Node of this machine. An image has its own. */
+  /** Give cells this machine's Node. Images bring their own. */
   node?: boolean
   /** Packages that cells can import. */
   packages?: readonly string[]
-  /** Where what is made is kept between runs. */
+  /** Cache folder, kept between runs. */
   cacheDir?: string
-  /** Fork sandboxes from a process that has the kernel, where that works here. */
+  /** Fork sandboxes from a process that has loaded the kernel, if that works here. */
   forks?: boolean
-  /** How many are forked from one process before another one takes its place. */
+  /** Number of sandboxes forked from one process before another replaces it. */
   forksEach?: number
-  /** Hears why sandboxes are not forked. */
+  /** Called with the reason when sandboxes are not forked. */
   onNotForked?: (reason: string) => void
 }
 
-/** Behind the system call filter, which is on descriptor 3. */
+/** After the system call filter, which is on descriptor 3. */
 const BELL = 4
 const FORKS_EACH = 16
 
-/** What `prepare` finds out. */
+/** The outcome of `prepare`. */
 interface Found extends FoundSystem {
   folders: MountedFolder[]
-  /** Where sandboxes get control groups of their own. */
+  /** Parent of the sandboxes' control groups, if there is one. */
   cgroupParent: Promise<string | undefined>
 }
 
@@ -67,7 +67,7 @@ interface Command {
   args: string[]
 }
 
-/** What a sandbox is started with. */
+/** Input for one start. */
 interface Start {
   id: string
   found: Found
@@ -88,13 +88,13 @@ export class BubblewrapProvider implements Provider {
     this.#compiled = new CompiledKernels(options.cacheDir && path.join(options.cacheDir, 'kernels'))
   }
 
-  /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
+  /** @throws BridgeError SANDBOX_ENGINE_MISSING if bubblewrap cannot be used here */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     const found = await this.#system.get(onProgress)
     try {
       if (this.#options.forks) this.#beginForks(found)
     } catch {
-      // The first sandbox tries it again, and does without it if need be.
+      // The first sandbox tries again, and starts without a fork server if needed.
     }
   }
 
@@ -102,7 +102,7 @@ export class BubblewrapProvider implements Provider {
     this.#forkServers.begin(() => this.#forkServer(found))
   }
 
-  /** How sandboxes are started, in words. */
+  /** Describes how sandboxes are started. */
   get startMethod(): string {
     const { reason } = this.#forkServers
     if (this.#options.forks && reason === undefined) return 'forked from one process'
@@ -110,7 +110,7 @@ export class BubblewrapProvider implements Provider {
     return `each started with a Python of its own${because}`
   }
 
-  /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
+  /** @throws BridgeError as `prepare` does, CONFIG_INVALID for a memory limit that is too low for Python */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const found = await this.#system.get()
@@ -127,7 +127,7 @@ export class BubblewrapProvider implements Provider {
     return sandbox
   }
 
-  /** Undefined where that does not work. */
+  /** Undefined if forking fails. */
   #fork({ id, found, cgroup, memoryBytes }: Start): Promise<Sandbox | undefined> {
     const { projects = false, pidsCount } = this.#options
     const folders = writableFolders(projects).map(([folder, mebibytes]) => `${folder}:${mebibytes}`)
@@ -149,7 +149,7 @@ export class BubblewrapProvider implements Provider {
     return { ...this.#command(found, args, true), preamble, slotCount }
   }
 
-  /** With its bytecode, where that was made before. */
+  /** Returns the kernel, with its bytecode if that was compiled before. */
   #kernel({ bubblewrap, system, python }: Found): [NativeKernel, Buffer | undefined] {
     const kernel = loadNativeKernel()
     const compiled = this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
@@ -174,7 +174,7 @@ export class BubblewrapProvider implements Provider {
     })
   }
 
-  /** Python in bubblewrap: in a sandbox, or to fork them. */
+  /** Returns the command for Python in bubblewrap: either a sandbox or a fork server. */
   #command({ bubblewrap, system, folders }: Found, args: readonly string[], forks: boolean): Command {
     const environment = { ...system.environment, ...kernelEnvironment(Math.min(4, availableParallelism())) }
     const { projects = false } = this.#options
@@ -184,7 +184,7 @@ export class BubblewrapProvider implements Provider {
 
   async #findSystem(onProgress: (message: string) => void): Promise<Found> {
     const { forks, cacheDir = '' } = this.#options
-    // Where each sandbox has a Python of its own, nothing would show in time that what is remembered works no more.
+    // Without a fork server, nothing would detect in time that a remembered answer has become wrong.
     if (!forks || cacheDir === '') return this.#search(onProgress)
     const answers = new RememberedAnswers(cacheDir)
     const found = await this.#search(onProgress, answers)
@@ -193,7 +193,7 @@ export class BubblewrapProvider implements Provider {
     return this.#search(onProgress, answers)
   }
 
-  /** Does the process that forks come up? It is what is needed next, so that finding out takes no time. */
+  /** Tells whether the fork server starts. It is needed next, so this test costs no time. */
   async #canBeginForks(found: Found): Promise<boolean> {
     try {
       this.#beginForks(found)
@@ -236,7 +236,7 @@ async function runs(bubblewrap: Bubblewrap, system: SystemFiles, program: string
   return (await runInside(bubblewrap, system, ['-I', '-c', code, program])).code === 0
 }
 
-/** The pip of this machine: one of an image would need a network in its sandbox. */
+/** Returns this machine's pip: one from an image would need network access in its sandbox. */
 async function installerFor({ version, platform }: InnerPython): Promise<Installer> {
   const [python = 'python3'] = findPrograms('python3')
   return { python, target: { version, isMusl: platform.includes('musl') } }

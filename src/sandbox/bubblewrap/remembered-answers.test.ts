@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { RememberedAnswers } from './remembered-answers.ts'
 
-/** A program that is asked what it is, by bridges that share a cache folder. */
+/** A program that reports about itself, for bridges that share a cache folder. */
 function makeProgram(content = '\x7fELF, first') {
   const folder = mkdtempSync(path.join(tmpdir(), 'answers-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

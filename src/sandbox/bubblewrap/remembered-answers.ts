@@ -1,5 +1,5 @@
-// What programs of this machine have said of themselves, kept between starts: the first cell waits for one process instead of several, one after the
-// other. An answer counts while the program is the same file. A script is always asked: what it answers may depend on anything.
+// Remembers between starts what programs of this machine reported, so that the first cell waits for one process instead of several in sequence.
+// An answer is valid while the program's file is unchanged. Scripts are always asked, since their answer may depend on anything.
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { CommandResult } from '../../process/run-command.ts'
@@ -7,17 +7,17 @@ import { isOwnFolderSync, makePrivateFolder } from '../../storage/private-folder
 import { replaceFile } from '../../storage/replace-file.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
 
-/** More come together where several Pythons, or several PATHs, are in use. */
+/** Several Pythons, or several PATHs, give several entries. */
 const MAX_COUNT = 32
 const ELF = Buffer.from('\x7fELF', 'latin1')
 
 interface Entry {
-  /** What is stated of the file that answered. */
+  /** Identity and version of the file that answered. */
   file: string
   stdout: string
 }
 
-/** Reads without waiting, as the bridge loads its code meanwhile, and each answer of the disk would wait for its turn. */
+/** Reads synchronously: the bridge loads its code meanwhile, and each asynchronous disk access would queue behind that. */
 export class RememberedAnswers {
   readonly #folder: string
   #entries: Map<string, Entry> | undefined
@@ -27,10 +27,10 @@ export class RememberedAnswers {
   }
 
   /**
-   * What a program prints when it is asked, or printed when it was.
-   * @param question tells it from all others; with what the answer depends on besides the program
-   * @param run asks it
-   * @param mayKeep whether what it has printed will be so the next time
+   * Returns the program's output, from memory or by running it.
+   * @param question identifies the question, with everything besides the program that the answer depends on
+   * @param run runs the program
+   * @param mayKeep tells whether the output will be the same next time
    */
   async ask(
     question: string,
@@ -49,7 +49,7 @@ export class RememberedAnswers {
     return { ...answer, isRemembered: false }
   }
 
-  /** Ask all of them again. */
+  /** Forget all answers. */
   forget(): void {
     this.#entries = new Map()
   }
@@ -57,10 +57,10 @@ export class RememberedAnswers {
   #read(): Map<string, Entry> {
     let kept: unknown
     try {
-      // It says what is mounted in sandboxes.
+      // Only from the user's own folder: the answers determine what is mounted in sandboxes.
       if (isOwnFolderSync(this.#folder)) kept = parseJson(readFileSync(this.#file, 'utf8'))
     } catch {
-      // There is none yet.
+      // No file yet.
     }
     if (!isRecord(kept)) return new Map()
     return new Map(Object.entries(kept).filter((entry): entry is [string, Entry] => isEntry(entry[1])))
@@ -74,7 +74,7 @@ export class RememberedAnswers {
       await makePrivateFolder(this.#folder)
       await replaceFile(this.#file, JSON.stringify(Object.fromEntries(newest)))
     } catch {
-      // Such as a disk that cannot be written to: it is asked again the next time.
+      // For example a read-only disk: the program is asked again next time.
     }
   }
 
@@ -87,7 +87,7 @@ function isEntry(value: unknown): value is Entry {
   return isRecord(value) && typeof value['file'] === 'string' && typeof value['stdout'] === 'string'
 }
 
-/** Which file it is and which version of it; undefined for what is no program of the system's own format. */
+/** Identifies a file and its version; undefined unless it is a native (ELF) program. */
 function describeFile(program: string): string | undefined {
   try {
     const real = realpathSync(program)

@@ -1,42 +1,42 @@
-// What a sandbox has for a system: the files of this machine that its Python needs, or those of an image. Both read-only.
+// Selects the read-only files that form a sandbox's system: those of this machine that its Python needs, or those of an image.
 import type { Dirent } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
 import type { HostPython } from './host-python.ts'
 
 export interface SystemFiles {
-  /** Tells its Python from every other one. */
+  /** Identifies its Python. */
   id: string
-  /** Arguments of bwrap that put the files into the sandbox. */
+  /** Arguments of bwrap that mount the files. */
   binds: readonly string[]
-  /** The Python to start, as it is called inside. */
+  /** The Python to start, by its name inside. */
   python: string
   environment: Readonly<Record<string, string>>
 }
 
-/** The system of this machine, as little of it as this Python needs. */
+/** Returns the part of this machine's system that this Python needs. */
 export function hostFiles({ executable, folders, links }: HostPython): SystemFiles {
   const binds = [
     '--ro-bind',
     '/usr',
     '/usr',
-    // Links into /usr on merged systems, folders of their own on others.
+    // Links into /usr on merged systems, separate folders on others.
     ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((folder) => bindIfThere(folder)),
     ...folders.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...links.flatMap(([link, target]) => ['--symlink', target, link]),
-    // Which of several installed libraries is meant, and where they are. Nothing else of /etc.
+    // Which of several installed libraries to use, and where they are. Nothing else of /etc.
     ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => bindIfThere(file)),
   ]
   return { id: executable, binds, python: executable, environment: { PATH: '/usr/local/bin:/usr/bin:/bin' } }
 }
 
-/** What the sandbox has of its own, whatever an image has there. */
+/** Folders that the sandbox provides itself, whatever an image contains there. */
 const OWN_PLACES = ['/proc', '/dev', '/sys', '/run', '/tmp', '/workspace', '/projects']
-/** What engines set when the image does not. */
+/** PATH that engines set if the image sets none. */
 const IMAGE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * The system of an image.
- * @param targets where folders of this machine are mounted: the place of each is made beside what the image has
+ * Returns the system of an image.
+ * @param targets mount points of this machine's folders; they replace what the image has there
  */
 export async function imageFiles(
   image: { id: string; folder: string; environment: readonly string[] },
@@ -51,8 +51,8 @@ export async function imageFiles(
 }
 
 /**
- * Entry by entry: the root itself belongs to the sandbox, which makes places in it. bwrap follows links in what it binds, to files of this machine, so
- * a link is made anew, to lead where it leads inside; and none is made on the way to what is ours.
+ * Mounts entry by entry: the root itself belongs to the sandbox, which creates mount points in it. bwrap would follow a link to a file of this
+ * machine, so links are created anew to resolve inside the sandbox. No link is created on the path to a mount point of ours.
  */
 async function bindsOf(root: string, folder: string, own: readonly string[]): Promise<string[]> {
   const entries = await readdir(`${root}${folder}`, { withFileTypes: true })

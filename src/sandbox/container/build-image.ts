@@ -1,4 +1,4 @@
-// Builds the images that come with the package, with the user's own engine.
+// Builds the package's own images with the user's engine.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
@@ -13,20 +13,20 @@ export type ImageVariant = (typeof IMAGE_VARIANTS)[number]
 const BUILD_TIMEOUT_MS = 60 * 60_000
 
 export interface BuildOptions {
-  /** The engine to build with; missing means the first usable one of podman and docker. */
+  /** The engine to build with; missing: the first usable one of podman and docker. */
   engine?: EngineName
-  /** The image to build on, instead of the one that the Containerfile names. */
+  /** The base image, in place of the one in the Containerfile. */
   base?: string
-  /** The image that the variant `node` takes its Node from, instead of the one that the Containerfile names. */
+  /** The image from which the variant `node` copies its Node, in place of the one in the Containerfile. */
   node?: string
-  /** Hears every line that the engine says. */
+  /** Called with every line of the engine's output. */
   onLine?: (line: string) => void
 }
 
 /**
- * Build an image and give it its name.
- * @returns the engine that holds it, and the name to set MCP_BRIDGE_IMAGE to
- * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING when the build fails
+ * Build an image and tag it.
+ * @returns the engine that holds it, and the name for MCP_BRIDGE_IMAGE
+ * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING if the build fails
  */
 export async function buildImage(
   variant: ImageVariant,

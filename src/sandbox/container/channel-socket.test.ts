@@ -13,7 +13,7 @@ const opened = async (engineUid?: number): Promise<ChannelSocket> => {
   return socket
 }
 
-/** What becomes of another user who connects. Root's own Python may lie where others do not get. */
+/** Connects as another user and returns the outcome. Root's own Python may be in a folder that others cannot enter. */
 function connectAs(uid: number, place: string): string {
   const program = `
 import os, socket, sys
@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== 'linux')('a socket for the frames of a sand
     const socket = await opened()
     expect(statSync(path.dirname(socket.path)).mode & 0o777).toBe(0o700)
     expect(connectAs(65534, socket.path)).toBe('Permission denied')
-    // The control: it is the folder that keeps them out.
+    // Control: the folder's permissions are what keeps others out.
     chmodSync(path.dirname(socket.path), 0o755)
     expect(connectAs(65534, socket.path)).toBe('connected')
 

@@ -1,17 +1,17 @@
-// A Unix socket that one sandbox is let to, for its frames: an engine's command would pass each of them on. It lies in a folder that only this user,
-// or the engine's, can look into; the first connection is the sandbox, since no cell runs before that. Later connections are refused.
+// A Unix socket for the frames of one sandbox, so that the engine's command need not relay them. It is in a folder that only this user,
+// or the engine's, can enter. The first connection is the sandbox, since no cell has run before; later connections are refused.
 import { chown, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import { fitsSocketAddress, listenForAnyUser } from '../../process/unix-socket.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 
-/** Where a sandbox finds it. */
+/** Its path in the sandbox. */
 export const CHANNEL_TARGET = '/run/sandbridge.sock'
 
 export class ChannelSocket {
   readonly path: string
-  /** To the sandbox; pending for ever when none connects. */
+  /** Resolves with the sandbox's connection; stays pending if it never connects. */
   readonly connected: Promise<Socket>
   readonly #server: Server
 
@@ -30,7 +30,7 @@ export class ChannelSocket {
     server.on('error', () => {})
   }
 
-  /** @param engineUid who runs the engine, where that is another user than this one. @throws what node:net and node:fs throw, where none can be made */
+  /** @param engineUid the engine's user, if it is another one @throws what node:net and node:fs throw if the socket cannot be created */
   static async open(engineUid?: number): Promise<ChannelSocket> {
     const folder = await makeTemporaryFolder()
     try {

@@ -1,8 +1,8 @@
-// Where a container's first process is on this machine.
+// Finds the process id of a container's first process on this machine.
 import { readFile } from 'node:fs/promises'
 import { runCommand } from '../../process/run-command.ts'
 
-/** The first process of a container, as this machine numbers it. Undefined where the engine numbers processes of another machine, such as its own virtual one. */
+/** Returns undefined if the engine's process ids belong to another machine, such as its virtual machine. */
 export async function containerPid(engine: string, name: string): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined
   const format = '{{.State.Pid}} {{.Id}}'

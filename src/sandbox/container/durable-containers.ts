@@ -1,5 +1,5 @@
-// Containers that outlive their bridge: started without a channel of the engine's, found again by their label, and removed by it. How one is reached
-// is the business of ../durable/.
+// Containers that outlive their bridge: started without a channel through the engine, found and removed by their label. ../durable/
+// connects to them.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '../../process/run-command.ts'
@@ -18,33 +18,33 @@ import type { Engine, EngineName } from './probe-engine.ts'
 
 export interface DurableContainerOptions {
   stateDir: string
-  /** What its sandboxes are made with, as a text: one that was made otherwise is not used any more. */
+  /** Describes the options of its sandboxes; one made with other options is not used any more. */
   made: string
   /** How long a sandbox waits for a bridge. */
   keepSeconds: number
-  /** How many there may be that no bridge has, or this one. */
+  /** Most kept sandboxes. One that another bridge has is not removed, even beyond this. */
   maxCount: number
 }
 
-/** How a new container begins. */
+/** Input for a new container. */
 interface NewContainer {
   engine: Engine
-  /** Arguments of the engine's command. */
+  /** Returns arguments for the engine's command. */
   args: (container: { name: string; labels: Record<string, string>; door: string }) => string[]
   preamble: Buffer
 }
 
 const LABEL = 'sandbridge.durable'
 const KEY_BYTES = 32
-/** How long a container may take to begin, and one that runs to come back. It looks for a bridge ten times a second. */
+/** Timeouts for a container to start, and for a running one to reconnect. It looks for a bridge ten times a second. */
 const START_MS = 30_000
 const RETURN_MS = 15_000
 const ENGINE_MS = 60_000
-/** How long removal is tried for, and how often. */
+/** How long to retry removal, and the interval. */
 const REMOVE_MS = 15_000
 const REMOVE_AGAIN_MS = 200
 
-/** It is none that `removeLeftovers` judges: no bridge is in it. */
+/** A name that `removeLeftovers` ignores: it contains no bridge. */
 function durableName(id: string): string {
   return `sandbridge-durable-${id}`
 }
@@ -93,7 +93,7 @@ export class DurableContainers {
     return (await this.#kept.list()).some((record) => record.owner === owner && record.provider === this.#engine)
   }
 
-  /** What an earlier bridge kept for this owner: the one that was used last, of those that no other bridge has. */
+  /** Resume the most recently used sandbox that an earlier bridge kept for this owner and that no other bridge has. */
   async resume(owner: string): Promise<Resumed> {
     const notes: string[] = []
     for (const record of await this.#kept.list()) {
@@ -101,7 +101,7 @@ export class DurableContainers {
       const place = await this.#kept.take(record)
       if (!place) {
         const pid = await this.#kept.holder(record.id)
-        // Another conversation of this bridge has one of its own.
+        // This bridge has it for another conversation.
         if (pid === process.pid) continue
         notes.push(`Another bridge (process ${pid}) has the kept sandbox ${record.id}, so its variables are not here.`)
         continue
@@ -113,7 +113,7 @@ export class DurableContainers {
     return { ...(notes.length > 0 && { note: notes.join(' ') }) }
   }
 
-  /** @returns why it cannot be had, for a person */
+  /** @returns a string with the reason, for a person, if it cannot be resumed */
   async #enter(record: KeptRecord, place: HeldSandbox): Promise<DurableSandbox | string> {
     if (!(await isRunning(this.#engine, record.id))) {
       await this.#kept.forget(place)
@@ -157,14 +157,14 @@ export class DurableContainers {
     })
   }
 
-  /** Those that were used longest ago go, unless a bridge has them. */
+  /** Removes the sandboxes beyond the limit, least recently used first, unless a bridge has them. */
   async #makeRoom(newest: string): Promise<void> {
     const others = (await this.#kept.list()).filter(({ id }) => id !== newest)
     for (const record of others.slice(this.#options.maxCount - 1)) await removeKept(this.#kept, record)
   }
 }
 
-/** Ends one that no bridge has. @returns false when a bridge has it */
+/** Ends a kept sandbox. @returns false if a bridge has it */
 export async function removeKept(kept: KeptSandboxes, record: KeptRecord): Promise<boolean> {
   const place = await kept.take(record)
   if (!place) return false
@@ -183,7 +183,7 @@ async function isListed(engine: EngineName, id: string, options: readonly string
   return code === 0 && stdout.trim() !== ''
 }
 
-/** Resolves when nothing of it is left. One that has ended is about to be removed by the engine itself, which then refuses to. */
+/** Resolves when the container is gone. For one that the engine is removing already, the engine refuses the command. */
 async function removeContainer(engine: EngineName, id: string): Promise<void> {
   for (const start = performance.now(); performance.now() - start < REMOVE_MS;) {
     await runCommand(engine, ['rm', '--force', '--volumes', durableName(id)], { timeoutMs: ENGINE_MS })
@@ -192,7 +192,7 @@ async function removeContainer(engine: EngineName, id: string): Promise<void> {
   }
 }
 
-/** One bridge after the other has a connection, which ends with it: each is the first of its connection. */
+/** Each bridge has its own connection, which ends with it, so every connection has generation 1. */
 function openLink({ socket }: Entered, helloMs: number, preamble?: Buffer): ReturnType<typeof RelayLink.open> {
   const connection: Connection = {
     stdin: socket,

@@ -1,14 +1,14 @@
-// Finds the image that containers are made from, and pulls it when it is not there. Never takes another one instead.
+// Finds the image for containers, and pulls it if it is missing. Never substitutes another image.
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
 import type { Engine, EngineName } from './probe-engine.ts'
 import { lastLine } from '../../text/one-line.ts'
 
 export interface Image {
-  /** Containers are made from the id, so that a tag that moves does not change a running bridge. */
+  /** Containers are created from the id, so that a moved tag does not change a running bridge. */
   id: string
   volumes: string[]
-  /** `NAME=value`: what its programs are run with. */
+  /** Environment of its programs, as `NAME=value`. */
   environment: string[]
 }
 
@@ -19,7 +19,7 @@ interface Inspected {
 
 const PULL_TIMEOUT_MS = 30 * 60_000
 
-/** Registries that were out of reach a moment ago: the next engine would wait as long to find out the same. */
+/** Registries that were just unreachable: another engine would wait as long to find out the same. */
 const OFFLINE_MS = 30_000
 const OFFLINE =
   /no such host|lookup .*: |dial tcp|i\/o timeout|timed? ?out|network is unreachable|connection refused|name resolution/i
@@ -39,9 +39,9 @@ const registries = {
 const registryOf = (image: string): string => fullImageName(image).split('/')[0]!
 
 /**
- * The image of this name, pulled if need be.
- * @param onProgress hears what the engine says while it pulls
- * @throws BridgeError SANDBOX_IMAGE_MISSING when it is missing and cannot be pulled, or is not an image for Linux
+ * Returns the image of this name, and pulls it if needed.
+ * @param onProgress called with the engine's output during a pull
+ * @throws BridgeError SANDBOX_IMAGE_MISSING if it is missing and cannot be pulled, or is not a Linux image
  */
 export async function ensureImage(
   engine: Engine,
@@ -50,7 +50,7 @@ export async function ensureImage(
 ): Promise<Image> {
   const present = await inspectImage(engine.command, name)
   if (present) return present
-  // How engines name what was built on this machine.
+  // Engines use this prefix for images built on this machine.
   if (name.startsWith('localhost/')) throw missing(name, 'this name is for images built on this machine')
   const offline = registries.whyOffline(name)
   if (offline !== undefined) throw missing(name, offline)
@@ -66,10 +66,10 @@ export async function ensureImage(
   throw missing(name, lastLine(stderr) ?? 'the engine gave no reason')
 }
 
-/** A registry that does not answer by then is taken to be out of reach. */
+/** A registry that takes longer is treated as unreachable. */
 const ASK_TIMEOUT_MS = 5_000
 
-/** Whether the image is on this machine, or its registry says that it could be pulled. Pulls nothing. */
+/** Tells whether the image is on this machine, or can be pulled according to its registry. Pulls nothing. */
 export async function findImage(engine: Engine, name: string): Promise<'here' | 'pullable' | 'missing'> {
   if (await inspectImage(engine.command, name)) return 'here'
   if (name.startsWith('localhost/')) return 'missing'
@@ -86,11 +86,11 @@ function missing(name: string, reason: string): BridgeError {
   })
 }
 
-/** The image of this name; undefined when the engine does not have it, or does not answer. */
+/** Returns the image of this name; undefined if the engine does not have it, or does not answer. */
 export async function inspectImage(command: EngineName, name: string): Promise<Image | undefined> {
   const { code, stdout } = await runCommand(command, ['image', 'inspect', '--format', '{{json .}}', name])
   if (code !== 0) return undefined
-  // docker answers with one object, podman with a list.
+  // docker returns an object, podman a list.
   const [inspected] = [JSON.parse(stdout) as Inspected | Inspected[]].flat()
   if (!inspected) return undefined
   const { Volumes, Env } = inspected.Config ?? {}
@@ -98,8 +98,8 @@ export async function inspectImage(command: EngineName, name: string): Promise<I
 }
 
 /**
- * The name with its registry. Podman asks on the terminal which registry is meant when a name has none; here there is no terminal.
- * The rule is Docker's: the first part is a registry if it has a dot or a port, or is localhost.
+ * Adds the registry to a name without one. Podman would ask on the terminal which one is meant, and there is no terminal here.
+ * Docker's rule applies: the first part is a registry if it contains a dot or a port, or is localhost.
  */
 export function fullImageName(name: string): string {
   const [first = '', ...rest] = name.split('/')

@@ -1,4 +1,4 @@
-// What is done without a network, with an engine that only writes down what it is asked.
+// This file verifies the behaviour without a network, with a fake engine that records its commands.
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

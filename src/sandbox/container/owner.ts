@@ -1,5 +1,5 @@
-// Which bridge a container belongs to, written into its name and labels, and the removal of containers whose bridge is gone.
-// A container is removed only when its owner certainly cannot be alive: same machine, same user, process not there any more.
+// Marks containers with their bridge, in name and labels, and removes those whose bridge is gone.
+// Removes a container only if its owner certainly has ended: same machine, same user, and the process no longer exists.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { runCommand } from '../../process/run-command.ts'
@@ -8,17 +8,17 @@ import { hostId, isRunning } from '../../process/process-id.ts'
 
 const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/
 
-/** A name for a new container of this bridge: process id, start time of the process, and something random. */
+/** Returns a name for a new container: the bridge's process id and start time, and random digits. */
 export function newContainerName(): string {
   return `sandbridge-${process.pid}-${startTime(process.pid) ?? '0'}-${randomBytes(6).toString('hex')}`
 }
 
-/** Labels of a container of this bridge. The sandbox is the one that the log names. */
+/** Labels for a container of this bridge. The sandbox id is the one in logs. */
 export function ownerLabels(sandboxId: string): Record<string, string> {
   return { 'sandbridge.host': hostId(), 'sandbridge.bridge': String(process.pid), 'sandbridge.sandbox': sandboxId }
 }
 
-/** Remove what dead bridges of this user left in an engine. Returns the names of what it removed. */
+/** Remove containers that this user's ended bridges left in an engine. Returns their names. */
 export async function removeLeftovers(engine: Pick<Engine, 'command'>): Promise<string[]> {
   const filter = `label=sandbridge.host=${hostId()}`
   const { stdout } = await runCommand(engine.command, ['ps', '--all', '--filter', filter, '--format', '{{.Names}}'])
@@ -27,20 +27,20 @@ export async function removeLeftovers(engine: Pick<Engine, 'command'>): Promise<
   return left
 }
 
-/** Whether a container of this name belongs to a bridge that is gone. A name of another form is never ours to judge. */
+/** True if a container of this name belongs to a bridge that is gone. False for names in any other form. */
 export function isLeftover(name: string): boolean {
   const [, pid, started] = NAME.exec(name) ?? []
   if (pid === undefined || started === undefined) return false
   if (!isRunning(Number(pid))) return true
-  // The process id may have been used again. Where start times cannot be read, assume it was not.
+  // The process id may have been reused. Where start times are unknown, assume that it was not.
   const now = startTime(Number(pid))
   return now !== undefined && started !== '0' && now !== started
 }
 
-/** Start of a process in clock ticks since boot; undefined where there is no /proc. */
+/** Start of a process in clock ticks since boot; undefined without /proc. */
 function startTime(pid: number): string | undefined {
   try {
-    // Field 22; the second one, the name, is in parentheses and may hold anything.
+    // Field 22. Field 2, the name, is in parentheses and may contain anything.
     return readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')[19]

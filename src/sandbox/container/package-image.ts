@@ -1,5 +1,5 @@
-// The image that holds the packages of MCP_BRIDGE_PACKAGES: built once on top of the image that is set, and found by its name from then on.
-// Building is the only moment at which anything is installed, and the only one with a network.
+// The image with the packages of MCP_BRIDGE_PACKAGES: built once on top of the configured image, later found by its name.
+// Packages are installed only during the build, which is also the only step with network access.
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -22,7 +22,7 @@ const BUILD_TIMEOUT_MS = 30 * 60_000
 
 /**
  * @param base the image to build on
- * @throws BridgeError CONFIG_INVALID for wheels that cannot be used, SANDBOX_IMAGE_MISSING when the build fails
+ * @throws BridgeError CONFIG_INVALID for unusable wheels, SANDBOX_IMAGE_MISSING if the build fails
  */
 export async function ensurePackageImage(
   engine: Engine,
@@ -48,7 +48,7 @@ async function build(
   onProgress(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine.command} (once)`)
   const context = await makeTemporaryFolder()
   try {
-    // Podman may run as another user than the bridge.
+    // Podman may run as another user.
     await chmod(context, 0o755)
     await mkdir(path.join(context, 'packages'))
     const unpacked = needsNoInstaller(requested)
@@ -58,7 +58,7 @@ async function build(
     await writeFiles(path.join(context, 'packages'), files)
     await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))
     await writeFile(path.join(context, 'Containerfile'), unpacked ? copied(base.id) : installed(base.id, requested))
-    // A build that fails leaves no container behind.
+    // `--force-rm`: a failed build leaves no container behind.
     const options = ['--pull=false', '--force-rm', '--file', path.join(context, 'Containerfile'), '--tag', name]
     const { code, stdout, stderr } = await runCommand(engine.command, ['build', ...options, context], {
       timeoutMs: BUILD_TIMEOUT_MS,
@@ -82,7 +82,7 @@ function copied(base: string): string {
   return `FROM ${base}\nCOPY packages ${PACKAGES_TARGET}\n`
 }
 
-/** Wheels only, so that no package's own code runs while it is built. The installer is gone again afterwards. */
+/** Installs wheels only, so that no code of a package runs during the build. Removes the installer afterwards. */
 function installed(base: string, { wheels }: RequestedPackages): string {
   const files = wheels.map(({ fileName }) => `/tmp/packages/${fileName}`).join(' ')
   const pip = 'python3 -m pip --disable-pip-version-check --no-cache-dir'
@@ -93,14 +93,14 @@ function installed(base: string, { wheels }: RequestedPackages): string {
     'COPY requirements.txt /tmp/requirements.txt',
     'RUN (python3 -m pip --version > /dev/null 2>&1 || python3 -m ensurepip > /dev/null)' +
       ` && ${pip} install --no-input --only-binary :all: --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files}` +
-      // One that belongs to a distribution cannot be uninstalled this way, and stays.
+      // A distribution's own pip cannot be uninstalled this way, and stays.
       ` && (${pip} uninstall --yes --quiet pip || true) && rm -rf /tmp/packages /tmp/requirements.txt`,
     'USER 65534:65534',
     '',
   ].join('\n')
 }
 
-/** What pip or Python said last. The engine's own last line only tells that the command failed, with the whole command. */
+/** Returns the last message of pip or Python. The engine's own last line only repeats the failed command. */
 export function reasonOf(output: string): string {
   const lines = stripVTControlCharacters(output)
     .split('\n')

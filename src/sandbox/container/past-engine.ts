@@ -1,18 +1,18 @@
-// Starts containers whose frames go past the engine, for as long as that works. That is seen by what comes first from a sandbox: a connection to its
+// Starts containers whose frames bypass the engine, if that works. The first sign from a sandbox tells: a connection to its
 // socket, or frames on the stdout of the engine's command.
 import { withTimeout } from '../../process/wait.ts'
 import type { StdioProcess } from '../stdio-process.ts'
 import { ChannelSocket } from './channel-socket.ts'
 import { EXIT_ENGINE, type Engine } from './probe-engine.ts'
 
-/** How long a container may take to begin; then its frames go through the engine. */
+/** How long to wait for a container's connection before its frames go through the engine. */
 const CONNECT_MS = 30_000
 
 export class PastEngine {
-  /** Unknown until a sandbox has tried. */
+  /** Undefined until a sandbox has tried. */
   #works: boolean | undefined
 
-  /** @param run starts one container, which finds a socket where a path of it is given */
+  /** @param run starts a container, which uses the socket at the given path */
   async start(engine: Engine, run: (channelPath?: string) => StdioProcess): Promise<StdioProcess> {
     const socket = this.#works === false ? undefined : await openFor(engine)
     if (!socket) return run()
@@ -29,7 +29,7 @@ export class PastEngine {
       return sandbox
     }
     if (first === 'late' || this.#works) return sandbox
-    // An engine that cannot see the socket makes no container.
+    // An engine that cannot see the socket fails to create the container.
     const isRefused = !first && (await sandbox.exited).code === EXIT_ENGINE
     if (first || isRefused) this.#works = false
     return isRefused ? run() : sandbox

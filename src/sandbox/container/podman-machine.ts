@@ -1,4 +1,4 @@
-// Podman's virtual machine on macOS and Windows: starts one that exists and is stopped. Creates, changes and removes none.
+// Starts a stopped virtual machine of Podman on macOS and Windows. Never creates, changes or removes one.
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
 import type { CommandResult } from '../../process/run-command.ts'
@@ -15,8 +15,8 @@ interface Machine {
 const START_TIMEOUT_MS = 180_000
 
 /**
- * Start the user's default machine (or their only one).
- * @throws BridgeError SANDBOX_ENGINE_MISSING when there is none, or it does not start
+ * Start the user's default machine, or their only one.
+ * @throws BridgeError SANDBOX_ENGINE_MISSING if there is none, or it does not start
  */
 export async function startPodmanMachine(
   onProgress: (message: string) => void = () => {},

@@ -1,4 +1,4 @@
-// Machines that a test cannot have: what an engine says on them is recorded here. The engines of this machine are tested for real in test/contract.
+// Recorded output of engines on machines that a test cannot have. test/contract tests this machine's engines.
 import { hostname, release } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import type { CommandResult } from '../../process/run-command.ts'

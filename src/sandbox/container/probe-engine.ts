@@ -1,4 +1,4 @@
-// Asks an engine whether it can be used, and puts the answer in words. Starts nothing and changes nothing.
+// Checks whether an engine can be used, and describes the outcome. Starts nothing and changes nothing.
 import { hostname, release } from 'node:os'
 import { runCommand, type CommandResult } from '../../process/run-command.ts'
 import { fieldsOf, isRecord, itemsOf, parseJson } from '../../text/json.ts'
@@ -8,39 +8,39 @@ export type EngineName = 'podman' | 'docker'
 
 /** A usable engine. */
 export interface Engine {
-  /** The name it was asked for by, which is also the command. */
+  /** The engine's name, which is also its command. */
   command: EngineName
-  /** Whose options it understands: a command named docker can be podman. */
+  /** The engine whose options it accepts: a command named docker may be podman. */
   dialect: EngineName
   version: string
   rootless: boolean
-  /** Of a rootless podman: the user of its machine that it runs as. */
+  /** For rootless podman: the user on its machine that it runs as. */
   hostUid?: number
-  /** Whether it runs on this machine, as far as it says: neither elsewhere nor in a virtual machine. */
+  /** True if it reports that it runs on this machine, and not in a virtual machine. */
   isLocal: boolean
-  /** Whether the engine can hold a container to its memory and process limits. Where not, limits inside it take their place. */
+  /** True if the engine can enforce memory and process limits. Otherwise limits inside the container apply. */
   enforcesLimits: boolean
-  /** Whether it can hold a container to a number of CPUs. Nothing inside takes its place. */
+  /** True if the engine can limit CPUs. There is no limit inside as a replacement. */
   enforcesCpus: boolean
 }
 
 export interface EngineProbe {
-  /** Missing when the engine cannot be used. */
+  /** Missing if the engine cannot be used. */
   engine?: Engine
   /** One sentence: what was found, or what is wrong and what to do. */
   verdict: string
-  /** The engine lives in a virtual machine that is not running; starting it may be all that is needed. */
+  /** The engine needs a virtual machine that is stopped; starting it may be enough. */
   stoppedMachine?: boolean
 }
 
 type RunCommand = (command: string, args: readonly string[]) => Promise<CommandResult>
 
-/** The exit code of an engine's `run` itself, which no kernel ends with. */
+/** Exit code of an engine's `run` itself; kernels never use it. */
 export const EXIT_ENGINE = 125
 
 const PROBE_TIMEOUT_MS = 15_000
 
-/** Probe an engine. `run` is replaced in tests of machines that a test cannot have. */
+/** Probe an engine. Tests replace `run` to simulate other machines. */
 export async function probeEngine(
   command: EngineName,
   run: RunCommand = (name, args) => runCommand(name, args, { timeoutMs: PROBE_TIMEOUT_MS }),
@@ -48,7 +48,7 @@ export async function probeEngine(
   const result = await run(command, ['info', '--format', '{{json .}}'])
   if (result.missing) return { verdict: `${command} is not installed` }
   const info = parseObject(result.stdout)
-  // docker prints its JSON with empty fields, and its reason on stderr, when it has no daemon to talk to.
+  // Without a daemon, docker prints JSON with empty fields, and the reason on stderr.
   if (result.code !== 0 || !info) return unusable(command, result.stderr)
   if ('host' in info) return podmanVerdict(command, info)
   return dockerVerdict(command, info, result.stderr)
@@ -58,7 +58,7 @@ function podmanVerdict(command: EngineName, info: Json): EngineProbe {
   const host = fieldsOf(info['host'])
   const rootless = fieldsOf(host['security'])['rootless'] === true
   const controllers = Array.isArray(host['cgroupControllers']) ? host['cgroupControllers'] : []
-  // As root, podman has every controller and lists none of them on cgroup v1.
+  // As root, podman has every controller but lists none on cgroup v1.
   const enforcesLimits = !rootless || (controllers.includes('memory') && controllers.includes('pids'))
   const enforcesCpus = !rootless || controllers.includes('cpu')
   const version = text(fieldsOf(info['version'])['Version'])
@@ -137,7 +137,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A path as the engine sees it: Podman on Windows reads the profile inside its machine, where drives are under /mnt. */
+/** Converts a path for the engine: Podman on Windows reads the profile inside its machine, where drives are below /mnt. */
 export function enginePath(file: string, engine: Engine, platform: NodeJS.Platform = process.platform): string {
   const drive = /^([A-Za-z]):[\\/](.*)$/s.exec(file)
   if (platform !== 'win32' || engine.dialect !== 'podman' || !drive) return file

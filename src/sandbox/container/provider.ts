@@ -1,5 +1,5 @@
-// Sandboxes as containers, with podman or docker: their command line is started with --interactive, and its stdin and stdout are the channel.
-// Where the engine runs on this machine, frames go past it over a socket, and its command is life and death only.
+// Sandboxes as containers of podman or docker: runs the engine's command with --interactive, and uses its stdin and stdout as the channel.
+// If the engine runs on this machine, frames use a socket instead, and the command only starts and ends the sandbox.
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
@@ -31,7 +31,7 @@ import { startPodmanMachine } from './podman-machine.ts'
 import { runArguments, type RunOptions } from './run-arguments.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
 
-/** Settings of all containers of a bridge; what they mean is in docs/configuration.md. */
+/** Options for all containers of a bridge; docs/configuration.md explains them. */
 export interface ContainerOptions {
   image: string
   /** `user` or `user:group` inside the container. */
@@ -42,20 +42,20 @@ export interface ContainerOptions {
   mount?: MountedFolder | undefined
   /** Give cells a folder `/projects`. */
   projects?: boolean
-  /** Packages that cells can import, built into an image of their own. */
+  /** Packages that cells can import, built into a separate image. */
   packages?: readonly string[]
-  /** Where what is found out is kept between runs. */
+  /** Cache folder, kept between runs. */
   cacheDir?: string
-  /** Sandboxes outlive the bridge. */
+  /** Set if sandboxes outlive the bridge. */
   durable?: DurableContainerOptions | undefined
-  /** Let frames go past an engine of this machine. Missing means true. */
+  /** Let frames bypass an engine on this machine. Default true. */
   direct?: boolean
 }
 
-/** How long a sandbox without a channel of its engine waits for its bridge, and for the kernel. */
+/** How long a sandbox without a channel through its engine waits for its bridge and the kernel. */
 const INPUT_SECONDS = 30
 
-/** What `prepare` finds out. */
+/** The outcome of `prepare`. */
 interface Prepared {
   engine: Engine
   image: Image
@@ -66,7 +66,7 @@ interface RunParts {
   kernel: NativeKernel
   compiled: Buffer | undefined
   memoryBytes: number
-  /** The socket for its frames; without one, they go through the engine. */
+  /** Path of the socket for its frames; undefined: frames go through the engine. */
   channelPath: string | undefined
 }
 
@@ -96,14 +96,14 @@ export class ContainerProvider implements Provider {
   }
 
   /**
-   * Start a stopped Podman machine, find or pull the image, and remove what dead bridges left behind.
+   * Start a stopped Podman machine, find or pull the image, and remove what ended bridges left behind.
    * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING
    */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     await this.#prepared.get(onProgress)
   }
 
-  /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
+  /** @throws BridgeError as `prepare` does, CONFIG_INVALID for a memory limit that is too low for Python */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const prepared = await this.#prepared.get()
@@ -119,7 +119,7 @@ export class ContainerProvider implements Provider {
     return direct ? this.#pastEngine.start(engine, run) : run()
   }
 
-  /** @throws BridgeError what `prepare` throws */
+  /** @throws BridgeError as `prepare` does */
   async resume({ owner }: KeptSession): Promise<Resumed> {
     await this.#prepared.get()
     return this.#durable ? this.#durable.resume(owner) : {}
@@ -228,7 +228,7 @@ export class ContainerProvider implements Provider {
     const base = await ensureImage(engine, this.#options.image, onProgress)
     const { packages = [] } = this.#options
     const image = packages.length === 0 ? base : await ensurePackageImage(engine, base, packages, onProgress)
-    // Runs in the background, and a failure is ignored: it only cleans up.
+    // Cleans up in the background; failures are ignored.
     void removeLeftovers(engine).catch(() => {})
     void this.#durable?.tidy().catch(() => {})
     return { engine, image }
@@ -250,7 +250,7 @@ export class ContainerProvider implements Provider {
     return { reason: 'failed-to-start', detail: `Python in image ${image} did not start: ${end.stderr}` }
   }
 
-  /** The image or the engine may have changed since it was looked at: look again, at the next start at the latest. */
+  /** The image or the engine may have changed, so the next start prepares again. */
   async #explainEngine({ spoke, stderr }: ProcessEnd, command: EngineName): Promise<Explained> {
     this.#prepared.forget()
     if (spoke) return { reason: 'engine-gone', detail: stderr }

@@ -1,4 +1,4 @@
-// The command line of one sandbox container: every hardening option is here and nowhere else.
+// The command line of a sandbox's container. Every hardening option is here and nowhere else.
 import { randomInt } from 'node:crypto'
 import path from 'node:path'
 import type { MountedFolder } from '../mounted-folder.ts'
@@ -8,10 +8,10 @@ import type { Engine } from './probe-engine.ts'
 
 export interface RunOptions {
   engine: Engine
-  /** Name of the container; also how it is removed. */
+  /** Name of the container; also used to remove it. */
   name: string
   labels: Record<string, string>
-  /** Id of an image that is on the engine's machine. */
+  /** Id of an image that the engine has. */
   image: string
   /** Paths that the image declares as volumes. */
   imageVolumes: readonly string[]
@@ -23,27 +23,27 @@ export interface RunOptions {
   ociRuntime: string | undefined
   seccompProfilePath: string
   environment: Record<string, string>
-  /** A folder of the host that cells see. */
+  /** A host folder that cells can see. */
   mount?: MountedFolder | undefined
   /** Cells have `/projects`. */
   projects?: boolean
-  /** The socket that its frames go over; missing where they go through the engine. */
+  /** Path of the socket for its frames; undefined: frames go through the engine. */
   channelPath?: string | undefined
-  /** The folder where it finds bridges, one after the other: it is not ended by the end of the engine's command. */
+  /** The folder where successive bridges listen. With it, the end of the engine's command does not end the sandbox. */
   door?: string | undefined
   /** Arguments of python3. */
   pythonArgs: readonly string[]
 }
 
 const TMPFS = 'rw,noexec,nosuid,nodev,mode=1777'
-/** What cells can write to, all of it memory. */
+/** Folders that cells can write to, all in memory. */
 const WRITABLE = { '/tmp': '64m', '/dev/shm': '64m', '/workspace': '128m' }
-/** With the files that outlive the session: copies, in memory as well. */
+/** Copies of the files that outlive the session, also in memory. */
 const PROJECTS = { '/projects': '64m' }
-/** Variables that the docker command line copies from the user's configuration into every container, passwords included, unless they are given. */
+/** The docker command copies these variables, passwords included, from the user's configuration into every container unless they are set. */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
-/** Arguments of the engine's command, beginning with `run`. */
+/** Arguments of the engine's command, starting with `run`. */
 export function runArguments(options: RunOptions): string[] {
   const { engine } = options
   return [
@@ -53,7 +53,7 @@ export function runArguments(options: RunOptions): string[] {
     '--name',
     options.name,
     ...Object.entries(options.labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
-    // Never another image than the one that was looked at, and nothing of what it brings along.
+    // Only the image that was inspected, without its entry point.
     '--pull=never',
     '--entrypoint=python3',
     '--no-healthcheck',
@@ -71,12 +71,12 @@ export function runArguments(options: RunOptions): string[] {
     `--pids-limit=${options.pidsCount}`,
     ...(options.cpus === undefined ? [] : [`--cpus=${options.cpus}`]),
     ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
-    // None is the working directory: engines would make that folder first, and its mode would win over this one. The first process goes there.
+    // None is the working directory: engines would create that first, and its mode would replace this one. The first process changes to it.
     ...Object.entries(writable(options)).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
     ...mounts(options).map(mountArgument),
     ...volumeArguments(options),
     ...(engine.enforcesLimits ? [] : uncountedDevices(engine)),
-    // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
+    // The output is frames for the bridge; a log would be an unlimited copy of it on the host's disk.
     '--log-driver=none',
     '--sig-proxy=false',
     ...(engine.dialect === 'podman' ? podmanOnly() : dockerOnly()),
@@ -101,9 +101,9 @@ function mountArgument({ source, target, mode }: MountedFolder): string {
 }
 
 /**
- * A volume that the image declares would be a writable directory on the host's disk: an empty folder takes its place, unless something
- * of ours is there already. One that something of ours is below cannot be read-only, or the engine could not make the place for it;
- * it is root's, and cells never are.
+ * Replaces each volume that the image declares, which would be a writable folder on the host's disk, with an empty folder, unless a mount
+ * of ours is there. If a mount of ours is below it, it cannot be read-only, or the engine could not create the mount point; it then
+ * belongs to root, which cells never run as.
  */
 function volumeArguments(options: RunOptions): string[] {
   const { imageVolumes } = options
@@ -117,9 +117,9 @@ function volumeArguments(options: RunOptions): string[] {
     })
 }
 
-/** Devices that hold memory which belongs to no process, covered where the engine does not count it: shared mappings of /dev/zero, terminals. */
+/** Covers devices whose memory belongs to no process, where the engine does not count it: shared mappings of /dev/zero, and terminals. */
 function uncountedDevices({ dialect }: Engine): string[] {
-  // Podman would put its own device over a mount.
+  // Podman would mount its own device over a mount.
   const zero =
     dialect === 'podman'
       ? '--security-opt=mask=/dev/zero'
@@ -129,7 +129,7 @@ function uncountedDevices({ dialect }: Engine): string[] {
 
 function podmanOnly(): string[] {
   return [
-    // Podman would make /run and /var/tmp writable, and pass the host's proxy variables.
+    // By default, podman makes /run and /var/tmp writable and passes the host's proxy variables.
     '--read-only-tmpfs=false',
     '--http-proxy=false',
     '--image-volume=ignore',
@@ -148,8 +148,8 @@ function environmentArguments(environment: Record<string, string>): string[] {
 }
 
 /**
- * Where the engine counts processes, the user that is set. Where it cannot, processes are limited by RLIMIT_NPROC, which counts by user:
- * then each sandbox gets a user of its own, so that a fork bomb in one leaves the others alone.
+ * Returns the configured user if the engine counts processes. Otherwise RLIMIT_NPROC limits them per user, so each sandbox gets
+ * its own user: a fork bomb in one then does not affect the others.
  */
 function userOf({ engine, user }: RunOptions): string {
   const numeric = /^\d+(:.+)?$/.exec(user)

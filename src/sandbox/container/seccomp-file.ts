@@ -1,5 +1,5 @@
-// The files in which engines read our seccomp profile: each in a folder that only this user can change. It goes when the bridge
-// ends; what a killed bridge has left is removed by the next one.
+// Writes the files from which engines read our seccomp profiles, in a folder that only this user can change. Removed when the bridge
+// ends; the next bridge removes what a killed one left.
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,15 +10,15 @@ import { seccompProfile } from './seccomp-profile.ts'
 const files = new Map<string, string>()
 
 /**
- * The path of the file for engines that count a container's memory, or do not. It is written when it is not there, which is also so when something
- * that tidies up has removed it.
- * @throws BridgeError CONFIG_INVALID when there is no folder for temporary files
+ * Returns the path of the profile for engines that count a container's memory, or for those that do not. Writes the file if it is missing, also after
+ * a cleanup tool removed it.
+ * @throws BridgeError CONFIG_INVALID if there is no temporary folder
  */
 export function seccompProfileFile(countedMemory: boolean): string {
   return profileFile(countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json', () => seccompProfile(countedMemory))
 }
 
-/** The same for another profile, by the name of its file. @throws BridgeError CONFIG_INVALID */
+/** The same for another profile, by its file name. @throws BridgeError CONFIG_INVALID */
 export function profileFile(name: string, profile: () => string): string {
   const known = files.get(name)
   if (known !== undefined && existsSync(known)) return known
@@ -26,7 +26,7 @@ export function profileFile(name: string, profile: () => string): string {
     removeLeftoverFolders()
     const file = path.join(makeFolder(), name)
     writeFileSync(file, profile())
-    // Podman may run as another user than the bridge.
+    // Podman may run as another user.
     chmodSync(file, 0o444)
     files.set(name, file)
     return file
@@ -37,7 +37,7 @@ export function profileFile(name: string, profile: () => string): string {
 
 function makeFolder(): string {
   const folder = path.join(tmpdir(), newContainerName())
-  // Fails for a folder that exists: another user may have made it.
+  // Fails if the folder exists: another user may have created it.
   mkdirSync(folder, { mode: 0o700 })
   chmodSync(folder, 0o755)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -50,7 +50,7 @@ function removeLeftoverFolders(): void {
     try {
       rmSync(path.join(tmpdir(), name), { recursive: true, force: true })
     } catch {
-      // Another user's.
+      // Belongs to another user.
     }
   }
 }

@@ -44,7 +44,7 @@ it.each(['read', 'write', 'openat', 'mmap', 'futex', 'execve', 'epoll_wait', 'ge
   },
 )
 
-/** What an engine makes of the rules for a call: allowed if all conditions of one of them hold. */
+/** Evaluates the rules for a call as an engine does: allowed if all conditions of any rule hold. */
 function isAllowed(name: string, args: Record<number, bigint>, { syscalls } = profile): boolean {
   return syscalls
     .filter(({ names, action }) => names.includes(name) && action === 'SCMP_ACT_ALLOW')
@@ -106,7 +106,7 @@ describe('a profile that refuses', () => {
     { name: 'mmap', x64: 9, arm64: 222, allowedWhen: [{ argument: 3, hasNotAllOf: 0x21 }] },
   ]
   const refusing = JSON.parse(refusingProfile([{ name: 'mount', x64: 165, arm64: 40 }], rules)) as Profile
-  /** Refused if all conditions of one of its rules hold. */
+  /** Refused if all conditions of any rule hold. */
   const isRefused = (name: string, args: Record<number, bigint> = {}): boolean =>
     refusing.syscalls
       .filter(({ names, action }) => names.includes(name) && action === 'SCMP_ACT_ERRNO')

@@ -1,11 +1,11 @@
-// Our list of system calls in the form that podman and docker read. Their own defaults let keyctl, user namespaces, io_uring,
-// netlink and vsock through, depending on the version. Pure.
+// Our list of system calls in the format of podman and docker. Depending on the version, their defaults allow keyctl, user namespaces, io_uring,
+// netlink and vsock. Pure.
 import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from '../python-syscalls.ts'
 import type { ArgumentTest, RuledSyscall, Syscall } from '../python-syscalls.ts'
 
 const ALLOW = 'SCMP_ACT_ALLOW'
 
-/** The lower half of an argument, of which only the bits of `value` count, is `valueTwo`. */
+/** Of an argument's lower half, the bits in `value` must equal `valueTwo`. */
 interface Condition {
   index: number
   value: number
@@ -14,8 +14,8 @@ interface Condition {
 }
 
 /**
- * The profile as JSON. Names no architecture: then an engine takes the machine's own, and calls of any other one kill the process.
- * `countedMemory` tells whether the engine counts all of a container's memory; else what cannot be counted from inside is refused as well.
+ * The profile as JSON. Names no architecture: engines then use the machine's own, and calls of any other kill the process.
+ * `countedMemory` tells whether the engine counts all memory of a container. If not, the profile also refuses memory that cannot be counted from inside.
  */
 export function seccompProfile(countedMemory: boolean): string {
   return JSON.stringify({
@@ -29,7 +29,7 @@ export function seccompProfile(countedMemory: boolean): string {
   })
 }
 
-/** A profile that refuses these calls, and ruled ones unless their tests pass; all others are allowed. See `refusingFilter`. */
+/** A profile that refuses these calls, and ruled ones unless their tests pass; allows all others. See `refusingFilter`. */
 export function refusingProfile(refused: readonly Syscall[], rules: readonly RuledSyscall[]): string {
   const refuse = { action: 'SCMP_ACT_ERRNO', errnoRet: EPERM }
   return JSON.stringify({
@@ -44,7 +44,7 @@ export function refusingProfile(refused: readonly Syscall[], rules: readonly Rul
   })
 }
 
-/** An engine allows a call when all conditions of one of its rules hold: one rule for each way to pass all tests. */
+/** An engine allows a call if all conditions of any rule hold: create one rule for each way to pass all tests. */
 function ruled({ name, allowedWhen, uncountedMemoryOnly }: RuledSyscall, countedMemory: boolean) {
   if (countedMemory && uncountedMemoryOnly) return [{ names: [name], action: ALLOW }]
   const ways = allowedWhen.reduce<Condition[][]>(
@@ -80,8 +80,8 @@ function waysToFail(test: ArgumentTest): Condition[] {
 }
 
 /**
- * All numbers of 32 bits but these, as prefixes: pairs of a mask and the value under it. "Not equal" of an engine compares the upper half of an
- * argument as well, so that a value with something there would pass.
+ * All 32-bit numbers except these, as prefixes: pairs of a mask and the value under it. An engine's "not equal" would compare the argument's
+ * upper half, too, so a value with bits set there would pass.
  */
 function allBut(values: readonly number[], depth = 0, prefix = 0): [mask: number, value: number][] {
   const mask = depth === 0 ? 0 : 2 ** 32 - 2 ** (32 - depth)

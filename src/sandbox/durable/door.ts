@@ -1,18 +1,18 @@
-// Where a kept sandbox finds its bridge: a Unix socket in a folder that is mounted into its container, read-only, and that nobody else of this
-// machine can look into. Everything in the container can connect. The first process is told by its key; others are turned away.
+// Accepts the connection of a kept sandbox: a Unix socket in a folder that is mounted read-only into its container and that no other user of this
+// machine can enter. Anything in the container can connect, so a key identifies the first process; other connections are refused.
 import { rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import { fitsSocketAddress, listenForAnyUser } from '../../process/unix-socket.ts'
 import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
 
-/** The folder as the sandbox sees it. */
+/** The folder's path in the sandbox. */
 export const DOOR_TARGET = '/run/sandbridge'
 const SOCKET_NAME = 'bridge'
-/** What the sandbox connects to. */
+/** The socket's path in the sandbox. */
 export const DOOR_SOCKET = `${DOOR_TARGET}/${SOCKET_NAME}`
 
-/** How long one that connects may take to say who it is, and how many may be about to. */
+/** Timeout for a connection to send its hello, and the most connections that may be waiting. */
 const HELLO_MS = 5_000
 const MAX_GUESTS = 16
 
@@ -21,7 +21,7 @@ export interface Entered {
   hello: Hello
 }
 
-/** Whether a socket can be made in this folder. */
+/** True if a socket path in this folder is short enough. */
 export function fitsSocket(folder: string): boolean {
   return fitsSocketAddress(path.join(folder, SOCKET_NAME))
 }
@@ -29,7 +29,7 @@ export function fitsSocket(folder: string): boolean {
 export class Door {
   readonly #server: Server
   readonly #guests = new Set<Socket>()
-  /** The one that was let in; pending for ever when none is. */
+  /** Resolves with the admitted connection; stays pending if there is none. */
   readonly entered: Promise<Entered>
 
   private constructor(server: Server, admits: (hello: Hello) => boolean) {
@@ -52,7 +52,7 @@ export class Door {
     server.on('error', () => {})
   }
 
-  /** Replaces what an earlier bridge has left. @throws what node:net throws where none can be made */
+  /** Replaces a socket that an earlier bridge left. @throws what node:net throws if the socket cannot be created */
   static async open(folder: string, admits: (hello: Hello) => boolean): Promise<Door> {
     const file = path.join(folder, SOCKET_NAME)
     await rm(file, { force: true })
@@ -63,14 +63,14 @@ export class Door {
     return door
   }
 
-  /** Let nobody in any more. Idempotent. */
+  /** Refuse all further connections. Idempotent. */
   close(): void {
     if (this.#server.listening) this.#server.close()
     for (const guest of this.#guests) guest.destroy()
   }
 }
 
-/** Tells the first line, and gives up on one that is none. */
+/** Reads the first line, and closes the connection if it is not a hello. */
 function listen(socket: Socket, onHello: (hello: Hello) => void): void {
   const timer = setTimeout(() => socket.destroy(), HELLO_MS)
   const chunks: Buffer[] = []

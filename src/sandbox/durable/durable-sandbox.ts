@@ -1,5 +1,5 @@
-// A sandbox that can outlive this bridge, over the link to its first process. It is neither a child of this process nor ended by its end: it ends when it
-// is told to, when it is removed, or when no bridge came for too long.
+// A sandbox that can outlive this bridge, over a link to its first process. Neither a child of this process nor ended with it: it ends
+// on command, when it is removed, or when no bridge comes for too long.
 import { type Readable, Writable } from 'node:stream'
 import { processTreeUsage, type ProcessUsage } from '../../process/process-tree-usage.ts'
 import { withTimeout } from '../../process/wait.ts'
@@ -16,9 +16,9 @@ import type {
 } from '../provider.ts'
 import type { LinkEnd, RelayLink } from './relay-link.ts'
 
-/** How long it may take to end by itself once it was told to. */
+/** How long it may take to end after the command. */
 const QUIET_END_MS = 3_000
-/** What waits to be written is counted as unread by whoever writes. */
+/** Buffer size of stdin. Bytes that wait in it count as unread (see ReplyRoom). */
 const HIGH_WATER_BYTES = 1 << 16
 
 interface DurableOptions {
@@ -26,21 +26,21 @@ interface DurableOptions {
   provider: ProviderName
   link: RelayLink
   left?: LeftBehind | undefined
-  /** Of the first bridge of a container: the key that the sandbox is to come back with. */
+  /** For the first bridge of a container: the key with which the sandbox is to return. */
   key?: string
   /** Where other bridges find it. */
   place?: KeptPlace
-  /** Write down whose it is. */
+  /** Saves the owner of the sandbox. */
   keep: (session: KeptSession) => Promise<void>
   keepSeconds: number
-  /** Somebody uses it. */
+  /** Called when the sandbox is used. */
   touch: () => void
-  /** Ends it from outside. Resolves when nothing of it is left. */
+  /** Ends it from outside. Resolves when it is gone. */
   remove: () => Promise<void>
   findPid?: () => Promise<number | undefined>
-  /** Why it has ended, where somebody knows. */
+  /** Finds out why it ended, if possible. */
   explain?: (code: number | null) => Promise<SandboxExit | undefined>
-  /** This bridge is done with it. */
+  /** Called when this bridge no longer has it. */
   onEnd: (isLeft: boolean) => Promise<void>
 }
 
@@ -83,7 +83,7 @@ export class DurableSandbox implements Sandbox, Durable {
       return exit
     })
     if (key !== undefined) link.send(`key ${key}`)
-    // Of nothing that is pending, nothing is sent again: the next cell can be sent at once.
+    // If no cell is pending, nothing is sent again, so the next cell can be sent at once.
     if (!left?.isPending) this.resume()
   }
 
@@ -116,7 +116,7 @@ export class DurableSandbox implements Sandbox, Durable {
     this.#isLeaving = true
     this.#options.touch()
     this.#link.send('leave')
-    // With it, all that was written before has arrived.
+    // The sandbox has received everything when it confirms this.
     await withTimeout(this.#link.flushed(), QUIET_END_MS, () => {})
     this.#link.close()
     await this.exited
@@ -124,12 +124,12 @@ export class DurableSandbox implements Sandbox, Durable {
 
   interrupt(): void {
     this.#interruptedAt = performance.now()
-    // Its first process says that it has that, whatever the cell does.
+    // The first process acknowledges this even if the cell is busy.
     this.#link.send('interrupt')
   }
 
   get isUnheard(): boolean {
-    // One of this machine that says nothing stands still: nothing comes back to it.
+    // On this machine, a silent sandbox has stopped working; only one on another machine can come back.
     return this.place !== undefined && this.#link.isSilentSince(this.#interruptedAt)
   }
 
@@ -150,7 +150,7 @@ export class DurableSandbox implements Sandbox, Durable {
     this.stdout.resume()
     this.#link.send('end')
     await withTimeout(this.#link.ended, QUIET_END_MS, () => {})
-    // Its end is not yet that of its container.
+    // The end of the first process is not yet that of the container.
     await this.#options.remove().catch(() => {})
     this.#link.close()
     await this.exited

@@ -1,31 +1,31 @@
-// How the first process of a kept sandbox introduces itself (python/sandbox_relay.py): which sandbox it is, which bridge it follows, and how far its cell
-// is. Anything in a container can connect to the door and write it, so every word is checked, and only the key counts there.
+// Parses the hello of a kept sandbox's first process (python/sandbox_relay.py): its key, the bridge it follows, and the state of its
+// cell. Anything in a container can connect and write this, so every word is checked; only the key proves the sender.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { LeftBehind } from '../provider.ts'
 
 export interface Hello extends LeftBehind {
-  /** Missing on the first connection of all, and in pods. */
+  /** Missing on the very first connection, and in pods. */
   key: string | undefined
-  /** The bridge that it follows, and which of its connections this answers. */
+  /** The bridge that it follows, and the connection attempt that it answers. */
   generation: number
   attempt: number
-  /** The last line that it has taken from that bridge. */
+  /** The last line it received from that bridge. */
   got: number
-  /** Whether that bridge has said anything lately. */
+  /** True if that bridge has sent something lately. */
   isThere: boolean
-  /** Whether that bridge runs a cell, or is about to hand over its result. */
+  /** True if that bridge runs a cell, or is about to deliver its result. */
   isBusy: boolean
 }
 
 const VERSION = '3'
-/** As many as one kernel may have open. */
+/** The most that one kernel may have open. */
 const MAX_OPEN_CALLS = 10_000
 const MAX_NUMBER_DIGITS = 15
 
-/** Of the longest one: its open calls. */
+/** Size of the longest hello, which depends on its open calls. */
 export const MAX_HELLO_BYTES = 1024 + MAX_OPEN_CALLS * (MAX_NUMBER_DIGITS + 1)
 
-/** Undefined for anything else. */
+/** Returns undefined for an invalid hello. */
 export function parseHello(line: string): Hello | undefined {
   const [first, ...words] = line.split(' ')
   if (first !== 'hello') return undefined
@@ -70,7 +70,7 @@ function openCalls(text: string): number[] | undefined {
   return isBounded ? ids.map(Number) : undefined
 }
 
-/** How a key is kept on this machine. */
+/** Hash under which a key is stored on this machine. */
 export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

@@ -1,5 +1,5 @@
-// The sandboxes that outlive bridges, on disk: whose each is, and which bridge has it. A folder each, with a record that only its owner can read. It
-// holds no secret, only hashes of them. A lock says which bridge has it, and is stale as soon as that process is gone.
+// The sandboxes that outlive bridges, on disk: a folder each, with a record of the owner that only the user can read, and a lock of the bridge
+// that has it. Stores hashes, no secrets. The lock is stale once its process has ended.
 import { chown, mkdir, readFile, readdir, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { randomBytes } from 'node:crypto'
@@ -19,11 +19,11 @@ const ID = /^[0-9a-f]{12}$/
 export interface KeptRecord extends KeptSession {
   id: string
   provider: ProviderName
-  /** What it was made with: one that was made otherwise is not used any more. */
+  /** Describes the options it was made with; one made with other options is not used any more. */
   made: string
-  /** Of the key that the sandbox comes back with. */
+  /** Hash of the key with which the sandbox returns. */
   keyHash: string
-  /** The folder of its socket. */
+  /** Folder of its socket. */
   door: string
   createdAt: string
   /** When a cell last began. */
@@ -34,7 +34,7 @@ export interface KeptRecord extends KeptSession {
 export interface HeldSandbox {
   id: string
   door: string
-  /** Others may have it. */
+  /** Lets other bridges take it. */
   release: () => Promise<void>
 }
 
@@ -45,16 +45,16 @@ export class KeptSandboxes {
     this.#folder = path.join(stateDir, 'sandboxes')
   }
 
-  /** Room for a new sandbox. @param engineUid who runs the engine, where that is another user @throws what node:fs throws */
+  /** Create the folder of a new sandbox. @param engineUid the engine's user, if it is another one @throws what node:fs throws */
   async make(engineUid?: number): Promise<HeldSandbox> {
     const id = randomBytes(ID_BYTES).toString('hex')
     const folder = this.#folderOf(id)
     await makePrivateFolder(this.#folder)
     const release = await tryFileLock(path.join(folder, LOCK))
-    // A bridge that tidies up took it for a folder that was left behind.
+    // Another bridge's `tidy` took the new folder for a leftover.
     if (!release) return this.make(engineUid)
     const own = path.join(folder, 'door')
-    // Another user cannot come here, and a long path does not fit the address of a socket.
+    // Another user cannot enter this folder, and a long path does not fit into a socket's address.
     const isElsewhere = engineUid !== undefined || !fitsSocket(own)
     const base = isElsewhere ? await makeTemporaryFolder() : folder
     const door = path.join(base, 'door')
@@ -68,7 +68,7 @@ export class KeptSandboxes {
     await replaceFile(path.join(this.#folderOf(record.id), RECORD), text)
   }
 
-  /** All that are kept, the one that was used last first. What is damaged is left out. */
+  /** Returns all kept sandboxes, the most recently used first. Skips damaged records. */
   async list(): Promise<KeptRecord[]> {
     const ids = await readdir(this.#folder).catch(() => [])
     const records = await Promise.all(ids.filter((id) => ID.test(id)).map((id) => this.#read(id)))
@@ -77,13 +77,13 @@ export class KeptSandboxes {
       .toSorted((a, b) => b.usedAt.localeCompare(a.usedAt) || b.id.localeCompare(a.id))
   }
 
-  /** Have a sandbox for this process alone. Undefined when another bridge has it. */
+  /** Take a sandbox for this process. Undefined if another bridge has it. */
   async take({ id, door }: Pick<KeptRecord, 'id' | 'door'>): Promise<HeldSandbox | undefined> {
     const release = await tryFileLock(path.join(this.#folderOf(id), LOCK))
     return release && { id, door, release }
   }
 
-  /** The bridge that has it, as a process; undefined when none has. */
+  /** Returns the process id of the bridge that has it; undefined if none has. */
   async holder(id: string): Promise<number | undefined> {
     const lock = path.join(this.#folderOf(id), LOCK)
     const release = await tryFileLock(lock)
@@ -100,7 +100,7 @@ export class KeptSandboxes {
     void utimes(path.join(this.#folderOf(id), RECORD), now, now).catch(() => {})
   }
 
-  /** Give it back, with nothing of it left here. */
+  /** Delete everything stored about it, and release it. */
   async forget({ id, door, release }: HeldSandbox): Promise<void> {
     const folder = this.#folderOf(id)
     if (!door.startsWith(folder)) await rm(path.dirname(door), { recursive: true, force: true }).catch(() => {})
@@ -108,7 +108,7 @@ export class KeptSandboxes {
     await release()
   }
 
-  /** What bridges have left that ended before their sandboxes were kept. */
+  /** Remove folders of bridges that ended before their sandboxes were kept. */
   async tidy(): Promise<void> {
     const ids = await readdir(this.#folder).catch(() => [])
     for (const id of ids.filter((one) => ID.test(one))) {

@@ -1,5 +1,5 @@
-// This file verifies what the bridge makes of a connection from a kept sandbox: nothing is handed on before it is acknowledged, and a wrong number,
-// a flood or a forged word ends it.
+// This file verifies how the bridge reads from a kept sandbox: no call is passed on before it is acknowledged, and a wrong number,
+// a flood or a forged word ends the connection.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
@@ -40,7 +40,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** Two ends of a connection: the bridge's, and that of whoever is in the sandbox. */
+/** Both ends of a connection: the bridge's, and that of a process in the sandbox. */
 async function connection(): Promise<{ ours: Socket; theirs: Socket }> {
   const file = path.join(temporaryFolder(), 'socket')
   const server = createServer().listen(file)
@@ -119,7 +119,7 @@ describe('the door', () => {
       const { closed } = await knock(wrong)
       await closed
     }
-    // One that says nothing keeps nobody out.
+    // A silent connection does not keep others out.
     const silent = await knock('')
     await knock(`${hello()}\n1 {}\n`)
     const { hello: told } = await door.entered
@@ -197,13 +197,13 @@ describe('numbered frames', () => {
     const { ours, theirs, lines, read, frames } = await numbered()
     const line = (number: number) => `${number} ${'x'.repeat(10_000)}\n`
     let sent = 0
-    // Until the system takes no more.
+    // Until the system accepts no more.
     while (theirs.write(line((sent += 1)))) await nextTurn()
     await until(async () => {
       await nextTurn()
       return ours.isPaused()
     })
-    // What nobody has read is bounded by what the stream holds.
+    // Unread data is limited by the stream's buffer.
     expect(lines.frames.readableLength).toBeLessThan(2 << 20)
     for (let more = 0; more < 2_000; more += 1) theirs.write(line((sent += 1)))
     await nextTurn()

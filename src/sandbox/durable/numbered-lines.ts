@@ -1,53 +1,53 @@
-// Frames with numbers, from the first process of a kept sandbox. A call is handed on when the sandbox counts it as one that may have been made, and so
-// never sends it to another bridge: it says so with the call, or it is certain that it knows the call to be acknowledged. A number that cannot be right
+// Reads numbered frames from the first process of a kept sandbox. Passes on a call only when the sandbox counts it as possibly made, and so never
+// sends it to another bridge: the sandbox says so with the call, or has confirmed the acknowledgement of the call. An impossible number
 // ends the sandbox.
 import { Readable } from 'node:stream'
 import { createLineSplitter, type LineSplitter } from '../../process/line-splitter.ts'
 import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
 
-/** With its number. */
+/** Includes the number. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024 + 32
-/** A decimal number below 2^53, a mark where it may be acted on at once, and a space. */
+/** A decimal number below 2^53, a mark if the frame may be acted on at once, and a space. */
 const NUMBERED = /^(0|[1-9]\d{0,14})(!?) /
 const MAX_PREFIX_BYTES = 18
-/** Of frames that are not with their reader yet: with more, nothing is read. */
+/** Most bytes not yet passed to the reader; beyond this, reading pauses. */
 const MAX_WAITING_BYTES = 1 << 20
 /** The sandbox waits for acknowledgements before it sends more than this. */
 const MAX_UNCONFIRMED_BYTES = MAX_LINE_BYTES + 16 * MAX_WAITING_BYTES
-/** Of frames that are acknowledged with the next line that is sent: more of them are at once. */
+/** Bytes of frames to acknowledge with the next sent line; more are acknowledged at once. */
 const MAX_UNACKNOWLEDGED_BYTES = 1 << 18
 const LF = Buffer.from('\n')
-/** As kernels write them. */
+/** The start of a call frame, as kernels write it. */
 const CALL = Buffer.from('{"type":"call"')
 
 export interface NumberedLinesOptions {
-  /** @returns whether the frames behind it are for this bridge */
+  /** @returns whether the following frames are for this bridge */
   onHello: (hello: Hello) => boolean
-  /** The sandbox has all lines up to this one. @param isMissing it asks for those behind it */
+  /** The sandbox has received all lines up to `number`. @param isMissing it requests the lines after that */
   onGot: (number: number, isMissing: boolean) => void
-  /** Tell the sandbox that all frames up to this one are here: soon, now, or so that it confirms that at once. @returns the number of a line that it confirms */
+  /** Acknowledge all frames up to `frame`: soon, now, or with an immediate confirmation. @returns the number of the line that it will confirm */
   acknowledge: (frame: number, how: 'soon' | 'now' | 'confirmed') => number
   onFault: (reason: string) => void
 }
 
 interface Batch {
   data: Buffer
-  /** Of the line that has to have arrived before. */
+  /** Number of the line that must be confirmed first. */
   confirmedBy: number
 }
 
 export class NumberedLines {
   /** The frames as an ordinary kernel sends them. */
   readonly frames: Readable
-  /** The exit code that the first process has told. */
+  /** Exit code reported by the first process. */
   endCode: number | undefined
   readonly #options: NumberedLinesOptions
   #source: Readable | undefined
   #splitter: LineSplitter
-  /** Until then, lines are for another bridge, or the rest of one. */
+  /** Before the hello, lines are for another bridge, or the rest of a line. */
   #hasMet = false
   #arrived: Buffer[] = []
-  /** A call among them that may not be made yet. */
+  /** They include a call that must not be made yet. */
   #hasHeldCall = false
   #last = 0
   #acknowledged = 0
@@ -55,7 +55,7 @@ export class NumberedLines {
   #confirmed = 0
   #hasFaulted = false
   #hasEnded = false
-  /** Frames that are not handed on yet. */
+  /** Frames not yet passed on. */
   #waiting: Batch[] = []
   #waitingBytes = 0
   #isWanted = true
@@ -72,17 +72,17 @@ export class NumberedLines {
     })
   }
 
-  /** The number of the frame that came last. */
+  /** Number of the latest frame. */
   get last(): number {
     return this.#last
   }
 
-  /** Its reader is behind: what the connection holds is not known. */
+  /** True while the reader is behind: the connection may hold unread data. */
   get isPaused(): boolean {
     return this.#source?.isPaused() ?? false
   }
 
-  /** From now on lines come from here, a new connection. */
+  /** Read lines from a new connection from now on. */
   readFrom(source: Readable): void {
     this.#source = source
     this.#splitter = this.#newSplitter()
@@ -93,7 +93,7 @@ export class NumberedLines {
     this.#flow()
   }
 
-  /** Nothing comes any more. */
+  /** Nothing more will arrive. */
   end(): void {
     this.#hasEnded = true
     this.frames.push(null)
@@ -132,10 +132,10 @@ export class NumberedLines {
     this.#flow()
   }
 
-  /** One that sends and does not read fills no memory of this process. Until it has met its bridge, nothing can be said about what comes. */
+  /** Limits memory when a sandbox sends faster than it is read. Before the hello, reads everything, since nothing is known about the lines. */
   #flow(): void {
     if (!this.#hasMet || (this.#isWanted && this.#waitingBytes < MAX_WAITING_BYTES)) this.#source?.resume()
-    // Words that confirm come the same way as frames.
+    // While frames wait, keep reading: confirmations arrive over the same connection.
     else if (this.#waiting.length === 0) this.#source?.pause()
   }
 
@@ -157,7 +157,7 @@ export class NumberedLines {
     const [prefix, digits, mark] = NUMBERED.exec(start) ?? []
     if (prefix === undefined || digits === undefined) return this.#takeWord(line)
     const number = Number(digits)
-    // 0 is the `ready` frame, which every bridge gets.
+    // 0 is the `ready` frame, which every bridge receives.
     if (number !== 0 && number <= this.#last) return this.#fault(`frame ${number} after frame ${this.#last}`)
     if (number !== 0) this.#last = number
     const frame = line.subarray(prefix.length)
@@ -180,7 +180,7 @@ export class NumberedLines {
     else this.confirm(number, word === 'again')
   }
 
-  /** The sandbox has all lines of this bridge up to this one. */
+  /** The sandbox has received all lines of this bridge up to `number`. */
   confirm(number: number, isMissing = false): void {
     this.#confirmed = Math.max(this.#confirmed, number)
     this.#options.onGot(number, isMissing)

@@ -1,5 +1,5 @@
-// This file verifies the talk between a bridge and a real first process whose stdin and stdout several may be attached to: lines that are mixed, lost or
-// late are of no consequence, and a sandbox follows one bridge at a time.
+// This file verifies the link with a real first process whose stdin and stdout several bridges may attach to: mixed, lost and late
+// lines do no harm, and a sandbox follows one bridge at a time.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { PassThrough, Writable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,7 +8,7 @@ import { loadNativeKernel } from '../native-kernel.ts'
 import { askRelay, type Connection, NotAdmitted, RelayLink } from './relay-link.ts'
 import { encodeLine } from './sent-lines.ts'
 
-/** A sandbox without walls, whose memory is that of the machine, and ways to attach to it. What it writes while nobody is attached is lost. */
+/** A sandbox without isolation or memory limit, and ways to attach to it. Its output while no bridge is attached is lost. */
 async function startSandbox() {
   const kernel = loadNativeKernel()
   const words = { id: 'test', memoryBytes: 2 ** 40, pidsCount: 100_000, compiled: undefined, door: 'stdio' }
@@ -71,13 +71,13 @@ it('a sandbox that bridges attach to loses nothing when lines are mixed, repeate
   link.send('keep 60')
   link.send('resume')
   await link.flushed()
-  // Half a line of somebody else, and lines that were there before.
+  // Half a line of another bridge, and a line from before.
   raw('7 7 7 half of')
   raw(`\n${encodeLine(1, 1, 'end').toString()}`)
   spoils = 2
   for (const line of cell(1, 'runs = globals().get("runs", 0) + 1\nfor n in range(2000): print("line", n)\nruns'))
     link.send(line)
-  // What is missing shows with the next line.
+  // The next line reveals the gap.
   await until(() => (link.send('beat'), /line 500\b/.test(text())))
   connections.at(-1)!.cut()
   await until(() => /"type":"done"/.test(text()))
@@ -118,7 +118,7 @@ it('a sandbox that bridges attach to is not taken from one that runs a cell, and
   expect((await link.ended).how).toBe('taken')
   const others = textOf(taken.link)
   taken.link.send('resume')
-  // The first one has not noticed, and two have the second generation.
+  // The first bridge has not noticed, and two bridges have generation 2.
   first.stdin.write(encodeLine(1, 99, 'end'))
   first.stdin.write(encodeLine(1, 0, 'attach 9 0'))
   for (const line of cell(2, 'print("still", x)')) taken.link.send(line)
@@ -143,7 +143,7 @@ answers = await asyncio.gather(*calls, return_exceptions=True)`
   for (const [index, line] of ['keep 60', 'resume', ...cell(1, code)].entries()) raw(encodeLine(1, index + 1, line))
   const sooner = /^\d+! .*"type":"call","id":(\d+).*"sooner"/gm
   await until(() => sooner.test(heard))
-  // The same bridge, which has nothing yet, gets it again.
+  // The same bridge, which has received nothing yet, gets it again.
   raw(encodeLine(1, 0, 'attach 2 0'))
   await until(() => heard.match(sooner)?.length === 2)
   await until(() => /^\d+ .*"type":"call".*"later"/m.test(heard))

@@ -1,5 +1,5 @@
-// The bridge's end of what it says to the first process of a kept sandbox, and hears from it (docs/protocol.md, "Resuming"). It goes on over a new
-// connection where one can be made: neither side notices, but for the time it takes.
+// The bridge's link to the first process of a kept sandbox (docs/protocol.md, "Resuming"). Continues over a new connection
+// where possible; both sides notice only the delay.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
@@ -8,7 +8,7 @@ import type { Hello } from './hello.ts'
 import { NumberedLines } from './numbered-lines.ts'
 import { encodeLine, SentLines } from './sent-lines.ts'
 
-/** A way to the first process, and back. */
+/** A connection to the first process. */
 export interface Connection {
   readonly stdin: Writable
   readonly stdout: Readable
@@ -19,27 +19,27 @@ export interface Connection {
 
 interface LinkOptions {
   connection: Connection
-  /** Above that of every bridge before. */
+  /** Greater than that of every earlier bridge. */
   generation: number
   /** What a new sandbox reads first. */
   preamble?: Buffer | undefined
   helloMs: number
-  /** Makes a new connection. Missing: the end of the first is that of the sandbox. @throws SandboxGone */
+  /** Opens a new connection. Missing: the sandbox ends with its first connection. @throws SandboxGone */
   reconnect?: (() => Promise<Connection>) | undefined
 }
 
-/** Why nothing more can be said or heard. */
+/** Why the link has ended. */
 export interface LinkEnd {
   how: 'closed' | 'taken' | 'lost' | 'gone' | 'faulty'
   detail: string
 }
 
-/** There is nothing to connect to any more. */
+/** The sandbox no longer exists. */
 export class SandboxGone extends Error {
   override readonly name = 'SandboxGone'
 }
 
-/** The sandbox is connected to and does not answer. */
+/** The connection works, but the sandbox does not answer. */
 export class RelaySilent extends Error {
   override readonly name = 'RelaySilent'
 
@@ -59,17 +59,17 @@ export class NotAdmitted extends Error {
   }
 }
 
-/** Longer than this, and a frame waits until earlier ones have arrived. */
+/** With more unacknowledged bytes, a frame waits. */
 const MAX_HELD_BYTES = 1 << 20
-/** The first process takes a bridge for gone that says nothing for three of these. */
+/** Heartbeat interval. The first process treats a bridge as gone after three intervals of silence. */
 const BEAT_MS = 2_000
-/** How long nothing may be heard back before the connection is given up. */
+/** The connection is given up after this much silence. */
 const SILENT_MS = 15_000
-/** How long a new connection is tried for. */
+/** How long to try to reconnect. */
 const RECONNECT_MS = 90_000
 const RECONNECT_AGAIN_MS = { first: 200, most: 2_000 }
 const RE_HELLO_MS = 3_000
-/** How long an acknowledgement waits for a line that it can go along with. */
+/** How long an acknowledgement waits for a line to go with. */
 const ACKNOWLEDGE_MS = 20
 
 export class RelayLink {
@@ -91,7 +91,7 @@ export class RelayLink {
   #heardAt = performance.now()
   #beating: NodeJS.Timeout | undefined
   #whenRoom: (() => void)[] = []
-  /** The last frame that came, where that is not said yet. */
+  /** The latest frame, if it is not acknowledged yet. */
   #unsaid: number | undefined
   #saying: NodeJS.Timeout | undefined
 
@@ -116,7 +116,7 @@ export class RelayLink {
     })
   }
 
-  /** Introduce this bridge to the sandbox. @throws NotAdmitted, Error when nothing is heard back */
+  /** Introduce this bridge to the sandbox. @throws NotAdmitted, or Error if there is no answer */
   static async open(options: LinkOptions): Promise<{ link: RelayLink; hello: Hello }> {
     const link = new RelayLink(options)
     const { connection, preamble, helloMs } = options
@@ -140,17 +140,17 @@ export class RelayLink {
     return this.#lines.endCode
   }
 
-  /** The number of the frame that came last. */
+  /** Number of the latest frame. */
   get lastFrame(): number {
     return this.#lines.last
   }
 
-  /** Whether a sign of life could have been heard since then, and none was. @param time of `performance.now()` */
+  /** True if nothing was heard since `time`, although it could have been. @param time from `performance.now()` */
   isSilentSince(time: number): boolean {
     return this.#heardAt < time && !this.#lines.isPaused
   }
 
-  /** Send a line, now or once there is a connection again. @returns its number */
+  /** Send a line, now or after reconnecting. @returns its number */
   send(text: string | Buffer): number {
     if (this.#unsaid !== undefined) this.#write(`ack ${this.#unsaid}`)
     this.#unsaid = undefined
@@ -158,7 +158,7 @@ export class RelayLink {
     return this.#sent.last
   }
 
-  /** What is sent in one turn goes together. */
+  /** Lines sent in one turn of the event loop are written together. */
   #write(text: string | Buffer): void {
     const bytes = this.#sent.add(text)
     const stdin = this.#connection?.stdin
@@ -181,14 +181,14 @@ export class RelayLink {
     return this.send(how === 'now' ? `ack ${frame}` : `ack ${frame} confirm`)
   }
 
-  /** Send whole lines. @param done more can be sent */
+  /** Send complete lines. @param done called when more can be sent */
   sendLines(chunk: Buffer, done: () => void): void {
     this.#splitter.push(chunk)
     if (this.#hasEnded || this.#sent.heldBytes < MAX_HELD_BYTES) done()
     else this.#whenRoom.push(done)
   }
 
-  /** Resolves when all that was sent has arrived, or nothing more will. */
+  /** Resolves when the sandbox has received everything, or the link has ended. */
   async flushed(): Promise<void> {
     while (!this.#hasEnded && this.#sent.heldBytes > 0) await sleep(5, undefined, { ref: false })
   }
@@ -211,7 +211,7 @@ export class RelayLink {
     connection.stdout.on('error', () => {})
     const answered = new Promise<Hello>((resolve) => (this.#onHello = resolve))
     this.#lines.readFrom(connection.stdout)
-    // What stands before it may be half a line of an earlier connection.
+    // An earlier connection may have left half a line.
     connection.stdin.write('\n')
     connection.stdin.write(encodeLine(generation, 0, `attach ${this.#attempt} ${this.#lines.last}`))
     let timer: NodeJS.Timeout | undefined
@@ -233,7 +233,7 @@ export class RelayLink {
     return hello
   }
 
-  /** @returns whether what follows is for this bridge */
+  /** @returns whether the following frames are for this bridge */
   #meet(hello: Hello): boolean {
     const { generation } = this.#options
     if (hello.generation > generation && !this.#onHello) {
@@ -269,7 +269,7 @@ export class RelayLink {
     if (this.#connection !== connection || this.#hasEnded) return
     this.#connection = undefined
     const { reconnect } = this.#options
-    // A process that ended has said so, where it could.
+    // A process that ended has reported its exit code, if it could.
     if (!reconnect || this.endCode !== undefined) this.#finish({ how: 'gone', detail: reason })
     else void this.#reconnect(reconnect, reason)
   }
@@ -297,7 +297,7 @@ export class RelayLink {
   }
 }
 
-/** Asks a sandbox how things are, without being its bridge. @throws Error when it does not answer */
+/** Asks a sandbox for its state without taking it. @throws Error if it does not answer */
 export async function askRelay(connection: Connection, ms: number): Promise<Hello> {
   let answer: ((hello: Hello) => void) | undefined
   const answered = new Promise<Hello>((resolve) => (answer = resolve))
@@ -321,7 +321,7 @@ export async function askRelay(connection: Connection, ms: number): Promise<Hell
     ])
   } finally {
     late.abort()
-    // What follows is not for this one.
+    // Frames after the hello are for another bridge.
     lines.end()
   }
 }

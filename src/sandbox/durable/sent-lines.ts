@@ -1,5 +1,5 @@
-// Lines to the first process of a kept sandbox: each has the generation of this bridge, a number and a checksum, and is held until it has arrived. What a
-// connection has lost is sent again over the next one, and what has arrived already is dropped there.
+// Lines to the first process of a kept sandbox. Each has this bridge's generation, a number and a checksum, and is kept until it has arrived.
+// Lines that a connection loses are sent again over the next one; the sandbox drops duplicates.
 import { crc32 } from 'node:zlib'
 
 interface Line {
@@ -17,12 +17,12 @@ export class SentLines {
     this.#generation = generation
   }
 
-  /** Of lines whose arrival is not known. */
+  /** Bytes of lines that may not have arrived. */
   get heldBytes(): number {
     return this.#heldBytes
   }
 
-  /** The number of the line that was added last. */
+  /** Number of the latest line. */
   get last(): number {
     return this.#last
   }
@@ -35,20 +35,20 @@ export class SentLines {
     return bytes
   }
 
-  /** All lines up to this one have arrived. */
+  /** All lines up to `number` have arrived. */
   got(number: number): void {
     const index = this.#held.findIndex((line) => line.number > number)
     const arrived = this.#held.splice(0, index === -1 ? this.#held.length : index)
     for (const { bytes } of arrived) this.#heldBytes -= bytes.length
   }
 
-  /** Those that may not have arrived, in their order. */
+  /** Returns the lines that may not have arrived, in order. */
   held(): Buffer[] {
     return this.#held.map(({ bytes }) => bytes)
   }
 }
 
-/** @param number 0 for one that counts by itself, whatever came before it */
+/** @param number 0 for a line outside the sequence */
 export function encodeLine(generation: number, number: number, text: string | Buffer): Buffer {
   const body = typeof text === 'string' ? Buffer.from(text) : text
   const prefix = `${generation} ${number}`

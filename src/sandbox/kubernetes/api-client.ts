@@ -1,5 +1,5 @@
-// Requests to the API server of one cluster: JSON over HTTPS with the credentials of the moment. Asks again where that is safe and the server is
-// overloaded or briefly gone. Node's own client rather than fetch, which cannot be given a certificate authority.
+// Sends requests to one cluster's API server: JSON over HTTPS, with current credentials. Retries where that is safe and the server is
+// overloaded or briefly unavailable. Uses Node's https client, because fetch does not accept a certificate authority.
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Readable } from 'node:stream'
@@ -17,16 +17,16 @@ export interface ApiRequest {
   body?: unknown
 }
 
-/** How long one answer may take. */
+/** Timeout of one response. */
 const ANSWER_MS = 15_000
-/** How long a request is tried for, all in all, when the server is overloaded or gone. */
+/** Total time for a request, with retries while the server is overloaded or unavailable. */
 const PATIENCE_MS = 12_000
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 4_000
 const MAX_ANSWER_BYTES = 16 << 20
-/** Of an event of a watch. */
+/** Longest event of a watch. */
 const MAX_LINE_BYTES = 4 << 20
-/** An idle connection of a watch is kept alive by the kernel; without that, a lost one would be noticed after hours. */
+/** TCP keep-alive for a watch's idle connection; without it, a lost connection is noticed only after hours. */
 const KEEP_ALIVE_MS = 15_000
 const PATCH_TYPE = 'application/json-patch+json'
 
@@ -42,7 +42,7 @@ export class ApiClient {
     this.#patienceMs = patienceMs
   }
 
-  /** @throws ApiError, ApiUnreachable, BridgeError for credentials that cannot be had */
+  /** @throws ApiError, ApiUnreachable, BridgeError if there are no usable credentials */
   async request(request: ApiRequest): Promise<unknown> {
     const startedAt = performance.now()
     for (let pauseMs = FIRST_PAUSE_MS, refused = false; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
@@ -50,7 +50,7 @@ export class ApiClient {
         return await this.#once(request)
       } catch (error) {
         if (error instanceof ApiError && error.status === 401 && !refused) {
-          // They may have been rotated since they were read.
+          // The credentials may have been rotated since they were read.
           refused = true
           this.#credentials.forget()
           continue
@@ -63,8 +63,8 @@ export class ApiClient {
   }
 
   /**
-   * The events of a watch, until the server ends it.
-   * @param silentMs a watch that says nothing for so long, not even a bookmark, is ended
+   * Reads the events of a watch until the server ends it.
+   * @param silentMs ends a watch after this time without an event or a bookmark
    * @throws ApiError, ApiUnreachable
    */
   async watch(
@@ -77,7 +77,7 @@ export class ApiClient {
     await eachJsonLine(response, onEvent)
   }
 
-  /** Where a WebSocket for a path connects to, and with what. Everything in it is a secret. */
+  /** Returns the URL and options of a WebSocket to a path. All of it is secret. */
   async socketOptions({ path, query }: Pick<ApiRequest, 'path' | 'query'>) {
     const { tls, token } = await this.#credentials.get()
     const url = new URL(`${this.#base()}${path}?${new URLSearchParams(query).toString()}`)
@@ -85,7 +85,7 @@ export class ApiClient {
     return { url, options: { ...tls, ...(token !== undefined && { headers: { Authorization: `Bearer ${token}` } }) } }
   }
 
-  /** The cluster has refused the credentials on a WebSocket. */
+  /** The cluster refused the credentials of a WebSocket. */
   forgetCredentials(): void {
     this.#credentials.forget()
   }
@@ -138,7 +138,7 @@ export class ApiClient {
   #agentFor(tls: Credentials['tls']): Agent {
     const key = JSON.stringify(tls)
     if (this.#agent?.key !== key) {
-      // What is under way goes on with the connections of the old one.
+      // Requests in progress keep the connections of the old agent.
       this.#agent = { key, agent: new Agent({ ...tls, keepAlive: true, maxFreeSockets: 4, timeout: 0 }) }
     }
     return this.#agent.agent
@@ -162,7 +162,7 @@ function retryAfter(error: unknown): number | undefined {
   return error instanceof ApiError ? retryTimes.get(error) : undefined
 }
 
-/** Repeating a request is safe: the caller has chosen the names of what it creates. */
+/** Retries are safe: callers choose the names of the objects they create. */
 function mayRetry(error: unknown): boolean {
   if (error instanceof ApiUnreachable) return true
   return error instanceof ApiError && (error.status === 429 || error.status >= 500)
@@ -183,7 +183,7 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Reads JSON lines, as a watch sends them, until the stream ends. @throws ApiUnreachable when it breaks, or a line is too long */
+/** Reads JSON lines, as a watch sends them, until the stream ends. @throws ApiUnreachable if it breaks or a line is too long */
 async function eachJsonLine(stream: Readable, onValue: (value: unknown) => void): Promise<void> {
   let parts: Buffer[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-// The errors of an API server, and what each means for a sandbox. Pure.
+// Errors of an API server, and their meaning for a sandbox. Pure.
 import { BridgeError, type ErrorCode } from '../../errors.ts'
 import { fieldsOf } from '../../text/json.ts'
 import { oneLine } from '../../text/one-line.ts'
@@ -9,7 +9,7 @@ const MAX_MESSAGE_CHARS = 400
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
-  /** In a word, such as `AlreadyExists`. */
+  /** Reason code, such as `AlreadyExists`. */
   readonly reason: string
 
   constructor(status: number, body: unknown) {
@@ -20,12 +20,12 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer: the connection failed, or was silent for too long. */
+/** No response: the connection failed or was silent for too long. */
 export class ApiUnreachable extends Error {
   override readonly name = 'ApiUnreachable'
 }
 
-/** What was asked for. */
+/** What a request asked for. */
 export interface Asked {
   verb: 'create' | 'get' | 'list' | 'watch' | 'delete' | 'patch'
   /** As RBAC names it, such as `pods/attach`. */
@@ -33,7 +33,7 @@ export interface Asked {
   namespace: string
 }
 
-/** An error of the cluster's, in the words of the bridge. @param cluster names it in messages */
+/** Converts an error of the cluster to the bridge's own. @param cluster name of the cluster in messages */
 export function clusterError(error: unknown, cluster: string, asked: Asked): BridgeError {
   if (BridgeError.isInstance(error)) return error
   const { code, message, hint } = explain(error, cluster, asked)
@@ -80,14 +80,14 @@ function explain(error: unknown, cluster: string, { verb, resource, namespace }:
     const text = `The API server of ${cluster} failed with ${status}: ${message}`
     return { code: 'SANDBOX_START_FAILED', message: text, hint: LATER }
   }
-  // A policy of the cluster, such as Pod Security or a webhook, or a pod that it does not understand.
+  // A policy of the cluster, such as Pod Security or a webhook, or an invalid pod.
   const text = `${cluster} refused to ${verb} ${resource} in namespace ${namespace} (${status}): ${message}`
   return { code: 'SANDBOX_START_FAILED', message: text, hint: 'Ask the administrator of the cluster. ' + SEE_DOCS }
 }
 
 const SEE_DOCS = 'docs/kubernetes.md describes the pods that the bridge makes.'
 
-/** Pod Security and webhooks refuse with the same status. Of the right to create that attaching needs, newer clusters say nothing but that. */
+/** Pod Security and webhooks refuse with the same status. Newer clusters report a missing right to create `pods/attach` with only this short text. */
 function isMissingRight({ status, message }: ApiError): boolean {
   return status === 403 && /User ".*" cannot \w+ resource|is forbidden: *$/.test(message)
 }

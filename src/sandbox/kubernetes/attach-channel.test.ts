@@ -16,7 +16,7 @@ beforeAll(async () => {
   pair = await makeCertificate()
 })
 
-/** A channel to a server that the test plays: it gets each socket, and what came on it. */
+/** A channel to a server that the test controls: `pair` receives each socket and its messages. */
 async function connected({ protocol = V5, pingMs }: { protocol?: string; pingMs?: number } = {}) {
   const server = createServer(pair)
   const sockets = new WebSocketServer({ server, handleProtocols: () => protocol, autoPong: pingMs === undefined })
@@ -90,7 +90,7 @@ it('the attach channel stops the server while its reader is behind, and memory s
     for (; sent < total; sent += 1) await new Promise<void>((resolve) => socket.send(message, () => resolve()))
     socket.close(1000)
   })()
-  // Nobody reads: what the server could send is what the sockets of both sides hold.
+  // Nobody reads, so the server can only send what the sockets of both sides buffer.
   let before = -1
   while (before !== sent) {
     before = sent

@@ -1,5 +1,5 @@
-// The stdio of a pod's first process as one WebSocket to `pods/attach`: protocols v5 and v4 of channel.k8s.io, where the first byte of each message
-// says which stream it is of. Bounded in both directions: it reads no faster than its reader, and sends no faster than the cluster takes it.
+// The stdio of a pod's first process over one WebSocket to `pods/attach`: protocols v5 and v4 of channel.k8s.io, where the first byte of a message
+// names its stream. Bounded in both directions: reads no faster than its reader, and sends no faster than the cluster accepts.
 import { Readable, Writable } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
@@ -15,22 +15,22 @@ const STDIN = 0
 const STDOUT = 1
 const STDERR = 2
 const STATUS = 3
-/** Followed by the number of a stream: that stream has ended. Only in v5. */
+/** Followed by the number of a stream that has ended. Only in v5. */
 const CLOSE = 255
 
 const HANDSHAKE_MS = 10_000
 const PING_MS = 10_000
-/** So many pings without an answer in a row, and the connection is lost. */
+/** After this many unanswered pings in a row, the connection is lost. */
 const MAX_MISSED_PINGS = 3
-/** Of one message that is sent. */
+/** Largest message to send. */
 const MESSAGE_BYTES = 64 << 10
-/** Of one that is received: servers send 32 KiB at most. */
+/** Largest message to receive: servers send at most 32 KiB. */
 const MAX_RECEIVED_BYTES = 8 << 20
 const STDERR_TAIL_BYTES = 4096
 
 /** How the channel ended. */
 export interface ChannelEnd {
-  /** `done`: the process has closed it. `broken`: the connection is lost. `closed`: the bridge has closed it. */
+  /** `done`: the process closed it. `broken`: the connection was lost. `closed`: the bridge closed it. */
   how: 'done' | 'broken' | 'closed'
   detail: string
 }
@@ -38,14 +38,14 @@ export interface ChannelEnd {
 export class AttachChannel {
   readonly stdin: Writable
   readonly stdout: Readable
-  /** Resolves once, after everything that was received has been handed to `stdout`. Never rejects. */
+  /** Resolves once, after all received data was passed to `stdout`. Never rejects. */
   readonly ended: Promise<ChannelEnd>
   readonly #stderr = createByteTail(STDERR_TAIL_BYTES)
   readonly #pingMs: number
   readonly #onStderr: (chunk: Buffer) => void
   #end!: (end: ChannelEnd) => void
   #socket: WebSocket | undefined
-  /** What is to be written once there is a connection. */
+  /** The write that waits for the connection. */
   #whenOpen: (() => void) | undefined
   #hasEnded = false
   #status: string | undefined
@@ -79,22 +79,22 @@ export class AttachChannel {
     this.stdout.on('error', () => {})
   }
 
-  /** The last that came on stderr. */
+  /** The end of the stderr output. */
   get stderr(): string {
     return this.#stderr.text().trim()
   }
 
-  /** Whether anything ever came on stdout. */
+  /** True if the process ever wrote to stdout. */
   get spoke(): boolean {
     return this.#received
   }
 
-  /** The reader is behind: whatever the connection holds is not known. */
+  /** True while the reader is behind: the connection may hold unread data. */
   get isStalled(): boolean {
     return this.#socket?.isPaused ?? false
   }
 
-  /** @throws ApiError, ApiUnreachable when no connection comes about: nothing has reached the pod then */
+  /** @throws ApiError, ApiUnreachable if no connection is made; nothing has reached the pod then */
   async connect(client: ApiClient, path: string, container: string): Promise<void> {
     const query = { container, stdin: 'true', stdout: 'true', stderr: 'true', tty: 'false' }
     const { url, options } = await client.socketOptions({ path, query })
@@ -106,7 +106,7 @@ export class AttachChannel {
       maxPayload: MAX_RECEIVED_BYTES,
     })
     await new Promise<void>((resolve, reject) => {
-      // Only what fails before the connection is open matters: later, `close` follows.
+      // Relevant only before the connection is open; later errors are followed by `close`.
       socket.on('error', (error) => reject(new ApiUnreachable(messageOf(error), { cause: error })))
       socket.once('unexpected-response', (_request, response: IncomingMessage) => {
         void refusal(response).then((error) => {
@@ -130,18 +130,18 @@ export class AttachChannel {
     this.#whenOpen = undefined
   }
 
-  /** End it now. What was written and not sent is lost. */
+  /** Close the channel now. Unsent data is lost. */
   close(): void {
     this.#end({ how: 'closed', detail: '' })
     const socket = this.#socket
     if (!socket) return
-    // A reader that is behind would keep the answer to the closing from being read.
+    // A paused socket would never read the server's close message.
     socket.resume()
     socket.close(1000)
     setTimeout(() => socket.terminate(), 1000).unref()
   }
 
-  /** One message after the other: a frame of many megabytes is not copied as a whole. */
+  /** Sends one message at a time, so that a frame of many megabytes is not copied as a whole. */
   #write(chunk: Buffer, done: (error?: Error | null) => void): void {
     const socket = this.#socket
     if (!socket) {
@@ -161,7 +161,7 @@ export class AttachChannel {
     send(0)
   }
 
-  /** What is small goes as one message. */
+  /** Combines small chunks into one message. */
   #writeAll([first, ...rest]: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     if (!first) return done()
     const chunks = [first.chunk]
@@ -210,7 +210,7 @@ export class AttachChannel {
 
   #ping(): void {
     const socket = this.#socket
-    // While the reader is behind, an answer would lie unread as well.
+    // While the reader is behind, the answer would remain unread, too.
     if (socket?.readyState !== WebSocket.OPEN || socket.isPaused) return
     if (this.#missedPings >= MAX_MISSED_PINGS) {
       const seconds = (MAX_MISSED_PINGS * this.#pingMs) / 1000

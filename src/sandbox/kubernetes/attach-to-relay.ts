@@ -1,4 +1,4 @@
-// A connection to the first process of a pod that outlives bridges.
+// Connects to the first process of a pod that outlives bridges.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../durable/relay-link.ts'
 import { ApiError } from './api-errors.ts'
@@ -6,7 +6,7 @@ import { AttachChannel } from './attach-channel.ts'
 import type { Cluster } from './cluster.ts'
 import { CONTAINER } from './pod-manifest.ts'
 
-/** A pod that runs may not be ready to be attached to. */
+/** A running pod may not accept attachments yet. */
 const ATTACH_FOR_MS = 8_000
 const ATTACH_AGAIN_MS = 300
 

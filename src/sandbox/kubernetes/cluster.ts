@@ -1,4 +1,4 @@
-// One namespace of one cluster, as one bridge uses it: its pods, the watch over them, and errors in the words of the bridge.
+// One namespace of a cluster, for one bridge: its pods, the watch over them, and errors as BridgeErrors.
 import { randomBytes } from 'node:crypto'
 import type { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
@@ -20,7 +20,7 @@ const GROUPS: Record<Resource, string> = {
 }
 
 export class Cluster {
-  /** Tells the pods of this bridge from those of others. */
+  /** Identifies this bridge's pods. */
   readonly bridge = randomBytes(6).toString('hex')
   readonly client: ApiClient
   readonly watcher: PodWatcher
@@ -28,8 +28,8 @@ export class Cluster {
   readonly #name: string
 
   /**
-   * @param name how messages name it
-   * @param hasWarmPool its pods are made by somebody else, and have no label of one bridge
+   * @param name name of the cluster in messages
+   * @param hasWarmPool pods come from a warm pool and have no label of one bridge
    */
   constructor(client: ApiClient, name: string, namespace: string, hasWarmPool = false) {
     this.client = client
@@ -44,7 +44,7 @@ export class Cluster {
     return name === undefined ? all : `${all}/${name}`
   }
 
-  /** Create an object with a unique name: when it already exists, an earlier attempt has succeeded. */
+  /** Create an object with a unique name. If it exists, an earlier attempt has succeeded. */
   async create(resource: Resource, body: object): Promise<'created' | 'exists'> {
     try {
       await this.client.request({ method: 'POST', path: this.path(resource), body })
@@ -55,7 +55,7 @@ export class Cluster {
     }
   }
 
-  /** `gone` when there is none. @throws ApiError, ApiUnreachable */
+  /** Returns `gone` if the pod does not exist. @throws ApiError, ApiUnreachable */
   async getPod(name: string): Promise<PodState | 'gone'> {
     return readPod(await this.get('pods', name)) ?? 'gone'
   }
@@ -65,12 +65,12 @@ export class Cluster {
     return isRecord(list) && Array.isArray(list['items']) ? (list['items'] as unknown[]) : []
   }
 
-  /** A pod that outlives bridges, and whose it is. @throws ApiError, ApiUnreachable */
+  /** Returns a pod that outlives bridges, with its owner. @throws ApiError, ApiUnreachable */
   async getClaim(name: string): Promise<ClaimedPod | undefined> {
     return readClaim(await this.get('pods', name))
   }
 
-  /** An object as the cluster has it; undefined when it is gone. @throws ApiError, ApiUnreachable */
+  /** Returns an object; undefined if it does not exist. @throws ApiError, ApiUnreachable */
   async get(resource: Resource, name: string): Promise<unknown> {
     return unlessGone(this.client.request({ method: 'GET', path: this.path(resource, name) }))
   }
@@ -79,7 +79,7 @@ export class Cluster {
     return (await this.listPods(labelSelector)).flatMap((item) => readClaim(item) ?? [])
   }
 
-  /** @returns false when a test of the patch failed, or there is no such pod @throws ApiError, ApiUnreachable */
+  /** @returns false if a test of the patch failed or the pod does not exist @throws ApiError, ApiUnreachable */
   async patchPod(name: string, steps: readonly PatchStep[]): Promise<boolean> {
     try {
       await this.client.request({ method: 'PATCH', path: this.path('pods', name), body: steps })
@@ -90,13 +90,13 @@ export class Cluster {
     }
   }
 
-  /** @param graceSeconds 0 does not wait for the node to confirm that it has ended */
+  /** @param graceSeconds 0: do not wait for the node to confirm the end */
   async deletePod(name: string, graceSeconds: 0 | 1): Promise<void> {
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: graceSeconds }
     await unlessGone(this.client.request({ method: 'DELETE', path: this.path('pods', name), body }))
   }
 
-  /** Let go of a pod of a warm pool: whoever made it deletes it. @throws ApiError, ApiUnreachable */
+  /** Release a pod of a warm pool; the pool's controller deletes it. @throws ApiError, ApiUnreachable */
   async deleteSandboxClaim(name: string): Promise<void> {
     await unlessGone(this.client.request({ method: 'DELETE', path: this.path('sandboxclaims', name) }))
   }
@@ -106,7 +106,7 @@ export class Cluster {
   }
 }
 
-/** Undefined where the object does not exist. */
+/** Returns undefined if the object does not exist. */
 async function unlessGone(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer

@@ -25,7 +25,7 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-/** A program that signs in: prints what `body` says, and counts its runs in a file. */
+/** A program that signs in: runs `body`, and counts its runs in a file. */
 async function plugin(body: string, more: Partial<ExecPlugin> = {}) {
   const folder = await makeFolder()
   const command = path.join(folder, 'sign-in')

@@ -1,10 +1,10 @@
-// The credentials of the moment: files are read again as they are rotated, and a program that signs in runs again when its credential expires.
+// Returns current credentials: rereads files, which may be rotated, and reruns a sign-in program when its credential expires.
 import { readFile } from 'node:fs/promises'
 import { BridgeError } from '../../errors.ts'
 import { type ExecCredential, runExecPlugin } from './exec-plugin.ts'
 import type { ClusterAccess, Material } from './kubeconfig.ts'
 
-/** Options of a TLS connection. */
+/** TLS options of a connection. */
 interface TlsOptions {
   ca?: string
   cert?: string
@@ -18,9 +18,9 @@ export interface Credentials {
   token: string | undefined
 }
 
-/** A kubelet replaces a token long before the old one expires. */
+/** Age at which files are read again. A kubelet replaces a token long before it expires. */
 const FRESH_MS = 10_000
-/** Time for a request to arrive with it. */
+/** Safety margin, so that a request arrives before the credential expires. */
 const BEFORE_EXPIRY_MS = 60_000
 
 export class CredentialSource {
@@ -34,7 +34,7 @@ export class CredentialSource {
     this.#now = now
   }
 
-  /** @throws BridgeError SANDBOX_ENGINE_MISSING when a file cannot be read or signing in fails */
+  /** @throws BridgeError SANDBOX_ENGINE_MISSING if a file cannot be read or signing in fails */
   get(): Promise<Credentials> {
     const at = this.#now()
     if (this.#read && at - this.#read.at < FRESH_MS) return this.#read.value
@@ -44,7 +44,7 @@ export class CredentialSource {
     return value
   }
 
-  /** The cluster has refused them: read and sign in again. */
+  /** The cluster refused the credentials: read the files and sign in again. */
   forget(): void {
     this.#read = undefined
     this.#signedIn = undefined

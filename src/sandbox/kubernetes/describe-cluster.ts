@@ -1,4 +1,4 @@
-// Whether a cluster can be used, in one sentence: asks the cluster, and creates nothing.
+// Describes in one sentence whether a cluster can be used. Sends requests but creates nothing.
 import { BridgeError, messageOf } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
 import type { Asked } from './api-errors.ts'
@@ -7,26 +7,26 @@ import type { ClusterAccess } from './kubeconfig.ts'
 import { openCluster } from './open-cluster.ts'
 import { CLAIM_GROUP } from './sandbox-claim.ts'
 
-/** Every permission that the bridge needs in its namespace, and no other. docs/kubernetes.md and the role in deploy/ grant exactly these. */
+/** All permissions that the bridge needs in its namespace. docs/kubernetes.md and the role in deploy/ grant exactly these. */
 export const USED_VERBS: readonly { group: string; resource: string; verbs: Asked['verb'][] }[] = [
   { group: '', resource: 'pods', verbs: ['create', 'get', 'list', 'watch', 'delete', 'patch'] },
-  // A WebSocket begins as a GET. Since Kubernetes 1.35 it needs the right to create as well.
+  // A WebSocket begins as a GET. Since Kubernetes 1.35 it also needs the right to create.
   { group: '', resource: 'pods/attach', verbs: ['get', 'create'] },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: ['create', 'get'] },
 ]
 
-/** What it needs besides where servers run in pods. It reads no Secret. */
+/** Additional permissions if servers run in pods. The bridge reads no Secrets. */
 export const USED_FOR_SERVERS: typeof USED_VERBS = [{ group: '', resource: 'secrets', verbs: ['create'] }]
 
-/** What it needs besides where pods are taken from a warm pool. deploy/agent-sandbox grants it. */
+/** Additional permissions if pods come from a warm pool. deploy/agent-sandbox grants them. */
 export const USED_FOR_WARM_POOL: typeof USED_VERBS = [
   { group: CLAIM_GROUP, resource: 'sandboxclaims', verbs: ['create', 'get', 'delete'] },
 ]
 
-/** Somebody waits in a terminal. */
+/** Short, because a person waits at a terminal. */
 const PATIENCE_MS = 3_000
 
-/** @param chosen as the settings have it */
+/** @param chosen the cluster in the settings */
 export async function describeCluster({
   isDurable = false,
   ...chosen
@@ -34,9 +34,9 @@ export async function describeCluster({
   context: string | undefined
   namespace: string | undefined
   warmPool?: string | undefined
-  /** Servers run in pods, too. */
+  /** True if servers run in pods, too. */
   hasServers: boolean
-  /** Pods outlive the bridge. */
+  /** True if pods outlive the bridge. */
   isDurable?: boolean
 }): Promise<{ usable: boolean; verdict: string }> {
   try {
@@ -75,10 +75,10 @@ async function askVersion(cluster: Cluster): Promise<string> {
   }
 }
 
-/** Those that the cluster says are not allowed. Everybody may ask for themselves. */
+/** Returns the permissions that are missing according to the cluster. Every user may ask about their own. */
 async function missingVerbs(cluster: Cluster, needed: typeof USED_VERBS, isDurable: boolean): Promise<string[]> {
   const asked = needed.flatMap(({ group, resource, verbs }) =>
-    // Only a pod that outlives its bridge is changed after it was made.
+    // Only pods that outlive their bridge are changed after their creation.
     verbs.filter((verb) => isDurable || verb !== 'patch').map((verb) => ({ group, resource, verb })),
   )
   const allowed = await Promise.all(asked.map((one) => isAllowed(cluster, one)))

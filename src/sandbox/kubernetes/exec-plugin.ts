@@ -1,5 +1,5 @@
-// Runs the program that signs in to a cluster (client.authentication.k8s.io) and reads the credential that it prints. The credential is
-// kept by the caller until it expires; nothing that the program prints to stdout ever gets into a message.
+// Runs the program that signs in to a cluster (client.authentication.k8s.io), and reads the credential it prints. The caller keeps
+// the credential until it expires. Messages never contain the program's stdout.
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
@@ -10,14 +10,14 @@ export interface ExecCredential {
   token: string | undefined
   cert: string | undefined
   key: string | undefined
-  /** Milliseconds since 1970; undefined for one that is valid until the cluster refuses it. */
+  /** Milliseconds since 1970; undefined: valid until the cluster refuses it. */
   expiresAt: number | undefined
 }
 
 const TIMEOUT_MS = 30_000
 const MAX_REASON_CHARS = 300
 
-/** @throws BridgeError SANDBOX_ENGINE_MISSING when the program fails or prints no credential */
+/** @throws BridgeError SANDBOX_ENGINE_MISSING if the program fails or prints no credential */
 export async function runExecPlugin(
   plugin: ExecPlugin,
   { server, skipTlsVerify, tlsServerName }: Pick<ClusterAccess, 'server' | 'skipTlsVerify' | 'tlsServerName'>,

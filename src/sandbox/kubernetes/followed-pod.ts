@@ -18,7 +18,7 @@ export class FollowedPod {
     this.#follow = cluster.watcher.follow(name, (pod) => this.#see(pod ?? 'gone'))
   }
 
-  /** From now on, that it is not there means that it is gone. @param state where it is known */
+  /** Call after the pod was created: from now on, a missing pod counts as gone. @param state if it is already known */
   created(state?: PodState): void {
     this.state ??= state
     this.#follow.created()
@@ -28,13 +28,13 @@ export class FollowedPod {
     this.#follow.stop()
   }
 
-  /** Until something about it has changed, or `wake` is called: true. False when the time is over first. */
+  /** Resolves with true when the pod changes or `wake` is called; with false after `ms`. */
   changed(ms?: number): Promise<boolean> {
     const changed = new Promise<boolean>((resolve) => this.#waiting.add(() => resolve(true)))
     return ms === undefined ? changed : withTimeout(changed, ms, () => false)
   }
 
-  /** Waits for a change, and asks the cluster when none comes. Takes twice `ms` at most, and never rejects. */
+  /** Waits for a change, then asks the cluster if none came. Takes at most twice `ms`, and never rejects. */
   async changedOrAsked(ms: number): Promise<void> {
     if (await this.changed(ms)) return
     const asking = this.#cluster.getPod(this.#name).then((state) => this.#see(state))

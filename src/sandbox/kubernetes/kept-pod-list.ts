@@ -1,4 +1,4 @@
-// The pods of a namespace that outlive bridges, for a person who looks at them from outside: whose they are, whether a bridge is there, and their end.
+// Lists and removes a namespace's pods that outlive bridges, for a person: their owners, and whether a bridge is connected.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askRelay } from '../durable/relay-link.ts'
 import { attachToRelay } from './attach-to-relay.ts'
@@ -6,15 +6,15 @@ import type { Cluster } from './cluster.ts'
 import { type ClaimedPod, claimPatch, DURABLE_SELECTOR, isAlive } from './pod-claim.ts'
 
 const NAME = /^sandbridge-[0-9a-f]+$/
-/** Somebody waits in a terminal. */
+/** Short, because a person waits at a terminal. */
 const ANSWER_MS = 3_000
 const ASKED_AT_ONCE = 8
-/** No session has it from now on. */
+/** How long the removed pod's claim keeps sessions away. */
 const UNTIL_REMOVED_MS = 60_000
 const GONE_MS = 8_000
 const ASK_AGAIN_MS = 250
 
-/** A pod that a session has. */
+/** A pod that belongs to a session. */
 export interface KeptPod {
   name: string
   /** `in use` by a bridge, `waiting` for one, `ended`, or `no answer`: its node may be gone. */
@@ -25,7 +25,7 @@ export interface KeptPod {
   createdAt: number
 }
 
-/** The newest first. @throws BridgeError */
+/** Newest first. @throws BridgeError */
 export async function listKeptPods(cluster: Cluster): Promise<KeptPod[]> {
   const pods = (await explained(cluster, 'list', () => cluster.listClaims(DURABLE_SELECTOR)))
     .filter(({ owner }) => owner !== undefined)
@@ -36,7 +36,7 @@ export async function listKeptPods(cluster: Cluster): Promise<KeptPod[]> {
   return listed
 }
 
-/** End one that no bridge has. @returns why not, otherwise @throws BridgeError */
+/** End a pod that no bridge has. @returns 'removed', or why it was not removed @throws BridgeError */
 export async function removeKeptPod(
   cluster: Cluster,
   name: string,
@@ -44,7 +44,7 @@ export async function removeKeptPod(
   const pod = NAME.test(name) ? await explained(cluster, 'get', () => cluster.getClaim(name)) : undefined
   if (pod?.owner === undefined) return 'missing'
   const { holder, state } = await describe(cluster, pod)
-  // A bridge that comes for it now is too late, or was faster.
+  // Claims the pod, so that a bridge that wants it is too late, or was faster.
   const isOurs = async (): Promise<boolean> =>
     cluster.patchPod(name, claimPatch(pod.generation, 'removed by a person', Date.now() + UNTIL_REMOVED_MS))
   if (state === 'in use' || (state !== 'ended' && !(await explained(cluster, 'patch', isOurs)))) return { holder }
@@ -52,7 +52,7 @@ export async function removeKeptPod(
   return 'removed'
 }
 
-/** Resolves when it has ended, or nobody can tell. @throws ApiError, ApiUnreachable */
+/** Resolves when the pod has ended, or after its deletion without the node's confirmation. @throws ApiError, ApiUnreachable */
 export async function endPod(cluster: Cluster, name: string): Promise<void> {
   await cluster.deletePod(name, 1)
   for (const startedAt = performance.now(); performance.now() - startedAt < GONE_MS;) {
@@ -60,7 +60,7 @@ export async function endPod(cluster: Cluster, name: string): Promise<void> {
     if (pod === 'gone' || pod.terminated) return
     await sleep(ASK_AGAIN_MS)
   }
-  // A node that is not heard from never confirms it.
+  // An unreachable node never confirms it.
   await cluster.deletePod(name, 0)
 }
 
@@ -71,7 +71,7 @@ async function describe(cluster: Cluster, pod: ClaimedPod): Promise<KeptPod> {
   return { name, state, holder, client, createdAt }
 }
 
-/** Its first process knows whether a bridge is there. */
+/** Only the pod's first process knows whether a bridge is connected. */
 async function ask(cluster: Cluster, name: string): Promise<KeptPod['state']> {
   try {
     const connection = await attachToRelay(cluster, name, { forMs: 0 })

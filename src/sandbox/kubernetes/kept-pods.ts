@@ -1,5 +1,5 @@
-// Pods that outlive their bridge: attached to by one bridge after the other. Which one has a pod is said by its annotations (pod-claim.ts), and by its first
-// process, which follows the bridge with the highest generation and is not taken from one that runs a cell.
+// Pods that outlive their bridge: bridges attach to them one after the other. A pod's annotations (pod-claim.ts) say which bridge has it, and so does its
+// first process, which follows the bridge with the highest generation and never leaves one that runs a cell.
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError, messageOf } from '../../errors.ts'
@@ -31,18 +31,18 @@ interface KeptPodsOptions {
   pingMs?: number | undefined
 }
 
-/** A kernel that starts, and one that runs. */
+/** Timeouts for the hello of a new kernel, and of a running one. */
 const FIRST_HELLO_MS = 60_000
 const HELLO_MS = 10_000
-/** How long one that ran already is tried for. */
+/** How long to try to attach to a running pod. */
 const RETURN_MS = 3_000
-/** How long a cell that another bridge runs is waited for. */
+/** How long to wait for a cell that another bridge runs. */
 const BUSY_MS = 30_000
 const BUSY_AGAIN_MS = 200
-/** A node says a moment later how a container has ended. */
+/** A node reports a container's exit reason with a delay. */
 const CAUSE_MS = 5_000
 const ASK_AGAIN_MS = 250
-/** Clocks of bridges differ, and one that starts again needs a while. */
+/** Margin before other bridges clean up: clocks differ, and a restarting bridge needs time. */
 const CLEANED_AFTER_MS = 10 * 60_000
 
 export class KeptPods {
@@ -54,12 +54,12 @@ export class KeptPods {
     this.#options = options
   }
 
-  /** Who this bridge is in annotations. */
+  /** This bridge's name in annotations. */
   get holder(): string {
     return `${hostname()} process ${process.pid} ${this.#cluster.bridge}`
   }
 
-  /** @throws ApiError, ApiUnreachable, BridgeError when it does not come up */
+  /** @throws ApiError, ApiUnreachable, BridgeError if the pod does not start */
   async start({ name, image, manifest, preamble, startTimeoutMs }: NewPod): Promise<Sandbox> {
     const pod = new FollowedPod(this.#cluster, name)
     try {
@@ -86,13 +86,13 @@ export class KeptPods {
     }
   }
 
-  /** Whether a pod of this session runs. @throws ApiError, ApiUnreachable */
+  /** Tells whether a pod of this session runs. @throws ApiError, ApiUnreachable */
   async keeps(session: KeptSession): Promise<boolean> {
     return (await this.#find(session)).length > 0
   }
 
   /**
-   * A pod that an earlier bridge kept for this session, or another one has that has no use for it now.
+   * Resume a pod that an earlier bridge kept for this session, or that another bridge has but does not use now.
    * @throws BridgeError SANDBOX_BUSY while another bridge runs a cell in it
    */
   async resume(session: KeptSession): Promise<Resumed> {
@@ -106,7 +106,7 @@ export class KeptPods {
     return { ...(notes.length > 0 && { note: notes.join(' ') }) }
   }
 
-  /** Those that run, the newest first. */
+  /** Returns the running ones, newest first. */
   async #find({ owner, place }: KeptSession): Promise<ClaimedPod[]> {
     const all = place
       ? [await this.#cluster.getClaim(place.name)]
@@ -117,7 +117,7 @@ export class KeptPods {
       .toSorted((a, b) => b.state.createdAt - a.state.createdAt)
   }
 
-  /** @returns why it cannot be had, for a person */
+  /** @returns a string with the reason, for a person, if it cannot be resumed */
   async #enter(found: ClaimedPod, { place: told }: KeptSession): Promise<DurableSandbox | string> {
     const { name, uid } = found.state
     const place = { name, uid }
@@ -129,13 +129,13 @@ export class KeptPods {
         pingMs: this.#options.pingMs,
         forMs: RETURN_MS,
       }).catch((error: unknown) => {
-        // The API server has just answered.
+        // The API server has just answered, so the node is the problem.
         const isNode = error instanceof ApiUnreachable || (error instanceof ApiError && error.status >= 500)
         throw isNode ? notReached(name, error) : error
       })
       try {
         const hello = await askRelay(connection, HELLO_MS)
-        // Whoever has its handle has the session, wherever it was: others get what nobody has.
+        // A session handle grants the session even if another bridge is connected. Without one, only an unconnected pod can be resumed.
         if (hello.isThere && !told) {
           connection.close()
           return `Another bridge (${pod.holder}) has the kept sandbox ${name}, so its variables are not here.`
@@ -154,7 +154,7 @@ export class KeptPods {
     }
   }
 
-  /** @returns undefined when another bridge was faster @throws NotAdmitted when a cell has begun since */
+  /** @returns undefined if another bridge was faster @throws NotAdmitted if a cell has begun meanwhile */
   async #take(
     { generation: from }: ClaimedPod,
     place: KeptPlace,
@@ -163,7 +163,7 @@ export class KeptPods {
     const generation = from + 1
     const isOurs = await this.#cluster.patchPod(place.name, claimPatch(from, this.holder, this.#keptUntil()))
     if (!isOurs) {
-      // An answer that was lost may have been to this bridge.
+      // The patch may have succeeded although its response was lost.
       const now = await this.#cluster.getClaim(place.name)
       if (now?.generation !== generation || now.holder !== this.holder) return undefined
     }
@@ -202,7 +202,7 @@ export class KeptPods {
       explain: (code) => (code === null ? this.#explain(name) : Promise.resolve(undefined)),
       onEnd: async (isLeft) => {
         clearInterval(renewing)
-        // Also when it has ended by itself: its object stays otherwise.
+        // Also if the pod ended by itself: its object would remain.
         if (!isLeft) await this.#cluster.deletePod(name, 1).catch(() => {})
       },
     })
@@ -216,7 +216,7 @@ export class KeptPods {
     return attachToRelay(this.#cluster, name, { pingMs: this.#options.pingMs })
   }
 
-  /** @throws SandboxGone, and what the cluster says while it may still be there */
+  /** @throws SandboxGone, or the cluster's error while the pod may still exist */
   async #reattach({ name, uid }: KeptPlace): Promise<Connection> {
     const pod = await this.#cluster.getPod(name)
     if (pod === 'gone' || pod.uid !== uid || pod.terminated || pod.phase === 'Failed')
@@ -235,7 +235,7 @@ export class KeptPods {
     }
   }
 
-  /** It did not answer for the first time. */
+  /** Explains why a new pod did not answer. */
   async #whyNotReady(name: string, error: unknown): Promise<BridgeError> {
     const pod = await this.#cluster.getPod(name).catch(() => undefined)
     const known = pod === 'gone' ? undefined : pod
@@ -250,7 +250,7 @@ function notStarted({ reason, message }: NotStarted): BridgeError {
   return new BridgeError('SANDBOX_START_FAILED', message)
 }
 
-/** The API server answers, and the node or the sandbox does not. */
+/** The API server answers, but the node or the sandbox does not. */
 function notReached(name: string, cause: Error): BridgeError {
   const text = `The node of the kept sandbox ${name} does not answer, so its variables cannot be had now: ${cause.message}. No code ran`
   return new BridgeError('SANDBOX_BUSY', text, { hint: GIVEN_UP, cause })

@@ -1,11 +1,11 @@
-// The files of KUBECONFIG as one, merged as kubectl merges them. What their entries mean is not known here.
+// Merges the files of KUBECONFIG as kubectl does. Does not interpret their entries.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { BridgeError } from '../../errors.ts'
 import { fieldsOf, isRecord } from '../../text/json.ts'
 
-/** A cluster, user or context, and the folder that its paths are relative to. */
+/** A cluster, user or context, and the folder for its relative paths. */
 export interface Entry {
   value: Record<string, unknown>
   folder: string
@@ -22,7 +22,7 @@ export interface Merged {
 }
 
 /**
- * The first file that sets something wins; a file that does not exist is left out.
+ * The first file that sets a value wins; files that do not exist are skipped.
  * @throws BridgeError CONFIG_INVALID
  */
 export async function mergeFiles(files: readonly string[]): Promise<Merged> {
@@ -57,7 +57,7 @@ function parseFile(file: string, text: string): Record<string, unknown> {
     const content: unknown = parse(text, { maxAliasCount: 0 }) ?? {}
     if (isRecord(content)) return content
   } catch {
-    // A parser's own message would quote the file, which holds credentials.
+    // The parser's message would quote the file, which contains credentials.
   }
   throw invalid(`${file} is not a kubeconfig file`)
 }
@@ -71,7 +71,7 @@ function addEntries(entries: Entries, list: unknown, field: string, folder: stri
   }
 }
 
-/** That a file cannot be used, and why: never with anything of its content but names. */
+/** Returns an error that says why a file cannot be used. Contains only names from the file. */
 export function invalid(
   reason: string,
   hint = 'Correct the kubeconfig file. `kubectl get pods` uses the same files.',

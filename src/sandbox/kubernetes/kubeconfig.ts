@@ -1,15 +1,15 @@
-// Which cluster the bridge talks to and as whom, found as kubectl finds it: the files of KUBECONFIG merged, ~/.kube/config, or the service account
-// of the pod that the bridge runs in. Reads files; keeps no credential longer than its caller does, and never contacts anything.
+// Finds the cluster and the user as kubectl does: the merged files of KUBECONFIG, ~/.kube/config, or the service account of the bridge's
+// own pod. Only reads files: keeps no credentials, and contacts no server.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
 import { type Entry, invalid, type Merged, mergeFiles } from './kubeconfig-files.ts'
 import { findServiceAccount } from './service-account.ts'
 
-/** A file, which is read again when it may have changed, or its content. */
+/** A file, reread when it may have changed, or its content. */
 export type Material = { file: string } | { text: string }
 
-/** A program that signs in, as `users[].user.exec` names it. */
+/** A program that signs in, as defined by `users[].user.exec`. */
 export interface ExecPlugin {
   apiVersion: string
   command: string
@@ -19,9 +19,9 @@ export interface ExecPlugin {
   provideClusterInfo: boolean
 }
 
-/** One cluster, and who the bridge is there. */
+/** A cluster, and the bridge's user there. */
 export interface ClusterAccess {
-  /** Names it in messages. */
+  /** Name of the cluster in messages. */
   name: string
   server: URL
   namespace: string
@@ -45,7 +45,7 @@ export interface FindOptions {
 
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
-/** @throws BridgeError CONFIG_INVALID when a file is wrong, SANDBOX_ENGINE_MISSING when no cluster is configured */
+/** @throws BridgeError CONFIG_INVALID if a file is invalid, SANDBOX_ENGINE_MISSING if no cluster is configured */
 export async function findCluster(options: FindOptions): Promise<ClusterAccess> {
   const { env, home } = options
   const named = (env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '')
@@ -88,7 +88,7 @@ function fromContext(merged: Merged, { context, namespace }: FindOptions): Clust
 
 const CHOOSE_CONTEXT = 'Set MCP_BRIDGE_KUBERNETES_CONTEXT to one of `kubectl config get-contexts`.'
 
-/** What would connect otherwise, or as somebody else, if it were passed over. */
+/** Refuses fields that, if ignored, would connect differently or as another user. */
 function refuseUnsupported(context: string, cluster: Record<string, unknown>, user: Record<string, unknown>): void {
   const unsupported = [
     ...['proxy-url'].filter((name) => name in cluster),
@@ -118,7 +118,7 @@ function material({ value, folder }: Entry, name: string): Material | undefined 
   return file === undefined ? undefined : { file: path.resolve(folder, file) }
 }
 
-/** A file wins over a text: it can be rotated. */
+/** A file takes precedence over a text, because it can be rotated. */
 function token({ value, folder }: Entry): Material | undefined {
   const file = field(value, 'tokenFile')
   if (file !== undefined) return { file: path.resolve(folder, file) }
@@ -140,7 +140,7 @@ function execPlugin({ value, folder }: Entry): ExecPlugin | undefined {
   const { args, env } = exec
   return {
     apiVersion,
-    // Like kubectl: a path is relative to the file that names it, a bare name is found by PATH.
+    // As in kubectl: a path is relative to the file that contains it, a bare name is looked up in PATH.
     command: /[/\\]/.test(command) ? path.resolve(folder, command) : command,
     args: Array.isArray(args) ? args.map(String) : [],
     env: Object.fromEntries(

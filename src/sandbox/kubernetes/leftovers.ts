@@ -1,19 +1,19 @@
-// Removes the pods that dead bridges have left in the namespace. A pod ends by itself when it has lost its bridge, or never had one: what is left of
-// it is an object that has finished. A pod that never ran waits for a node for ever.
+// Removes pods that ended bridges left in the namespace. A pod that loses its bridge, or never had one, ends itself and leaves a finished
+// object. A pod that never ran would wait for a node forever.
 import type { Cluster } from './cluster.ts'
 import { BRIDGE_LABEL, MANAGED_SELECTOR } from './pod-manifest.ts'
 import { readClaim } from './pod-claim.ts'
 import { readPod } from './pod-state.ts'
 import { isRecord } from '../../text/json.ts'
 
-/** A living bridge has removed its own by then, whatever the clocks say. */
+/** By then, a running bridge has removed its own pods, even if clocks differ. */
 const FINISHED_FOR_MS = 15 * 60_000
-/** No bridge waits for so long. */
+/** No bridge waits this long. */
 const PENDING_FOR_MS = 60 * 60_000
 
-/** Returns the names of what it removed. @throws ApiError, ApiUnreachable */
+/** Returns the names of the removed pods. @throws ApiError, ApiUnreachable */
 export async function removeLeftovers(cluster: Cluster, now = Date.now()): Promise<string[]> {
-  // Those of a warm pool are no bridge's, and whoever made them removes them.
+  // Pods of a warm pool belong to no bridge; the pool's controller removes them.
   const ofOthers = `${MANAGED_SELECTOR},${BRIDGE_LABEL},${BRIDGE_LABEL}!=${cluster.bridge}`
   const items = await cluster.listPods(ofOthers)
   const removed: string[] = []
@@ -28,10 +28,10 @@ export async function removeLeftovers(cluster: Cluster, now = Date.now()): Promi
 
 function isLeftover(item: unknown, now: number): boolean {
   const pod = readPod(item)
-  // Another program's pod, with a label of ours by chance.
+  // Another program's pod may have our label by chance.
   if (!pod || !isRecord(item) || !pod.name.startsWith('sandbridge-')) return false
   const keptUntil = readClaim(item)?.keptUntil ?? Number.NaN
-  // It should have ended itself by then: it hangs, or its node is gone.
+  // The pod should have ended itself: it hangs, or its node is gone.
   if (now > keptUntil) return true
   if (pod.phase === 'Pending') return now - pod.createdAt > PENDING_FOR_MS
   if (pod.phase !== 'Succeeded' && pod.phase !== 'Failed') return false

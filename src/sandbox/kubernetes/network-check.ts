@@ -1,5 +1,5 @@
-// Whether a pod really has no network. Some network plugins ignore policies without a word, so one pod tries: the API server, the metadata service of
-// clouds, and the internet. It opens connections and sends nothing.
+// Verifies that pods have no network, since some network plugins silently ignore policies. One pod tries the API server, the metadata service
+// of clouds, and the internet. It opens connections and sends nothing.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { BridgeError } from '../../errors.ts'
@@ -25,7 +25,7 @@ const CONNECT_S = 2
 const ANSWER_MS = 15_000
 const MAX_ANSWER_CHARS = 65_536
 
-/** The program of the pod: one line of JSON in, one out. A refused connection proves nothing: firewalls refuse as well. */
+/** The pod's program: reads one line of JSON and writes one. A refused connection proves nothing: firewalls refuse, too. */
 export const CHECK_PROGRAM = `
 import json, os, socket, sys, threading
 targets = json.loads(sys.stdin.readline())
@@ -47,18 +47,18 @@ for thread in threads:
 print(json.dumps({"reached": reached}), flush=True)
 `
 
-/** What the pod tries beside the address of the API server that the cluster gives it. */
+/** Returns what the pod tries, in addition to the API server's address inside the cluster. */
 export async function networkTargets(server: URL): Promise<Target[]> {
   const host = server.hostname.replace(/[[\]]/g, '')
   const port = Number(server.port || '443')
-  // The pod cannot look up names.
+  // The pod cannot resolve names.
   const addresses = isIP(host) ? [{ address: host }] : await lookup(host, { all: true }).catch(() => [])
   return [...addresses.map(({ address }) => ({ what: 'the API server', host: address, port })), ...ELSEWHERE]
 }
 
 /**
- * @param sandbox a pod that runs {@link CHECK_PROGRAM}; ended by this
- * @throws BridgeError when it has reached anything, or does not say
+ * @param sandbox a pod that runs {@link CHECK_PROGRAM}; this function ends it
+ * @throws BridgeError if it reached a target, or gave no answer
  */
 export async function checkNetwork(sandbox: Sandbox, targets: readonly Target[], startMs: number): Promise<void> {
   try {
@@ -78,12 +78,12 @@ export async function checkNetwork(sandbox: Sandbox, targets: readonly Target[],
       },
     )
   } finally {
-    // Its removal is not awaited.
+    // Not awaited.
     void sandbox.dispose()
   }
 }
 
-/** Undefined when the pod ends without one. */
+/** Resolves with undefined if the pod ends without a line. */
 function firstLine({ stdout, exited }: Sandbox): Promise<unknown> {
   let text = ''
   return new Promise((resolve) => {

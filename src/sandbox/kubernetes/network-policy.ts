@@ -1,11 +1,11 @@
-// Sees to it that the namespace has the policy that cuts pods off from the network.
+// Ensures that the namespace has the policy that cuts pods off from the network.
 import { isDeepStrictEqual } from 'node:util'
 import { BridgeError } from '../../errors.ts'
 import { isRecord, itemsOf } from '../../text/json.ts'
 import type { Cluster } from './cluster.ts'
 import { networkPolicyManifest, POLICY_NAME } from './pod-manifest.ts'
 
-/** @throws BridgeError when it cannot be made, or is there with other rules */
+/** @throws BridgeError if it cannot be created, or exists with other rules */
 export async function ensureNetworkPolicy(cluster: Cluster): Promise<void> {
   const wanted = networkPolicyManifest()
   try {
@@ -23,7 +23,7 @@ export async function ensureNetworkPolicy(cluster: Cluster): Promise<void> {
   throw new BridgeError('SANDBOX_ENGINE_MISSING', `${text}.`, { hint: 'Delete it. The bridge then makes it anew.' })
 }
 
-/** It may have been made with empty lists of rules, which say the same as none. */
+/** Empty lists of rules mean the same as missing ones. */
 function deniesAll(spec: unknown, wanted: { podSelector: object; policyTypes: string[] }): boolean {
   if (!isRecord(spec)) return false
   const { podSelector, policyTypes, ingress = [], egress = [] } = spec

@@ -1,19 +1,19 @@
-// The cluster that the settings choose, as whoever the kubeconfig says.
+// Opens the cluster in the settings, as the kubeconfig's user.
 import { homedir } from 'node:os'
 import { ApiClient } from './api-client.ts'
 import { Cluster } from './cluster.ts'
 import { CredentialSource } from './credentials.ts'
 import { type ClusterAccess, findCluster } from './kubeconfig.ts'
 
-/** As the settings have it. */
+/** The cluster in the settings. */
 export interface ClusterChoice {
   context?: string | undefined
   namespace?: string | undefined
-  /** A SandboxWarmPool that its pods are taken from; missing where the bridge creates them. */
+  /** A SandboxWarmPool from which to take pods; missing: the bridge creates them. */
   warmPool?: string | undefined
 }
 
-/** Nothing is asked of it yet. @param patienceMs how long a request is tried again @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING */
+/** Sends no request yet. @param patienceMs how long requests are retried @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING */
 export async function openCluster(
   { context, namespace, warmPool }: ClusterChoice,
   patienceMs?: number,

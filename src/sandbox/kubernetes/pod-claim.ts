@@ -1,11 +1,11 @@
-// Whose a pod is that outlives its bridge, as its labels and annotations have it, and the patches that change that. A bridge has a pod when it was the
-// first to raise the generation: the patch tests the one that the bridge has seen. Pure.
+// The owner of a pod that outlives its bridge, in labels and annotations, and the patches that change it. A bridge gets a pod by raising
+// its generation first: the patch tests the generation that the bridge has seen. Pure.
 import { isRecord } from '../../text/json.ts'
 import { type PodState, readPod } from './pod-state.ts'
 
-/** Of pods that bridges come to and leave. */
+/** Marks pods that outlive bridges. */
 const DURABLE_LABEL = 'sandbridge/durable'
-/** The beginning of the owner: labels are shorter than hashes. */
+/** The start of the owner's hash: labels cannot hold all of it. */
 const OWNER_LABEL = 'sandbridge/owner'
 const OWNER_CHARS = 32
 const OWNER = 'sandbridge/owner'
@@ -17,13 +17,13 @@ const CLIENT = 'sandbridge/client'
 export interface ClaimedPod {
   state: PodState
   generation: number
-  /** The bridge that raised it to that. */
+  /** The bridge that raised the generation to this value. */
   holder: string
-  /** A hash; missing while no session has had it. */
+  /** A hash; missing until a session has had the pod. */
   owner: string | undefined
   /** The client of that session. */
   client: string | undefined
-  /** Nobody comes for it any more. NaN where nothing was said. */
+  /** No bridge will resume the pod after this time. NaN if it is unset. */
   keptUntil: number
 }
 
@@ -34,19 +34,19 @@ export interface PatchStep {
   value: string
 }
 
-/** Of a new pod. */
+/** Labels and annotations of a new pod. */
 export function firstClaim(holder: string): { labels: Record<string, string>; annotations: Record<string, string> } {
   return { labels: { [DURABLE_LABEL]: 'true' }, annotations: { [GENERATION]: '1', [HOLDER]: holder } }
 }
 
-/** Of all pods that outlive bridges. */
+/** Selects all pods that outlive bridges. */
 export const DURABLE_SELECTOR = `${DURABLE_LABEL}=true`
 
 export function ownerSelector(owner: string): string {
   return `${DURABLE_SELECTOR},${OWNER_LABEL}=${owner.slice(0, OWNER_CHARS)}`
 }
 
-/** Undefined for what is no pod that outlives bridges. */
+/** Returns undefined unless the object is a pod that outlives bridges. */
 export function readClaim(item: unknown): ClaimedPod | undefined {
   const state = readPod(item)
   const { labels, annotations } = isRecord(item) && isRecord(item['metadata']) ? item['metadata'] : {}
@@ -67,12 +67,12 @@ export function readClaim(item: unknown): ClaimedPod | undefined {
   }
 }
 
-/** Whether its first process runs, as far as the cluster knows. */
+/** True if its first process runs, as far as the cluster knows. */
 export function isAlive({ state }: ClaimedPod): boolean {
   return state.isRunning && !state.isDeleting && !state.terminated
 }
 
-/** Have it, unless another bridge was faster. */
+/** Take the pod, unless another bridge was faster. */
 export function claimPatch(from: number, holder: string, keptUntil: number): PatchStep[] {
   return [
     annotation('test', GENERATION, String(from)),
@@ -82,7 +82,7 @@ export function claimPatch(from: number, holder: string, keptUntil: number): Pat
   ]
 }
 
-/** From now on it is this session's. */
+/** Assign the pod to a session. */
 export function keepPatch(
   generation: number,
   { owner, client }: { owner: string; client?: string | undefined },
@@ -97,7 +97,7 @@ export function keepPatch(
   ]
 }
 
-/** It is wanted for longer. */
+/** Extend the time that the pod is kept. */
 export function renewPatch(generation: number, keptUntil: number): PatchStep[] {
   return [annotation('test', GENERATION, String(generation)), ...renewal(keptUntil)]
 }
@@ -110,7 +110,7 @@ function annotation(op: PatchStep['op'], name: string, value: string): PatchStep
   return { op, path: `/metadata/annotations/${escaped(name)}`, value }
 }
 
-/** As JSON pointers have it. */
+/** Escapes a name for a JSON pointer. */
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -1,4 +1,4 @@
-// Why a pod ended or did not start, out of what the cluster says of it.
+// Explains from the cluster's data why a pod ended or did not start.
 import { explainEnd } from '../native-kernel.ts'
 import type { SandboxExit } from '../provider.ts'
 import type { Explained } from '../local-sandbox.ts'
@@ -15,15 +15,15 @@ const START_FAILURES = new Map([
   ['RunContainerError', 'the node cannot start its container'],
 ])
 
-/** By SIGKILL. */
+/** Exit code after SIGKILL. */
 const KILLED = 137
 
-/** The kubelet says it of a container whose Secret is not there yet, too. */
+/** The kubelet also reports this while a container's Secret does not exist yet. */
 const WITHOUT_SECRET = 'CreateContainerConfigError'
 
 /**
- * Why it will not start; undefined while it still may.
- * @param hasSecret its Secret is made after it
+ * Returns why the pod will not start; undefined while it still may.
+ * @param hasSecret its Secret is created after it
  */
 export function startFailure({ waiting }: PodState, image: string, hasSecret = false): string | undefined {
   const what = waiting && START_FAILURES.get(waiting.reason)
@@ -33,7 +33,7 @@ export function startFailure({ waiting }: PodState, image: string, hasSecret = f
     : `The pod of image ${image} does not start: ${what}. ${waiting!.message}`.trim()
 }
 
-/** What a pod waits for, for the message that it has waited too long. */
+/** Describes what a pod waits for, for the timeout message. */
 export function describeWait({ unschedulable, waiting, phase }: PodState): string {
   if (unschedulable !== '') return `no node has room: ${unschedulable}`
   if (waiting) return `${waiting.reason} ${waiting.message}`.trim()
@@ -41,16 +41,16 @@ export function describeWait({ unschedulable, waiting, phase }: PodState): strin
 }
 
 export interface LastSeen {
-  /** Undefined when the pod is gone, or the cluster cannot be asked. */
+  /** Undefined if the pod is gone, or the cluster cannot be asked. */
   pod: PodState | undefined
   stderr: string
   spoke: boolean
   image: string
-  /** What the pod starts; missing means python3. */
+  /** The program that the pod starts; default python3. */
   program?: string | undefined
 }
 
-/** What the end of a pod means; undefined where the cluster does not say that it has ended. */
+/** Explains the end of a pod; undefined if the cluster does not report an end. */
 export function explainPodEnd({
   pod,
   stderr,
@@ -66,7 +66,7 @@ export function explainPodEnd({
   if (reason === 'DeadlineExceeded') return { reason: 'expired', detail, code }
   if (terminated?.reason === 'OOMKilled') return { reason: 'out-of-memory', detail, code }
   if (pod.isDeleting) return { reason: 'killed', detail, code }
-  // Newer clusters say first that the container has ended, and a moment later why the pod was ended.
+  // Newer clusters first report the container's end, then, with a delay, why the pod was ended.
   if (terminated?.code === KILLED && pod.phase === 'Running') return undefined
   if (!terminated) return pod.phase === 'Failed' ? { reason: 'killed', detail, code } : undefined
   const explained = explainEnd({ code: terminated.code, signal: null, stderr: detail, spoke })

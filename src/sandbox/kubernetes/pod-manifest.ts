@@ -1,7 +1,7 @@
-// The objects that the bridge creates in a cluster: pods that meet the Pod Security level `restricted`, and the network policy that cuts them off.
+// Manifests of the objects that the bridge creates in a cluster: pods that meet the Pod Security level `restricted`, and their network policy.
 // Every hardening field is here and nowhere else. Pure.
 
-/** Labels by which the bridge finds its pods, and the policy all of them. */
+/** Labels with which the bridge finds its pods, and the policy selects all of them. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'sandbridge' }
 export const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
   .map(([key, value]) => `${key}=${value}`)
@@ -11,29 +11,29 @@ export const CONTAINER = 'kernel'
 export const POLICY_NAME = 'sandbridge-no-network'
 
 const MIB = 1 << 20
-/** What cells can write to: memory, which counts as the pod's. /dev/shm has 64 MiB from the container runtime. */
+/** Folders that cells can write to: memory that counts as the pod's. The container runtime gives /dev/shm 64 MiB. */
 const WRITABLE = { tmp: '/tmp', workspace: '/workspace' }
 const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi', projects: '64Mi' }
-/** A file that is written in the pod is not larger than its largest folder: the termination log lies on the disk of the node. */
+/** Largest file in the pod, as large as its largest folder: without it, the termination log could fill the node's disk. */
 export const FILE_BYTES = 128 * MIB
-/** Ends a pod that everybody has forgotten. */
+/** Ends a pod that no bridge removes. */
 const DEADLINE_S = 24 * 60 * 60
 /**
- * How long a pod outlives a node that is not heard from. One that is lost with its connection has no use for the usual five minutes: the bridge is told
- * sooner. One that outlives bridges is there again when its node is.
+ * How long a pod outlives an unreachable node. An ordinary pod, lost with its connection, need not wait the usual five minutes: the bridge has
+ * noticed sooner. A pod that outlives bridges is usable again when its node is back.
  */
 const LOST_NODE_S = { ordinary: 20, durable: 300 }
 const LOST_NODE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
-/** Everything that goes through the channel is in the node's container log as well. */
+/** All data of the channel is also written to the node's container log. */
 const DISK = { requests: '64Mi', limits: '1Gi' }
-/** Where no number of CPUs is set. */
+/** If no number of CPUs is set. */
 const CPU = { requests: '100m', limits: '1' }
 
 export interface PodOptions {
   name: string
-  /** Of the bridge that makes it. */
+  /** Id of the bridge that creates it. */
   bridge: string
-  /** Who that is, for people: machine and process. */
+  /** Describes that bridge for people: machine and process. */
   startedBy: string
   image: string
   user: number
@@ -42,12 +42,12 @@ export interface PodOptions {
   cpus: number | undefined
   projects: boolean
   runtimeClass: string | undefined
-  /** A file in the seccomp folder of the kubelets; missing means the profile of the container runtime. */
+  /** A file in the kubelets' seccomp folder; missing: the container runtime's profile. */
   seccompProfile?: string | undefined
   environment: Readonly<Record<string, string>>
   /** Arguments of python3. */
   pythonArgs: readonly string[]
-  /** It outlives the bridge: what bridges find it by. */
+  /** For a pod that outlives the bridge: labels and annotations with which bridges find it. */
   durable?: { labels: Record<string, string>; annotations: Record<string, string> } | undefined
 }
 
@@ -76,7 +76,7 @@ export function podManifest(options: PodOptions) {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       hostname: 'sandbox',
-      // No name can be looked up, and no server for it is known inside.
+      // No DNS: no server is configured in the pod.
       dnsPolicy: 'None',
       dnsConfig: { nameservers: ['127.0.0.1'] },
       ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
@@ -105,7 +105,7 @@ export function podManifest(options: PodOptions) {
           workingDir: '/',
           env: Object.entries(options.environment).map(([key, value]) => ({ name: key, value: unexpanded(value) })),
           stdin: true,
-          // The end of the bridge's connection is the end of the input: the sandbox ends itself then, unless it is to outlive the bridge.
+          // The end of the bridge's connection closes stdin, and the sandbox ends itself, unless it is to outlive the bridge.
           stdinOnce: options.durable === undefined,
           tty: false,
           resources: {
@@ -129,12 +129,12 @@ export function podManifest(options: PodOptions) {
   }
 }
 
-/** `$(NAME)` would be replaced by the kubelet. */
+/** Escapes `$(NAME)`, which the kubelet would replace. */
 function unexpanded(text: string): string {
   return text.replaceAll('$', '$$$$')
 }
 
-/** Nothing in and nothing out, for all pods of all bridges in the namespace. Attaching needs no network of the pod. */
+/** Denies all traffic for all pods of all bridges in the namespace. Attaching does not use the pod's network. */
 export function networkPolicyManifest() {
   return {
     apiVersion: 'networking.k8s.io/v1',

@@ -1,4 +1,4 @@
-// A sandbox that is a pod: created, waited for, attached to, and deleted. Its streams exist from the beginning and are connected once the pod runs,
+// A sandbox in a pod: created, awaited, attached to, and deleted. Its streams exist from the start and are connected when the pod runs,
 // so that its owner can end it at any time.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,13 +15,13 @@ import { CONTAINER } from './pod-manifest.ts'
 import { NotStarted, untilRunning } from './pod-start.ts'
 import type { PodState } from './pod-state.ts'
 
-/** A pod that runs may not be ready to be attached to. */
+/** A running pod may not accept attachments yet. */
 const ATTACH_FOR_MS = 8_000
 const ATTACH_AGAIN_MS = 300
-/** A node says a moment later how a container has ended. */
+/** A node reports a container's exit reason with a delay. */
 const CAUSE_MS = 5_000
 const CAUSE_AGAIN_MS = 1_000
-/** A container that has ended still has to be read to its end. */
+/** Time to read the rest of an ended container's output. */
 const READ_ON_MS = 5_000
 const DRAIN_MS = 1_000
 const GONE_MS = 8_000
@@ -31,19 +31,19 @@ export interface PodSandboxOptions {
   cluster: Cluster
   name: string
   image: string
-  /** Written to stdin before anything else. */
+  /** Written to stdin first. */
   preamble: Buffer
   startTimeoutMs: number
-  /** Between two pings of the channel; replaced in tests. */
+  /** Interval between pings of the channel; replaced in tests. */
   pingMs?: number | undefined
-  /** What is started, where that is not python3. */
+  /** The program, if it is not python3. */
   program?: string | undefined
-  /** Its Secret is made after it: until then, its container cannot be. */
+  /** Its Secret is created after it; until then, its container cannot start. */
   hasSecret?: boolean
   onStderr?: ((chunk: Buffer) => void) | undefined
 }
 
-/** How a pod is ended by whoever has it. @param graceSeconds 0 does not wait for the node to confirm that it has ended */
+/** Ends the pod. @param graceSeconds 0: do not wait for the node to confirm the end */
 type EndPod = (graceSeconds: 0 | 1) => Promise<void>
 
 export class PodSandbox implements Sandbox {
@@ -53,7 +53,7 @@ export class PodSandbox implements Sandbox {
   readonly stdout: Readable
   readonly exited: Promise<SandboxExit>
   readonly startTimeoutMs: number
-  /** Resolves once: true when the channel is connected, false when the pod has ended before. */
+  /** Resolves once: true when the channel is connected, false if the pod ends first. */
   readonly attached: Promise<boolean>
   readonly #options: PodSandboxOptions
   readonly #endPod: EndPod
@@ -65,7 +65,7 @@ export class PodSandbox implements Sandbox {
     this.#options = options
     this.#endPod = endPod
     this.id = options.name
-    // The wait for the pod, and for the kernel in it.
+    // Includes the wait for the pod, and for its kernel.
     this.startTimeoutMs = options.startTimeoutMs + 30_000
     this.#channel = new AttachChannel(options.pingMs, options.onStderr)
     this.stdin = this.#channel.stdin
@@ -79,7 +79,7 @@ export class PodSandbox implements Sandbox {
   #resolveExit!: (exit: SandboxExit) => void
   #resolveAttached!: (isAttached: boolean) => void
 
-  /** @throws ApiError, ApiUnreachable, BridgeError when the cluster does not take the pod */
+  /** @throws ApiError, ApiUnreachable, BridgeError if the cluster does not accept the pod */
   static async create({ manifest, ...options }: PodSandboxOptions & { manifest: object }): Promise<PodSandbox> {
     const { cluster, name } = options
     const sandbox = new PodSandbox(options, (graceSeconds) => cluster.deletePod(name, graceSeconds))
@@ -88,14 +88,14 @@ export class PodSandbox implements Sandbox {
       sandbox.#pod.created()
     } catch (error) {
       sandbox.#pod.stop()
-      // It may have been created all the same.
+      // It may have been created anyway.
       if (error instanceof ApiUnreachable) void cluster.deletePod(name, 0).catch(() => {})
       throw error
     }
     return sandbox.#begin()
   }
 
-  /** One whose pod somebody else has made. @param state of that pod @param endPod has them delete it */
+  /** A sandbox whose pod already exists. @param state of that pod @param endPod requests its deletion */
   static adopt({ state, endPod, ...options }: PodSandboxOptions & { state: PodState; endPod: EndPod }): PodSandbox {
     const sandbox = new PodSandbox(options, endPod)
     sandbox.#pod.created(state)
@@ -125,7 +125,7 @@ export class PodSandbox implements Sandbox {
     await this.#removed
   }
 
-  /** Resolves when the pod is gone, or the cluster could not be asked for that. */
+  /** Resolves when the pod is gone, or the cluster could not be asked. */
   #removed: Promise<void> | undefined
 
   async #live(): Promise<SandboxExit> {
@@ -148,7 +148,7 @@ export class PodSandbox implements Sandbox {
     const stderr = this.#channel.stderr
     if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
     const explained = await this.#waitForCause(stderr)
-    // A pod that lost its connection ends itself, so its own exit is not the reason.
+    // A pod that loses its connection ends itself with code 0, so that exit is not the reason.
     if (end.how === 'broken' && (!explained || explained.code === 0))
       return { reason: 'engine-gone', code: null, signal: null, detail: end.detail }
     if (!explained) return { reason: 'killed', code: null, signal: null, detail: stderr || end.detail }
@@ -180,7 +180,7 @@ export class PodSandbox implements Sandbox {
     }
   }
 
-  /** When the cluster says that the pod has ended and the channel does not: its node may be gone. */
+  /** Resolves when the cluster reports the pod's end but the channel stays open: its node may be gone. */
   async #untilLost(): Promise<{ how: 'broken'; detail: string }> {
     const isOver = ({ state } = this.#pod) =>
       state === 'gone' || (state && (state.terminated || state.isDeleting || state.phase === 'Failed'))
@@ -190,7 +190,7 @@ export class PodSandbox implements Sandbox {
     return { how: 'broken', detail: 'The cluster ended the pod and its channel did not close' }
   }
 
-  /** What the reader has not taken yet gets a moment. */
+  /** Waits briefly until the reader has read everything. */
   async #drained(): Promise<void> {
     const { stdout } = this
     if (stdout.readableEnded || stdout.destroyed) return
@@ -208,7 +208,7 @@ export class PodSandbox implements Sandbox {
     }
   }
 
-  /** Its node may take ten seconds more to let go of a pod whose processes have ended. */
+  /** True once its processes have ended; the node may take ten more seconds to release the pod. */
   #hasEnded(): boolean {
     const { state } = this.#pod
     return state === 'gone' || state?.terminated !== undefined
@@ -219,10 +219,10 @@ export class PodSandbox implements Sandbox {
       await this.#endPod(1)
       const startedAt = performance.now()
       while (!this.#hasEnded() && performance.now() - startedAt < GONE_MS) await this.#pod.changedOrAsked(GONE_AGAIN_MS)
-      // A node that is not heard from never confirms it.
+      // An unreachable node never confirms it.
       if (!this.#hasEnded()) await this.#endPod(0)
     } catch {
-      // It ends itself without a connection, and the next bridge removes what is left of it.
+      // Without a connection, the pod ends itself, and the next bridge removes its object.
     }
   }
 }

@@ -1,12 +1,12 @@
-// Waiting for a pod to run: until it does, cannot, or has had its time.
+// Waits until a pod runs, cannot run, or takes too long.
 import type { SandboxExit } from '../provider.ts'
 import type { FollowedPod } from './followed-pod.ts'
 import { describeWait, explainPodEnd, startFailure } from './pod-end.ts'
 
-/** A watch may be late or lost: a pod that starts is also asked for. */
+/** Poll interval: a watch may be late or lost. */
 const ASK_MS = 3_000
 
-/** Why there is no running pod. */
+/** Why the pod does not run. */
 export class NotStarted extends Error {
   override readonly name = 'NotStarted'
   readonly reason: SandboxExit['reason']
@@ -22,7 +22,7 @@ interface StartOptions {
   program?: string | undefined
   hasSecret?: boolean | undefined
   timeoutMs: number
-  /** Whether the sandbox is no longer needed. */
+  /** True if the sandbox is no longer needed. */
   isUnwanted: () => boolean
 }
 

@@ -1,31 +1,31 @@
-// What the bridge reads of a pod: where it is in its life and why it ended. Everything else in the object is passed over. Pure.
+// The parts of a pod's object that the bridge reads: its phase and why it ended. Pure.
 import { fieldsOf, isRecord, itemsOf } from '../../text/json.ts'
 import { oneLine } from '../../text/one-line.ts'
 
 export interface PodState {
   name: string
-  /** Tells it from another pod that had its name. */
+  /** Distinguishes it from an earlier pod of the same name. */
   uid: string
   phase: string
-  /** Of the pod as a whole, such as `Evicted`. */
+  /** Reason for the whole pod, such as `Evicted`. */
   reason: string
   message: string
-  /** Somebody has asked for its end. */
+  /** Its deletion was requested. */
   isDeleting: boolean
-  /** Why no node takes it; empty when one has, or the scheduler has not tried yet. */
+  /** Why no node accepts it; empty if one has, or the scheduler has not tried yet. */
   unschedulable: string
   isRunning: boolean
-  /** Why its container does not start yet, such as `ErrImagePull`. */
+  /** Why its container has not started yet, such as `ErrImagePull`. */
   waiting: { reason: string; message: string } | undefined
   terminated: { code: number; reason: string; message: string } | undefined
-  /** Milliseconds since 1970; NaN where unknown. */
+  /** Milliseconds since 1970; NaN if unknown. */
   createdAt: number
   finishedAt: number
 }
 
 const MAX_WORDS_CHARS = 400
 
-/** Undefined for an object that is not a pod. */
+/** Returns undefined unless the object is a pod. */
 export function readPod(value: unknown): PodState | undefined {
   const pod = fieldsOf(value)
   const { name, uid, deletionTimestamp, creationTimestamp } = fieldsOf(pod['metadata'])

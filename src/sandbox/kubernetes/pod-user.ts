@@ -1,9 +1,9 @@
-// The user of a pod. Nodes count processes by user, where they do not count them by pod: each pod gets a user of its own, so that a fork bomb in one
-// leaves the others of its node alone. A number that is set is used as it is, since some clusters prescribe one.
+// Chooses the user of a pod. Nodes that do not count processes per pod count them per user, so each pod gets its own user: a fork bomb in one
+// does not affect others on its node. A configured number is used as it is, since some clusters prescribe one.
 import { randomInt } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 
-/** What MCP_BRIDGE_CONTAINER_USER is when it is not set. */
+/** The default of MCP_BRIDGE_CONTAINER_USER. */
 const DEFAULT_USER = '65534'
 
 /** @throws BridgeError CONFIG_INVALID for root, and for a name, which a cluster cannot look up in an image */

@@ -1,23 +1,23 @@
-// One watch for all pods of a bridge, which passes changes to the follower of each pod. It lists first, watches from there, and lists again when the server has
-// forgotten what it saw last (410) or the watch has broken.
+// One watch over all pods of a bridge, which passes changes to each pod's follower. Lists the pods, watches from there, and lists again if the
+// server has dropped that history (410) or the watch broke.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, isRecord } from '../../text/json.ts'
 import type { ApiClient } from './api-client.ts'
 import { type PodState, readPod } from './pod-state.ts'
 
-/** Hears the state of a pod whenever it changes; undefined once the pod is gone. */
+/** Receives a pod's state when it changes; undefined once the pod is gone. */
 export type OnPod = (pod: PodState | undefined) => void
 
-/** The server ends a watch after this, in seconds. */
+/** Duration of a watch in seconds, after which the server ends it. */
 const WATCH_S = 240
-/** A server sends a bookmark about once a minute. */
+/** Longest silence of a watch; a server sends a bookmark about once a minute. */
 const SILENT_MS = 100_000
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 8_000
 
 interface Follower {
   onPod: OnPod
-  /** Whether the pod has been there: until then, that it is not in a list means nothing. */
+  /** The pod has existed. Until then, its absence from a list means nothing. */
   exists: boolean
 }
 
@@ -34,7 +34,7 @@ export class PodWatcher {
     this.#labelSelector = labelSelector
   }
 
-  /** Follow a pod, from before it is created. */
+  /** Follow a pod, starting before its creation. */
   follow(name: string, onPod: OnPod): { created: () => void; stop: () => void } {
     const follower: Follower = { onPod, exists: false }
     this.#followers.set(name, follower)
@@ -66,7 +66,7 @@ export class PodWatcher {
           pauseMs = FIRST_PAUSE_MS
         }
       } catch {
-        // A pod that waits for its start asks for itself; one that runs hears from its channel.
+        // Callers do not depend on the watch: a starting pod is polled, and a running one is observed through its channel.
       }
       if (signal.aborted) return
       await sleep(pauseMs * (0.75 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {})
@@ -94,7 +94,7 @@ export class PodWatcher {
       : undefined
   }
 
-  /** Returns the version to go on from when the server ends the watch; undefined when it has to list again. */
+  /** Returns the version to continue from when the server ends the watch; undefined if it must list again. */
   async #watch(version: string, signal: AbortSignal): Promise<string | undefined> {
     let latest: string | undefined = version
     const query = {

@@ -1,19 +1,19 @@
-// A pod of a warm pool, which an administrator's template has made: what the bridge asks of it, and what it is sent before anything else. Pure.
-// deploy/agent-sandbox has a template that meets it.
+// Pods of a warm pool, created from an administrator's template: the bridge's requirements, and what it sends them first. Pure.
+// The template in deploy/agent-sandbox meets the requirements.
 import { fieldsOf, isRecord, itemsOf } from '../../text/json.ts'
 import { CONTAINER, MANAGED_BY } from './pod-manifest.ts'
 
-/** Of the length in front of the program. Partner of the program in deploy/agent-sandbox/sandboxes.yaml. */
+/** Digits of the length before the program. Must match the program in deploy/agent-sandbox/sandboxes.yaml. */
 const LENGTH_DIGITS = 10
 
-/** What the pod waits for on stdin. @param args arguments of python3, the program after `-c` */
+/** Returns what the pod expects on stdin. @param args arguments of python3, the program after `-c` */
 export function poolProgram(args: readonly string[], environment: Readonly<Record<string, string>>): Buffer {
   const at = args.indexOf('-c') + 1
   const text = Buffer.from(JSON.stringify({ program: args[at], words: args.slice(at + 1), environment }))
   return Buffer.concat([Buffer.from(String(text.byteLength).padStart(LENGTH_DIGITS)), text])
 }
 
-/** In which ways a pod is not what the bridge would have made; empty when it may be used. @param pod as the cluster has it */
+/** Lists the differences from the bridge's own pods; empty if the pod may be used. @param pod the cluster's object */
 export function poolPodProblems(pod: unknown): string[] {
   const { metadata, spec } = fieldsOf(pod)
   const { labels } = fieldsOf(metadata)
@@ -57,7 +57,7 @@ export function poolPodProblems(pod: unknown): string[] {
     .map(([what]) => what)
 }
 
-/** Of its first container. */
+/** Returns the image of its first container. */
 export function imageOf(pod: unknown): string {
   const [container] = itemsOf(fieldsOf(fieldsOf(pod)['spec'])['containers'])
   const { image } = fieldsOf(container)

@@ -1,5 +1,5 @@
-// The objects for a program in a pod, such as an MCP server: the hardened pod of pod-manifest.ts with another command in it, the Secret that has all of
-// its arguments and variables, and the policy that lets some of them reach the internet. Pure.
+// Manifests for a program in a pod, such as an MCP server: the hardened pod of pod-manifest.ts with another command, the Secret with all
+// its arguments and variables, and the policy that allows some of them to reach the internet. Pure.
 import type { Program } from '../provider.ts'
 import { MANAGED_BY, type podManifest } from './pod-manifest.ts'
 
@@ -7,21 +7,21 @@ const PROGRAM_POLICY_NAME = 'sandbridge-server-network'
 const ROLE = { 'sandbridge/role': 'server' }
 const NETWORK = { 'sandbridge/network': 'internet' }
 
-/** Variables that arguments come in: the kubelet puts their values in the place of `$(NAME)`. */
+/** Prefix of variables that hold arguments: the kubelet replaces `$(NAME)` with their values. */
 const ARGUMENT = 'SANDBRIDGE_ARGUMENT_'
 const HOME = '/home/sandbridge'
-/** What uvx and npx download is on the disk of the node: as memory, it would count as the pod's. */
+/** On the node's disk, for downloads of uvx and npx: memory would count as the pod's. */
 const FOLDERS = [
   { name: 'home', mountPath: HOME, emptyDir: { sizeLimit: '1Gi' } },
   { name: 'tmp', mountPath: '/tmp', emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } },
 ]
 
-/** Addresses that are not the internet: those of clusters, of their nodes, and of clouds' metadata services. */
+/** Addresses outside the internet: those of clusters, their nodes, and metadata services of clouds. */
 const PRIVATE_V4 = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']
 const PRIVATE_V6 = ['::1/128', 'fc00::/7', 'fe80::/10']
 const NAME_PORT = 53
 
-/** @param pod as `podManifest` makes it for a kernel */
+/** @param pod the result of `podManifest` for a kernel */
 export function programManifest(pod: ReturnType<typeof podManifest>, program: Program): object {
   const { metadata, spec } = pod
   const { command, folder, hasNetwork } = program
@@ -42,11 +42,11 @@ export function programManifest(pod: ReturnType<typeof podManifest>, program: Pr
           ...container,
           command: command === undefined ? undefined : [command.replaceAll('$', '$$$$')],
           args: program.args.map((_, index) => `$(${ARGUMENT}${index})`),
-          // An image that starts by itself does so where it says.
+          // An image that starts its own program chooses its folder.
           workingDir: folder ?? (command === undefined ? undefined : HOME),
           env: Object.hasOwn(program.environment, 'HOME') ? [] : [{ name: 'HOME', value: HOME }],
           envFrom: needsSecret(program) ? [{ secretRef: { name: metadata.name } }] : [],
-          // Its end is told with what it wrote last.
+          // Reports the last output with the end.
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: FOLDERS.map(({ name, mountPath }) => ({ name, mountPath })),
         },
@@ -60,7 +60,7 @@ export function needsSecret({ args, environment }: Program): boolean {
   return args.length > 0 || Object.keys(environment).length > 0
 }
 
-/** It goes with its pod. @param uid of the pod */
+/** Deleted with its pod. @param uid of the pod */
 export function secretManifest(name: string, uid: string, { args, environment }: Program): object {
   return {
     apiVersion: 'v1',
@@ -72,7 +72,7 @@ export function secretManifest(name: string, uid: string, { args, environment }:
   }
 }
 
-/** Beside the policy that denies everything to all pods of the bridge: policies add up. It knows addresses, and no names. */
+/** Added to the policy that denies everything to all pods of the bridge: policies are additive. Lists addresses, not names. */
 export function programPolicyManifest() {
   const anywhere = [
     { ipBlock: { cidr: '0.0.0.0/0', except: PRIVATE_V4 } },

@@ -1,5 +1,5 @@
-// Sandboxes as pods of a Kubernetes cluster, through its core API alone: pods, `pods/attach` and one NetworkPolicy. Scheduling, images and quotas
-// are the cluster's business.
+// Sandboxes in pods of a Kubernetes cluster. Uses only the core API: pods, `pods/attach` and one NetworkPolicy. Scheduling, images and quotas
+// are left to the cluster.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { BridgeError } from '../../errors.ts'
@@ -21,10 +21,10 @@ import { poolProgram } from './pool-pod.ts'
 import { startProgram } from './start-program.ts'
 import { takePod } from './warm-pool.ts'
 
-/** Settings of all pods of a bridge; what they mean is in docs/configuration.md. */
+/** Options for all pods of a bridge; docs/configuration.md explains them. */
 export interface KubernetesOptions {
   image: string
-  /** `user` or `user:group`, in numbers. */
+  /** `user` or `user:group`, as numbers. */
   user: string
   pidsCount: number
   cpus?: number | undefined
@@ -33,26 +33,26 @@ export interface KubernetesOptions {
   projects?: boolean
   context?: string | undefined
   namespace?: string | undefined
-  /** A SandboxWarmPool that pods are taken from; what they are is up to its template. Missing: the bridge creates them. */
+  /** A SandboxWarmPool from which to take pods, as its template defines them. Missing: the bridge creates pods. */
   warmPool?: string | undefined
-  /** Refuse a cluster whose pods have a network. */
+  /** Refuse a cluster whose pods have network access. */
   checksNetwork: boolean
   startTimeoutMs: number
-  /** Pods outlive the bridge: how long each waits for the next one. */
+  /** Set if pods outlive the bridge: how long each waits for the next one. */
   keepSeconds?: number | undefined
-  /** What the check tries instead of the usual places; for tests, which reach nothing else. */
+  /** Targets for the network check, in place of the usual ones; for tests, which reach nothing else. */
   targets?: readonly Target[]
-  /** Between two pings of a channel; for tests. */
+  /** Interval between pings of a channel; for tests. */
   pingMs?: number
 }
 
-/** What is tried first has to be small, and Python with threads fits in it. */
+/** Memory of the network check's pod, enough for Python with threads. */
 const CHECK_MEMORY_BYTES = 128 << 20
 /** A pod that waits for a node does not delay others. The limit leaves room for other users of the API server. */
 const STARTS_AT_ONCE = 16
-/** All pods of a warm pool have one user, and nodes count processes by user: the kubelet's own limit holds there. */
+/** All pods of a warm pool share one user, and nodes count processes per user. The kubelet's own limit applies instead. */
 const NO_PIDS_LIMIT = 1 << 30
-/** A pod whose bridge never connects ends itself. The bridge connects as soon as it runs. */
+/** A pod ends itself if its bridge does not connect in this time. The bridge connects as soon as it runs. */
 const INPUT_S = 120
 const CLEAN_MS = 15 * 60_000
 
@@ -69,14 +69,14 @@ export class KubernetesProvider implements Provider {
   }
 
   /**
-   * Find the cluster, cut its pods off from the network and see that this holds, and remove what dead bridges left behind.
+   * Find the cluster, cut its pods off from the network, verify that, and remove what ended bridges left behind.
    * @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY, SANDBOX_START_FAILED
    */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     await this.#cluster.get(onProgress)
   }
 
-  /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
+  /** @throws BridgeError as `prepare` does, CONFIG_INVALID for a memory limit that is too low for Python */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const cluster = await this.#cluster.get()
@@ -104,7 +104,7 @@ export class KubernetesProvider implements Provider {
     })
   }
 
-  /** @throws BridgeError what `prepare` throws, SANDBOX_BUSY */
+  /** @throws BridgeError as `prepare` does, SANDBOX_BUSY */
   async resume(session: KeptSession): Promise<Resumed> {
     return this.#withKept((kept) => kept.resume(session), {})
   }
@@ -128,13 +128,13 @@ export class KubernetesProvider implements Provider {
     return new KeptPods(cluster, { keepSeconds, image, pingMs })
   }
 
-  /** @throws BridgeError what `start` throws */
+  /** @throws BridgeError as `start` does */
   async startProgram(program: Program, { memoryBytes }: SandboxLimits): Promise<StartedProgram> {
     const cluster = await this.#cluster.get()
     const { image } = program
     const { startTimeoutMs, pingMs } = this.#options
     const name = newPodName()
-    // The profile of the nodes is for kernels: it allows no sockets of the network.
+    // The nodes' profile is for kernels: it does not allow network sockets.
     const pod = this.#manifest(cluster, { name, memoryBytes, image, seccompProfile: undefined })
     return this.#explained(cluster, () => startProgram(program, { cluster, name, pod, startTimeoutMs, pingMs }))
   }
@@ -194,7 +194,7 @@ export class KubernetesProvider implements Provider {
       return await work()
     } catch (error) {
       const explained = cluster.explain(error, { verb: 'create', resource: 'pods' })
-      // Who the bridge is may be put right while it runs: look again at the next need.
+      // The user may fix the credentials while the bridge runs, so the next call looks again.
       if (explained.code === 'SANDBOX_ENGINE_MISSING') this.#cluster.forget()
       throw explained
     }
@@ -204,9 +204,9 @@ export class KubernetesProvider implements Provider {
     const { context, namespace, warmPool, checksNetwork, startTimeoutMs, targets } = this.#options
     const { access, cluster } = await openCluster({ context, namespace, warmPool })
     await ensureNetworkPolicy(cluster)
-    // Runs in the background, and a failure is ignored: it only cleans up.
+    // Cleans up in the background; failures are ignored.
     void removeLeftovers(cluster).catch(() => {})
-    // Pods that outlive bridges are not always followed by one that starts.
+    // Repeated, because a pod that outlives bridges may have no later start that cleans up.
     if (this.#options.keepSeconds !== undefined)
       setInterval(() => void removeLeftovers(cluster).catch(() => {}), CLEAN_MS).unref()
     if (checksNetwork) {
@@ -235,7 +235,7 @@ function newPodName(): string {
   return `sandbridge-${randomBytes(8).toString('hex')}`
 }
 
-/** What cannot be had in a pod. @throws BridgeError CONFIG_INVALID */
+/** Refuses settings that pods do not support. @throws BridgeError CONFIG_INVALID */
 export function refuseForPods(settings: { mount: unknown; packages: readonly string[]; image: string }): void {
   if (isImagePath(settings.image)) {
     throw new BridgeError('CONFIG_INVALID', `A cluster cannot use a folder or an archive: ${settings.image}`, {

@@ -1,5 +1,5 @@
-// SandboxClaims of kubernetes-sigs/agent-sandbox: its controller binds each to a pod of a warm pool. Pure.
-// Source: extensions/api/v1beta1 of that project, as of its release 1.0.
+// SandboxClaims of kubernetes-sigs/agent-sandbox: its controller binds each claim to a pod of a warm pool. Pure.
+// Source: extensions/api/v1beta1 of that project, as of release 1.0.
 import { fieldsOf, itemsOf } from '../../text/json.ts'
 import { oneLine } from '../../text/one-line.ts'
 import { MANAGED_BY } from './pod-manifest.ts'
@@ -7,7 +7,7 @@ import { MANAGED_BY } from './pod-manifest.ts'
 export const CLAIM_GROUP = 'extensions.agents.x-k8s.io'
 export const CLAIM_API = `${CLAIM_GROUP}/v1beta1`
 
-/** When nobody has let go of a sandbox: as old as a pod of the bridge's own may become, and long after it has ended. */
+/** Expiry of a sandbox that was never released: the longest life of the bridge's own pods, and a while after it has ended. */
 const EXPIRES_MS = 24 * 60 * 60_000
 const FINISHED_FOR_S = 15 * 60
 const MAX_MESSAGE_CHARS = 400
@@ -20,10 +20,10 @@ export function claimManifest(name: string, pool: string, now = Date.now()) {
     spec: {
       warmPoolRef: { name: pool },
       lifecycle: {
-        // Without milliseconds, as the API has times.
+        // Without milliseconds, as in the API's format.
         shutdownTime: new Date(now + EXPIRES_MS).toISOString().replace(/\.\d+/, ''),
         ttlSecondsAfterFinished: FINISHED_FOR_S,
-        // The default is to keep the claim.
+        // By default, the claim would be kept.
         shutdownPolicy: 'Delete',
       },
     },
@@ -31,9 +31,9 @@ export function claimManifest(name: string, pool: string, now = Date.now()) {
 }
 
 export interface ClaimStatus {
-  /** The name of the sandbox, which is that of its pod; empty while there is none. */
+  /** The name of the sandbox and its pod; empty while there is none. */
   pod: string
-  /** Why it is not ready, in a word such as `WarmPoolNotFound`, and for a person. */
+  /** Why it is not ready: a code such as `WarmPoolNotFound`, and a message. */
   reason: string
   message: string
 }

@@ -1,11 +1,11 @@
-// The cluster that the bridge itself runs in, through the service account of its pod.
+// Finds the cluster that the bridge itself runs in, through its pod's service account.
 import { access, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ClusterAccess, FindOptions } from './kubeconfig.ts'
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** Undefined outside of a cluster, and in a pod without a service account. */
+/** Returns undefined outside a cluster, and in a pod without a service account. */
 export async function findServiceAccount(options: FindOptions): Promise<ClusterAccess | undefined> {
   const { env, namespace, serviceAccount: folder = SERVICE_ACCOUNT } = options
   const host = env['KUBERNETES_SERVICE_HOST']

@@ -1,4 +1,4 @@
-// Starts a program in a pod: the pod first, then the Secret that belongs to it and that its container waits for, so that no Secret outlives its pod.
+// Starts a program in a pod: creates the pod, then its Secret, which the container waits for. No Secret can thus outlive its pod.
 import { BridgeError } from '../../errors.ts'
 import type { Program, StartedProgram } from '../provider.ts'
 import type { Cluster } from './cluster.ts'
@@ -12,7 +12,7 @@ interface StartOptions extends Pick<PodSandboxOptions, 'name' | 'startTimeoutMs'
   pod: ReturnType<typeof podManifest>
 }
 
-/** @throws BridgeError, ApiError, ApiUnreachable when the cluster does not take the pod or what it needs */
+/** @throws BridgeError, ApiError, ApiUnreachable if the cluster does not accept the pod or an object it needs */
 export async function startProgram(
   program: Program,
   { cluster, pod, name, ...options }: StartOptions,
@@ -41,7 +41,7 @@ export async function startProgram(
   }
 }
 
-/** One that is there stays as it is: it may allow less. @throws BridgeError */
+/** Keeps an existing policy: it may allow less. @throws BridgeError */
 async function ensureProgramPolicy(cluster: Cluster): Promise<void> {
   try {
     await cluster.create('networkpolicies', programPolicyManifest())

@@ -1,5 +1,5 @@
-// Taking a pod out of a warm pool of the cluster (kubernetes-sigs/agent-sandbox) in place of creating one: a SandboxClaim is made, and its controller
-// says which pod is for it. What comes after that is the same for both.
+// Takes a pod from a warm pool of the cluster (kubernetes-sigs/agent-sandbox) instead of creating one: creates a SandboxClaim, and its controller
+// assigns a pod. Later steps are the same for both.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError } from '../../errors.ts'
 import { ApiError } from './api-errors.ts'
@@ -14,20 +14,20 @@ export interface TakenPod {
 }
 
 interface TakeOptions {
-  /** Of the claim, which does not exist yet. */
+  /** Name for the new claim. */
   name: string
   pool: string
   timeoutMs: number
 }
 
-/** A claim on a pod that waits is answered within 100 ms, one on an empty pool in seconds. */
+/** A waiting pod is assigned within 100 ms; an empty pool takes seconds. */
 const FIRST_PAUSE_MS = 30
 const MAX_PAUSE_MS = 500
-/** Neither goes away by waiting. */
+/** Waiting does not help against these. */
 const NOT_THERE = ['WarmPoolNotFound', 'TemplateNotFound']
 const SEE_DOCS = 'docs/kubernetes.md, "A warm pool of the cluster", has what is needed.'
 
-/** @throws BridgeError CONFIG_INVALID for a pool that is not there or has other pods, SANDBOX_BUSY when it gives none in time, and of the cluster's errors */
+/** @throws BridgeError CONFIG_INVALID for a missing or unsuitable pool, SANDBOX_BUSY if it provides no pod in time, and errors of the cluster */
 export async function takePod(cluster: Cluster, { name, pool, timeoutMs }: TakeOptions): Promise<TakenPod> {
   try {
     await cluster.create('sandboxclaims', claimManifest(name, pool))
@@ -47,7 +47,7 @@ export async function takePod(cluster: Cluster, { name, pool, timeoutMs }: TakeO
   }
 }
 
-/** The pod as the cluster has it, once there is one. */
+/** Returns the pod's object once one is assigned. */
 async function boundPod(cluster: Cluster, { name, pool, timeoutMs }: TakeOptions): Promise<unknown> {
   let pauseMs = FIRST_PAUSE_MS
   for (const startedAt = performance.now(); ;) {
@@ -75,7 +75,7 @@ function noneInTime(pool: string, timeoutMs: number, { reason, message }: ClaimS
   })
 }
 
-/** There is no such kind of object. */
+/** The kind of object does not exist. */
 function noClaims({ namespace }: Cluster, cause: ApiError): BridgeError {
   const text = `The cluster knows no SandboxClaims in namespace ${namespace}, which MCP_BRIDGE_KUBERNETES_WARM_POOL needs: ${cause.message}`
   return new BridgeError('CONFIG_INVALID', text, {

@@ -1,4 +1,4 @@
-// The packages that cells can import, as a folder in the cache: unpacked wheels, or what the host's pip has installed. Made once, then only read.
+// The folder in the cache with the packages that cells can import: unpacked wheels, or packages installed by the host's pip. Written once.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,23 +10,23 @@ import { needsNoInstaller, readRequestedPackages, type RequestedPackages, unpack
 import { isPureWheel, type PackageFile } from './wheel.ts'
 import { lastLine } from '../../text/one-line.ts'
 
-/** Where native sandboxes find it; the partner of the path in python/sandbox_init.py. */
+/** Its path in native sandboxes; must match python/sandbox_init.py. */
 export const PACKAGES_TARGET = '/opt/site-packages'
 
 const INSTALL_TIMEOUT_MS = 15 * 60_000
 
-/** The Python of this machine whose pip installs packages. */
+/** This machine's Python, whose pip installs packages. */
 export interface Installer {
   python: string
-  /** The Python that imports them, where that is another one: of an image. */
+  /** The Python that imports them, if it is another one (of an image). */
   target?: { version: string; isMusl: boolean }
 }
 
 /**
- * The folder with these packages.
- * @param installer finds those that are not there as wheels of pure Python
- * @param onProgress hears that they have to be made
- * @throws BridgeError CONFIG_INVALID for wheels that cannot be used, SANDBOX_START_FAILED when they cannot be installed
+ * Returns the folder with these packages.
+ * @param installer finds packages that are not given as pure Python wheels
+ * @param onProgress called when the folder must be created
+ * @throws BridgeError CONFIG_INVALID for unusable wheels, SANDBOX_START_FAILED if they cannot be installed
  */
 export async function ensurePackageFolder(
   words: readonly string[],
@@ -45,12 +45,12 @@ export async function ensurePackageFolder(
   onProgress('Preparing the packages of MCP_BRIDGE_PACKAGES (once)')
   const unfinished = `${folder}.${randomUUID()}.tmp`
   try {
-    // Readable by all: it holds no secret, and a sandbox may run as another user.
+    // Readable by all: it contains no secret, and a sandbox may run as another user.
     await mkdir(unfinished, { recursive: true, mode: 0o755 })
     if (needsNoInstaller(requested)) await writeFiles(unfinished, unpackWheels(requested.wheels, isPureWheel))
     else await install(requested, unfinished, installer)
     await letOthersThrough([cacheDir, path.dirname(folder)])
-    // A second builder finds the folder of the first, which is equivalent.
+    // If another process was faster, its folder is equivalent.
     await rename(unfinished, folder).catch(async (error: unknown) => {
       if (!(await stat(folder).catch(() => undefined))) throw error
     })
@@ -66,7 +66,7 @@ export async function ensurePackageFolder(
   return folder
 }
 
-/** Write package files below a folder. */
+/** Write package files into a folder. */
 export async function writeFiles(folder: string, files: readonly PackageFile[]): Promise<void> {
   for (const { path: name, data } of files) {
     const file = path.join(folder, name)
@@ -75,7 +75,7 @@ export async function writeFiles(folder: string, files: readonly PackageFile[]):
   }
 }
 
-/** What is installed depends on the Python that imports it. */
+/** Includes the Python that imports the packages, since the installed files depend on it. */
 async function installedKey({ key }: RequestedPackages, { python, target }: Installer): Promise<string> {
   const ask = 'import sys; print(sys.implementation.cache_tag)'
   const tag = target ? `for-${target.version}` : (await runCommand(python, ['-I', '-c', ask])).stdout

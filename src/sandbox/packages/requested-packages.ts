@@ -1,4 +1,4 @@
-// What MCP_BRIDGE_PACKAGES asks for: wheel files of this machine, and requirements that an installer has to find. Reads files; installs nothing.
+// Parses MCP_BRIDGE_PACKAGES: wheel files on this machine, and requirements for an installer. Reads files; installs nothing.
 import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -13,15 +13,15 @@ export interface Wheel {
 
 export interface RequestedPackages {
   wheels: Wheel[]
-  /** Such as `numpy>=2`. */
+  /** For example `numpy>=2`. */
   requirements: string[]
-  /** The same for the same wheels and requirements. */
+  /** The same for equal wheels and requirements. */
   key: string
 }
 
 /**
- * Read what is asked for. A word that ends in `.whl` or begins like a path is a file or a folder of wheels, any other one a requirement.
- * @throws BridgeError CONFIG_INVALID for a file that cannot be read, or a folder without wheels
+ * Read the requested packages. A word that ends in `.whl` or starts like a path is a file or a folder of wheels; any other is a requirement.
+ * @throws BridgeError CONFIG_INVALID for an unreadable file, or a folder without wheels
  */
 export async function readRequestedPackages(words: readonly string[]): Promise<RequestedPackages> {
   const files = (await Promise.all(words.filter((word) => isPath(word)).map((word) => wheelFiles(word)))).flat()
@@ -34,15 +34,15 @@ export async function readRequestedPackages(words: readonly string[]): Promise<R
   return { wheels, requirements, key: hash.digest('hex').slice(0, 24) }
 }
 
-/** Whether all of it is there and can be unpacked: no installer, no network. */
+/** True if everything is given as pure Python wheels, so that neither an installer nor a network is needed. */
 export function needsNoInstaller({ wheels, requirements }: RequestedPackages): boolean {
   return requirements.length === 0 && wheels.every(({ fileName }) => isPureWheel(fileName))
 }
 
 /**
- * The files of wheels, all into one folder.
- * @param fits whether a wheel of this name is for the Python in question
- * @throws BridgeError CONFIG_INVALID that names the wheel and what is wrong with it
+ * Returns the files of all wheels, for one folder.
+ * @param fits tells whether a wheel of this name is for the Python in question
+ * @throws BridgeError CONFIG_INVALID that names the wheel and its problem
  */
 export function unpackWheels(wheels: readonly Wheel[], fits: (fileName: string) => boolean): PackageFile[] {
   const files = new Map<string, PackageFile>()

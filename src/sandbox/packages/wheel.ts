@@ -1,10 +1,10 @@
-// Unpacks a wheel: checks every file against the wheel's own record and says where it goes. Nothing of it is run. Pure.
+// Unpacks a wheel: checks every file against the wheel's RECORD, and decides where it goes. Runs no code. Pure.
 // (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
 import { createHash } from 'node:crypto'
 import { isSafeName, readZip } from '../../storage/zip-archive.ts'
 
 export interface PackageFile {
-  /** Below the folder of packages, with `/`. */
+  /** Relative to the folder of packages, with `/`. */
   path: string
   data: Buffer
 }
@@ -12,7 +12,7 @@ export interface PackageFile {
 const MAX_UNPACKED_BYTES = 512 * 2 ** 20
 const MAX_FILES = 20_000
 
-/** Whether a file's name says that it is a wheel which runs on any Python 3. */
+/** True if a file name is that of a wheel for any Python 3. */
 export function isPureWheel(fileName: string): boolean {
   return /^[^-]+-[^-]+(-\d[^-]*)?-[\w.]*py3[\w.]*-none-any\.whl$/.test(fileName)
 }
@@ -27,7 +27,7 @@ export function unpackWheel(archive: Buffer): PackageFile[] {
   const files: PackageFile[] = []
   for (const { name, data } of entries) {
     if (!isSafeName(name)) throw new Error(`it has a file outside its folder: ${JSON.stringify(name)}`)
-    // The record cannot hold its own hash, nor those of signatures made after it.
+    // The record cannot contain its own hash, or those of signatures made after it.
     if (!/^[^/]+\.dist-info\/RECORD(\.jws|\.p7s)?$/.test(name) && hashes.get(name) !== sha256(data)) {
       throw new Error(`${name} does not match its RECORD`)
     }
@@ -37,14 +37,14 @@ export function unpackWheel(archive: Buffer): PackageFile[] {
   return files
 }
 
-/** Where a file goes. Scripts, headers and data files have no place in a sandbox. */
+/** Returns where a file goes. Drops scripts, headers and data files, which sandboxes do not need. */
 function installedPath(name: string): string | undefined {
   const [, kind, path] = /^[^/]+\.data\/([^/]+)\/(.+)$/.exec(name) ?? []
   if (kind === undefined) return name
   return kind === 'purelib' || kind === 'platlib' ? path : undefined
 }
 
-/** Path → SHA-256 in the base64 of URLs, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is in quotes. */
+/** Returns path → SHA-256 in URL-safe base64, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is quoted. */
 function parseRecord(text: string): Map<string, string> {
   const lines = text.matchAll(/^(?:"((?:[^"]|"")*)"|([^,\r\n]*)),sha256=([\w-]+)=*,/gm)
   return new Map([...lines].map(([, quoted, plain, hash]) => [quoted?.replaceAll('""', '"') ?? plain!, hash!]))

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(kernelFolder, { recursive: true, force: true })
 })
 
-// Python is not started here: what matters is what becomes of the bytes.
+// Does not start Python: these tests are about the files.
 const options = (more: Partial<BundleOptions> = {}): BundleOptions => ({
   cacheFolder,
   kernelFolder,
@@ -59,7 +59,7 @@ it('ensureBundle removes bundles that were not used for weeks when it makes a ne
     await utimes(folder, 0, 0)
   }
   await utimes(recent, 0, 0)
-  await ensureBundle(options()) // used, so it stays
+  await ensureBundle(options()) // used, so it is kept
   await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
   const newer = await ensureBundle(options())
   const left = [recent, newer, foreign].map((folder) => basename(folder))

@@ -1,5 +1,5 @@
-// Owns the bundle: the folder of files that a sandbox process may read and nothing else. It is made once per installation in a cache folder, from the
-// installed `pyodide` package (whose code is not ours to redistribute), our own files in inside/ and the kernel. It starts no sandbox.
+// Owns the bundle: the only files that a sandbox process may read. Made once per installation in a cache folder, from the
+// installed `pyodide` package (whose code we do not redistribute), our own files in inside/ and the kernel. Starts no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmod,
@@ -25,7 +25,7 @@ import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
 import { makePrivateFolder } from '../../storage/private-folder.ts'
 
-/** The JavaScript that runs in the sandbox process, as it is: nothing compiles it. */
+/** The JavaScript of the sandbox process, used without compilation. */
 export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
 
 const OUR_FILES = [
@@ -43,17 +43,17 @@ const KEPT_UNUSED_MS = 14 * 86_400_000
 /** Generous: a build takes seconds. An older unfinished folder has no builder any more. */
 const LONGEST_BUILD_MS = 3_600_000
 
-/** Runs the sandbox process once in the unfinished folder and hands back what it made there. */
+/** Runs the sandbox process once in the unfinished folder and returns what it made there. */
 type SnapshotMaker = (folder: string) => Promise<{ snapshot: Uint8Array; codeCache: Uint8Array }>
 
 export interface BundleOptions {
-  /** The folder that holds all bundles, such as ~/.cache/sandbridge. */
+  /** The parent of all bundles, such as ~/.cache/sandbridge. */
   cacheFolder: string
-  /** The folder that holds the package `sandbridge_kernel`. */
+  /** The folder that contains the package `sandbridge_kernel`. */
   kernelFolder: string
-  /** What is to be in the sandbox's site-packages. */
+  /** Files for the sandbox's site-packages. */
   packages?: readonly PackageFile[]
-  /** Whether everybody on this machine may read the bundle. It holds no secret; a sandbox that runs as another user needs it. */
+  /** Let every user of this machine read the bundle. It contains no secret; a sandbox that runs as another user needs it. */
   readableByAll: boolean
   makeSnapshot: SnapshotMaker
   /** Called with the bundle's folder once it exists: before its files are checked, and again if it had to be rebuilt. */
@@ -61,17 +61,17 @@ export interface BundleOptions {
   onProgress?: ((message: string) => void) | undefined
 }
 
-/** The checksums protect against damage, such as after a power cut, not against an attacker, who could also write a manifest. */
+/** The checksums detect damage, such as after a power failure; an attacker could also write a manifest. */
 type Manifest = Record<string, { bytes: number; crc32: number }>
 
 /**
- * The folder of a whole and checked bundle, which is made first when it is missing or damaged. Any number of processes may do this at once: each
- * builds in a folder of its own and the first one to finish gives it its name.
- * @throws BridgeError SANDBOX_START_FAILED when the cache folder cannot be written or Python does not start.
+ * Returns the folder of a complete, verified bundle; makes it first if it is missing or damaged. Safe for concurrent processes: each
+ * builds in its own folder, and the first to finish renames it.
+ * @throws BridgeError SANDBOX_START_FAILED if the cache folder cannot be written or Python does not start
  */
 export async function ensureBundle(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options)
-  // Node's permissions are for the real path, and the way to the cache may be a link.
+  // Node's permissions apply to real paths, and the path to the cache may contain a link.
   const { readableByAll } = options
   const made = readableByAll
     ? mkdir(options.cacheFolder, { recursive: true, mode: 0o755 })
@@ -97,7 +97,7 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   return folder
 }
 
-/** The folder of the bundle for these options, when it is there and damaged. */
+/** Returns the folder of the bundle for these options if it exists and is damaged. */
 export async function findDamagedBundle(
   options: Pick<BundleOptions, 'cacheFolder' | 'kernelFolder' | 'packages'>,
 ): Promise<string | undefined> {
@@ -137,7 +137,7 @@ interface Sources {
   files: PackedFiles
 }
 
-/** Files one after the other, and a JSON list of [path, start, end]. */
+/** Concatenated files, and a JSON list of [path, start, end]. */
 interface PackedFiles {
   index: string
   data: Buffer
@@ -180,7 +180,7 @@ async function kernelSources(folder: string): Promise<PackageFile[]> {
   }))
 }
 
-/** Without what needs other processes, which this sandbox cannot start. */
+/** False for files that need other processes, which this sandbox cannot start. */
 function isKernelSource(name: string): boolean {
   return (
     /^sandbridge_kernel\/(?!shell\/|javascript\/node\.py|programs\.py).*\.py$/.test(name) &&
@@ -219,7 +219,7 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
   }
 }
 
-/** Give a finished folder its name. A second builder finds a whole bundle there and keeps it; a damaged one is moved away. */
+/** Rename a finished folder. Keeps a complete bundle that another builder put there; moves a damaged one away. */
 async function install(temporary: string, folder: string): Promise<void> {
   for (let attempt = 0; attempt < 5; attempt++) {
     try {
@@ -235,10 +235,10 @@ async function install(temporary: string, folder: string): Promise<void> {
   }
 }
 
-/** Whether every file of a bundle is there with the size and the content it was written with, by this user or by root. */
+/** True if every file has the expected size and checksum, and this user or root owns the bundle. */
 async function isWhole(folder: string): Promise<boolean> {
   try {
-    // The checksums lie in the folder itself, so they prove nothing when another user owns it.
+    // The checksums are in the folder itself, so they prove nothing if another user owns it.
     const owner = (await stat(folder)).uid
     if (process.getuid !== undefined && owner !== process.getuid() && owner !== 0) return false
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
@@ -254,7 +254,7 @@ async function isWhole(folder: string): Promise<boolean> {
   }
 }
 
-/** Piece by piece: a bundle in memory would be the most that a bridge ever uses. */
+/** In pieces: reading a whole bundle would set the bridge's peak memory. */
 async function measure(path: string): Promise<Manifest[string]> {
   const file = await open(path)
   const piece = Buffer.allocUnsafe(1 << 20)

@@ -1,15 +1,15 @@
-// The command line of a sandbox process: Node's flags, and the memory caps that follow from one number. It starts nothing.
+// The command line of a sandbox process: Node's flags, and the memory caps derived from one number. Starts nothing.
 import { readFileSync } from 'node:fs'
 import { BridgeError } from '../../errors.ts'
 
 const MIB = 1 << 20
 const WASM_PAGE_BYTES = 65536
-/** The main thread's stack where it may be of any size. Deeper recursion in Python's C code than fits into it is a RecursionError: see boot.js. */
+/** The main thread's stack, if its size is unlimited. Deeper recursion in Python's C code raises RecursionError: see boot.js. */
 const DEEP_STACK_KIB = 64_000
-/** Where it may not: a limit counts for every thread, and each takes its stack from the memory cap. Too deep a recursion ends the sandbox then. */
+/** The stack otherwise: a limit applies to every thread, and each stack counts as memory. Too deep a recursion then ends the sandbox. */
 const STACK_KIB = 4096
 
-/** How one number of bytes is divided. `data` is the hard cap on the whole process (RLIMIT_DATA), the rest are parts that end politely. */
+/** How the memory is divided. `dataBytes` is the hard cap on the whole process (RLIMIT_DATA); exceeding another part raises an ordinary error. */
 export interface MemoryPlan {
   heapMaxBytes: number
   filesMaxBytes: number
@@ -17,16 +17,16 @@ export interface MemoryPlan {
   dataBytes: number
 }
 
-/** What Node, its threads and Python's fixed parts need beside Python's heap: measured, with headroom. */
+/** Memory of Node, its threads and Python's fixed parts, without Python's heap: measured, with headroom. */
 const FIXED_BYTES = 208 * MIB
 /** Python's heap right after the start, with room for a small program. */
 const SMALLEST_HEAP_BYTES = 64 * MIB
 export const SMALLEST_MEMORY_BYTES = FIXED_BYTES + SMALLEST_HEAP_BYTES
 
 /**
- * Divide a sandbox's memory. Of what is left beside the fixed part, three quarters are Python's heap (MemoryError beyond): by default enough to
- * read a tool result of 50 MB. A tenth is its files (ENOSPC beyond): a growing file is copied, so for a moment it takes twice its size. The rest is slack.
- * @throws BridgeError CONFIG_INVALID when it is too little for Python to start.
+ * Divide a sandbox's memory. Of what remains without the fixed part, three quarters are Python's heap (then MemoryError), by default enough to
+ * read a 50 MB tool result; a tenth is for files (then ENOSPC): a growing file is copied and briefly takes twice its size. The rest is slack.
+ * @throws BridgeError CONFIG_INVALID if it is too little for Python to start
  */
 export function planMemory(memoryBytes: number): MemoryPlan {
   if (!(memoryBytes >= SMALLEST_MEMORY_BYTES)) {
@@ -51,9 +51,9 @@ export function planMemory(memoryBytes: number): MemoryPlan {
 
 export interface NodeFacts {
   version: string
-  /** `process.allowedNodeEnvironmentFlags` or anything else that knows which flags there are. */
+  /** Tells whether Node supports a flag, such as `process.allowedNodeEnvironmentFlags`. */
   allows: (flag: string) => boolean
-  /** Whether a process of ours may have a main stack of any size. Threads get 2 MiB each then. */
+  /** True if a main stack of any size is allowed. Threads then get 2 MiB each. */
   hasDeepStack: boolean
 }
 
@@ -69,7 +69,7 @@ export const thisNode: NodeFacts = {
   },
 }
 
-/** Node's flags for the sandbox process, which may read one folder and start threads, and do nothing else. */
+/** Node's flags for the sandbox process, which may only read one folder and start threads. */
 export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = thisNode): string[] {
   return [
     '--disallow-code-generation-from-strings',
@@ -77,11 +77,11 @@ export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = 
     majorOf(node) < 22 ? '--experimental-permission' : '--permission',
     '--allow-worker',
     `--allow-fs-read=${folder}`,
-    // Without it a signal from inside opens the inspector of a process of ours.
+    // Otherwise a signal from inside could open the inspector of one of our processes.
     ...(node.allows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
     '--no-warnings',
     '--v8-pool-size=1',
-    // Not all of a small stack: the rest is V8's own reserve.
+    // Less than a small stack: V8 needs the rest.
     ...(process.platform === 'linux' ? [`--stack-size=${node.hasDeepStack ? DEEP_STACK_KIB : STACK_KIB - 512}`] : []),
     `--max-old-space-size=${memory.v8HeapMib}`,
     '--wasm-max-committed-code-mb=128',
@@ -89,15 +89,15 @@ export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = 
   ]
 }
 
-/** What follows the flags: the program and its arguments. */
+/** The program and its arguments, which follow the flags. */
 export function childArguments(folder: string, mode: 'serve' | 'build' | 'probe', memory: MemoryPlan): string[] {
   const { heapMaxBytes, filesMaxBytes } = memory
   return [`${folder}/child.mjs`, folder, mode, JSON.stringify({ heapMaxBytes, filesMaxBytes })]
 }
 
 /**
- * V8 in Node 23 and later reserves half a gibibyte of writable address space for code, and more in Node 25. The kernel counts it as data although next to
- * nothing of it is ever used, so the cap has to leave it out. What WebAssembly may really put there is bounded by a flag. Measured with
+ * V8 in Node 23 and later reserves half a gibibyte of writable address space for code, and more in Node 25. The operating system counts it as data
+ * although it is hardly used, so the cap must exclude it. A flag limits what WebAssembly can really use of it. Measured with
  * 20.20, 22.23, 24.21 and 26.10.
  */
 function reservedBytes(node: NodeFacts): number {
@@ -115,7 +115,7 @@ export interface Cap {
   node: NodeFacts
 }
 
-/** A command under a hard cap on private memory and without core dumps, where there is a POSIX shell to set it. It becomes the command, by exec. */
+/** Runs a command under a hard cap on private memory and without core dumps, where a POSIX shell can set them. The shell becomes the command (exec). */
 export function underMemoryCap(command: string[], memory: MemoryPlan, cap?: Cap): string[] {
   const { platform, node } = cap ?? { platform: process.platform, node: thisNode }
   if (platform !== 'linux') return command

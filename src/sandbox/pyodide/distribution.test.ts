@@ -35,7 +35,7 @@ function lockOf(wheels: Record<string, { fileName: string; data: Buffer; depends
   return { info, packages: Object.fromEntries(packages) }
 }
 
-/** A compiled package, and one of Python that it needs. */
+/** A compiled package, and a pure Python package that it needs. */
 const compiled = makeWheel({
   name: 'outer',
   tag: TAG,
@@ -102,7 +102,7 @@ it('packages by name are imported in a cell, compiled code and all', { timeout: 
   writeFileSync(file, tiny.data)
   const provider = new PyodideProvider({
     cacheFolder: temporaryFolder(),
-    // What is there already is not fetched.
+    // Cached files are not fetched again.
     packages: ['outer', file],
     distribution: async () => ({ lock, baseUrl }),
   })

@@ -1,5 +1,5 @@
-// What comes with Python for WebAssembly beside its standard library: packages compiled for it, such as numpy. The installed `pyodide` package pins each
-// by its hash and says where they lie. They are fetched by the bridge, before any sandbox starts, and kept.
+// Packages compiled for Python in WebAssembly, such as numpy. The installed `pyodide` package pins each by its hash and names
+// the download location. The bridge fetches them before any sandbox starts, and keeps them.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { makePrivateFolder } from '../../storage/private-folder.ts'
 
 const FETCH_TIMEOUT_MS = 5 * 60_000
 
-/** The parts of pyodide-lock.json that are used here. */
+/** The fields of pyodide-lock.json used here. */
 export interface LockFile {
   info: { python: string; abi_version: string }
   packages: Record<string, LockedPackage>
@@ -22,23 +22,23 @@ export interface LockedPackage {
   name: string
   version: string
   file_name: string
-  /** Of the file, in hex. */
+  /** SHA-256 of the file, in hex. */
   sha256: string
   depends: string[]
 }
 
 export interface Distribution {
   lock: LockFile
-  /** Of the folder with the files, with a `/` at the end. */
+  /** URL of the folder with the files, with a trailing `/`. */
   baseUrl: string
 }
 
-/** That of the installed `pyodide` package. */
+/** Returns the distribution of the installed `pyodide` package. */
 export async function installedDistribution(): Promise<Distribution> {
   const folder = path.dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
   const read = (name: string): Promise<string> => readFile(path.join(folder, name), 'utf8')
   const { version } = JSON.parse(await read('package.json')) as { version: string }
-  // Its loader has the address in a template with the version in it.
+  // Its loader contains the URL as a template with the version.
   const baseUrl = /https:\/\/[\w./-]+\$\{\w+\}\/full\//.exec(await read('pyodide.mjs'))?.[0] ?? ''
   return {
     lock: JSON.parse(await read('pyodide-lock.json')) as LockFile,
@@ -46,7 +46,7 @@ export async function installedDistribution(): Promise<Distribution> {
   }
 }
 
-/** Whether a file's name says that it is a wheel for this Python: pure, or compiled for it (PEP 425, PEP 783). */
+/** True if a file name is that of a wheel for this Python: pure, or compiled for it (PEP 425, PEP 783). */
 export function fitsPython(fileName: string, { info }: LockFile): boolean {
   if (isPureWheel(fileName)) return true
   const [, python, abi, platform] = /-([^-]+)-([^-]+)-([^-]+)\.whl$/.exec(fileName) ?? []
@@ -57,9 +57,9 @@ export function fitsPython(fileName: string, { info }: LockFile): boolean {
 }
 
 /**
- * The packages of these names, and all that they need.
+ * Returns the packages of these names, with all their dependencies.
  * @param requirements such as `numpy` or `numpy==2.4.6`
- * @throws BridgeError CONFIG_INVALID that names the requirement, and says what there is
+ * @throws BridgeError CONFIG_INVALID that names the requirement and the available packages
  */
 export function resolvePackages(requirements: readonly string[], lock: LockFile): LockedPackage[] {
   const found = new Map<string, LockedPackage>()
@@ -87,15 +87,15 @@ export function resolvePackages(requirements: readonly string[], lock: LockFile)
 }
 
 /**
- * The wheels of these packages, from `folder` or else from where the distribution lies.
- * @throws BridgeError CONFIG_INVALID for a file that cannot be had, or that is not the one whose hash is known
+ * Returns the wheels of these packages, from `folder` or else downloaded.
+ * @throws BridgeError CONFIG_INVALID for a file that cannot be fetched, or whose hash is wrong
  */
 export async function fetchWheels(
   packages: readonly LockedPackage[],
   { baseUrl, folder, onProgress }: { baseUrl: string; folder: string; onProgress?: (message: string) => void },
 ): Promise<Wheel[]> {
   const wheels: Wheel[] = []
-  // One after the other: all of them at once would be the most memory that a bridge ever uses.
+  // One at a time: all at once would set the bridge's peak memory.
   for (const { name, file_name: fileName, sha256 } of packages) {
     const file = path.join(folder, fileName)
     const kept = await readFile(file).catch(() => undefined)
@@ -125,7 +125,7 @@ async function download(url: URL, fileName: string): Promise<Buffer> {
   }
 }
 
-/** For the next time; what cannot be kept is fetched again. */
+/** Keeps a file for next time; if that fails, it is fetched again. */
 async function keep(file: string, data: Buffer): Promise<void> {
   try {
     await makePrivateFolder(path.dirname(file))
@@ -137,7 +137,7 @@ function hashOf(data: Buffer): string {
   return createHash('sha256').update(data).digest('hex')
 }
 
-/** As names of packages are compared (PEP 503). */
+/** Normalises a package name for comparison (PEP 503). */
 function normalized(name: string): string {
   return name.replace(/[-_.]+/g, '-').toLowerCase()
 }

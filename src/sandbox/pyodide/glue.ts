@@ -1,9 +1,9 @@
-// Turns the installed `pyodide` package into one classic script that can run in an empty context: no import(), import.meta or require.
-// Run that way Emscripten takes its "shell" branch, so its Node paths (file system, ws, child_process) are dead code.
-// It only rewrites text. A package whose text has another shape is refused: half a rewrite would be a hole.
+// Converts the installed `pyodide` package into one classic script that runs in an empty context: no import(), import.meta or require.
+// Emscripten then takes its "shell" branch, so its Node code (file system, ws, child_process) is never used.
+// Only rewrites text. Refuses a package with unexpected text: a partial rewrite would be a security hole.
 import { BridgeError } from '../../errors.ts'
 
-/** The two files of the `pyodide` package that hold its JavaScript. */
+/** The package's two JavaScript files. */
 export interface PyodideSources {
   version: string
   /** pyodide.mjs: the loader. */
@@ -15,7 +15,7 @@ export interface PyodideSources {
 interface Rewrite {
   find: string
   put: string
-  /** How often it must be there; missing means "at least once". */
+  /** Number of expected occurrences; missing: at least one. */
   count?: number
 }
 
@@ -24,27 +24,27 @@ const DYNAMIC_IMPORT = /\bimport\s*\(/g
 const RUNTIME_REWRITES: Rewrite[] = [
   { find: 'import.meta.url', put: '"file:///pyodide.asm.mjs"' },
   { find: 'export default _createPyodideModule', put: '', count: 1 },
-  // In a shell, Emscripten would ask `sh` for random bytes.
+  // In a shell, Emscripten would run `sh` for random bytes.
   {
     find: 'var initRandomFill=()=>{',
     put: 'var initRandomFill=()=>{return view=>crypto.getRandomValues(view);',
     count: 1,
   },
-  // An error without a stack trace is still an error: boot.js turns traces off.
+  // Errors without a stack trace are still errors: boot.js turns traces off.
   { find: 'typeof t.stack!="string"||', put: '', count: 1 },
-  // Python sees a clean MemoryError when its share is used up, well before the process's own hard cap.
+  // Python gets a MemoryError when its share is used up, well before the process's hard cap.
   {
     find: 'var getHeapMax=()=>4294901760',
     put: 'var getHeapMax=()=>globalThis.__sandbridgeHeapMaxBytes??4294901760',
     count: 1,
   },
-  // The snapshot has no long runs of zeros, see snapshot.ts.
+  // The snapshot omits long runs of zeros, see snapshot.ts.
   { find: 'return Module.HEAP8.set(t),l}', put: 'return globalThis.__sandbridgeRestore(Module,t),l}', count: 1 },
 ]
 
 /**
- * The package's JavaScript as one classic script. Run in a context, it leaves `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
- * @throws BridgeError SANDBOX_START_FAILED when the installed package has another shape than the one this was written for.
+ * Returns the package's JavaScript as one classic script, which sets `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
+ * @throws BridgeError SANDBOX_START_FAILED if the installed package differs from the version this was written for
  */
 export function makeGlue(sources: PyodideSources): string {
   const refuse = (what: string): never => {

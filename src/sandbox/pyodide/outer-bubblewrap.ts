@@ -1,5 +1,5 @@
-// The outer wall on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside there is Node, its libraries and the bundle, read-only, and
-// nothing else: no /proc, no /dev, no network, no other process. Used when it is installed and a try shows that it works; never as real root.
+// The outer isolation on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside are only Node, its libraries and the bundle,
+// read-only: no /proc, /dev, network or other processes. Used if it is installed and a trial run succeeds; never as real root.
 import { execFile } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -9,7 +9,7 @@ import { seccompFilter } from '../seccomp-filter.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { lastLine } from '../../text/one-line.ts'
 
-/** What is wrapped around the sandbox's own command, and the paths that this command must use. */
+/** Wraps the sandbox's command, and gives the paths that the command must use. */
 export interface OuterLayer {
   /** One line for a person: in use, or why not. */
   verdict: string
@@ -24,7 +24,7 @@ const INNER_BUNDLE = '/bundle'
 const TRY_TIMEOUT_MS = 10_000
 const run = promisify(execFile)
 
-/** bubblewrap as the outer wall when it can be used here, else no wall and the reason. Never throws. */
+/** Returns bubblewrap as the outer layer if it works here, else no layer and the reason. Never throws. */
 export async function findOuterLayer(node: string, bundle: string): Promise<OuterLayer> {
   const without = (why: string): OuterLayer => ({
     verdict: `bubblewrap: not in use (${why})`,
@@ -38,7 +38,7 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
   if (bwrap === undefined) return without('not installed')
   let dropRoot: string[] = []
   if (process.getuid?.() === 0) {
-    // Inside a user namespace made by root, "nobody" is still root to the files of this machine.
+    // Inside a user namespace created by root, "nobody" is still root for this machine's files.
     const [setpriv] = findPrograms('setpriv')
     if (setpriv === undefined) return without('it must not run as root, and setpriv is not installed')
     dropRoot = [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
@@ -69,13 +69,13 @@ async function bubblewrapArguments(node: string, bundle: string): Promise<string
   return [...flags.split(' '), '--uid', NOBODY, '--gid', NOBODY, ...binds, ...last.split(' ')]
 }
 
-/** The shared libraries of a program, with its loader, as `ldd` lists them. A static program has none. */
+/** Returns a program's shared libraries and its loader, as listed by `ldd`. A static program has none. */
 async function librariesOf(program: string): Promise<string[]> {
   const { stdout } = await run('ldd', [program]).catch(() => ({ stdout: '' }))
   return [...stdout.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1]!)
 }
 
-/** Start Node behind the wall once and let it read the bundle. */
+/** Runs Node once inside the layer, and has it read the bundle. */
 async function tryOut(layer: OuterLayer): Promise<void> {
   const script = `require('fs').readFileSync('${INNER_BUNDLE}/manifest.json');process.stdout.write('through')`
   const { command, extraInput } = layer.wrap([INNER_NODE, '--no-warnings', '-e', script])

@@ -1,5 +1,5 @@
-// The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process, wrapped in bubblewrap where
-// there is one. Needs nothing but Node. It makes sandboxes; what runs inside is in inside/, what may run there is the kernel's business.
+// The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process, inside bubblewrap if
+// available. Needs only Node. The code that runs inside is in inside/.
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { type BundleOptions, ensureBundle, findDamagedBundle } from './bundle.ts'
@@ -14,20 +14,20 @@ import { spawnSandbox } from './spawn-sandbox.ts'
 import { readSnapshot } from './snapshot.ts'
 
 export interface PyodideOptions {
-  /** Where the prepared Python is kept between runs. */
+  /** Cache folder for the prepared Python. */
   cacheFolder: string
-  /** The folder that holds the package `sandbridge_kernel`. */
+  /** The folder that contains the package `sandbridge_kernel`. */
   kernelFolder?: string
-  /** The Node program that runs the sandbox; missing means the one that runs the bridge. */
+  /** The Node program for the sandbox; missing: the one that runs the bridge. */
   node?: string
-  /** Packages that cells can import: wheel files, folders of them, and names of the distribution. */
+  /** Packages that cells can import: wheel files, folders of them, and names in the distribution. */
   packages?: readonly string[]
   distribution?: () => Promise<Distribution>
 }
 
 /**
- * Memory for the process that makes the snapshot: what sandboxes get unless a setting says otherwise. V8 takes a code cache only under the flags that it
- * was made under, and some of those follow from the memory. With another size the glue is compiled at every start.
+ * Memory of the process that makes the snapshot: the default of sandboxes. V8 accepts a code cache only under the flags with which it was
+ * made, and some flags depend on the memory. With another size, the glue is compiled at every start.
  */
 const BUILD_MEMORY_BYTES = 512 << 20
 
@@ -52,13 +52,13 @@ export class PyodideProvider implements Provider {
     return spawnSandbox(underMemoryCap(command, memory), extraInput)
   }
 
-  /** The folder of the snapshot that sandboxes without packages start from, when it is there and damaged. */
+  /** Returns the folder of the snapshot for sandboxes without packages if it exists and is damaged. */
   findDamagedSnapshot(): Promise<string | undefined> {
     const { cacheFolder, kernelFolder } = this.#options
     return findDamagedBundle({ cacheFolder, kernelFolder })
   }
 
-  /** What stands between the code and the machine, outermost first, in words for a person. Known after prepare(). */
+  /** Describes the layers of isolation for a person, outermost first. Known after prepare(). */
   layers(): string[] {
     const outer = this.#outer?.verdict ?? 'bubblewrap: not checked yet'
     return [
@@ -82,7 +82,7 @@ export class PyodideProvider implements Provider {
   }
 }
 
-/** The innermost command: Node with its flags, reading only the bundle. */
+/** Returns the innermost command: Node with its flags, able to read only the bundle. */
 function sandboxCommand(node: string, bundle: string, memory: MemoryPlan): string[] {
   return [node, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
 }

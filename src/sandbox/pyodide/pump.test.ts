@@ -1,10 +1,10 @@
-// The threads that move bytes, against the real file descriptors of a process: a small program stands in for the context and its devices.
+// This file verifies the threads that move bytes, with real file descriptors of a process: a small program replaces the context and its devices.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { INSIDE_FOLDER } from './bundle.ts'
 
-/** Runs `body` in a process with both pumps; it sees `rings`, `read()` and `write(bytes)` as the devices have them. */
+/** Runs `body` in a process with both pumps; it sees `rings`, `read()` and `write(bytes)` like the devices. */
 const program = (body: string, ringBytes = 1024): string => `
 const { Worker } = require('node:worker_threads')
 const shared = (bytes) => new Uint8Array(new SharedArrayBuffer(bytes))
@@ -34,7 +34,7 @@ function start(body: string, ringBytes?: number) {
   return { child, ended, output }
 }
 
-/** Reads until there are as many bytes as named on the first line, sends them back, and waits for the end. */
+/** Reads as many bytes as the first line says, sends them back, and waits for the end. */
 const ECHO = `
 let left = -1, head = ''
 while (left !== 0) {
@@ -133,6 +133,6 @@ it.each([
     child.stdin.write(data(10_000))
     child.stdin.end()
   })
-  // Still the pump's own doing: it was neither thrown out of its loop nor out of its memory.
+  // The pump ended it: it neither left its loop nor ran out of memory.
   expect(await ended).toBe('SIGKILL')
 })

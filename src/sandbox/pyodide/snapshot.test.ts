@@ -10,7 +10,7 @@ const OWN = 48
 const STACK = { end: BLOCK * 4, base: BLOCK * 6 }
 const BREAK = BLOCK * 8
 
-/** As Pyodide makes one: its own part, whose second word is how long that is, and the heap. */
+/** A snapshot as Pyodide makes it: its own part, whose second word is its length, and the heap. */
 function snapshotOf(heap: Uint8Array): Uint8Array {
   const own = new Uint8Array(OWN).fill(7)
   new DataView(own.buffer).setUint32(4, OWN, true)

@@ -1,18 +1,18 @@
-// Reads what a sandbox process in build mode writes to its stdout: two lengths as doubles, the snapshot of Python's heap, V8's code cache.
-// Two fifths of the heap are zeros, most of them Python's stack and the end of its memory. They are taken out, so that a start neither reads nor
-// writes them, and no sandbox keeps them.
+// Reads the output of a sandbox process in build mode: two lengths as doubles, the snapshot of Python's heap, and V8's code cache.
+// Two fifths of the heap are zeros, mostly Python's stack and the end of its memory. Removes them, so that a start neither reads nor
+// writes them, and no sandbox holds them.
 import { BridgeError } from '../../errors.ts'
 import type { Sandbox } from '../provider.ts'
 
 const HEADER_BYTES = 16
-/** In words: where Pyodide's own part of a snapshot says how long it is. The heap follows. */
+/** Offset, in 32-bit words, of the length of Pyodide's own part in a snapshot. The heap follows. */
 const OWN_BYTES_AT = 1
-/** A shorter run of zeros stays: each piece costs a copy of its own. */
+/** Shorter runs of zeros stay, since each piece needs a copy of its own. */
 const MIN_ZERO_BYTES = 64 * 1024
 
 /**
- * The snapshot and the code cache.
- * @throws BridgeError SANDBOX_START_FAILED, with the end of the process's stderr, when it ends before all of it came.
+ * Returns the snapshot and the code cache.
+ * @throws BridgeError SANDBOX_START_FAILED, with the end of the process's stderr, if the output is incomplete
  */
 export async function readSnapshot(process: Sandbox): Promise<{ snapshot: Uint8Array; codeCache: Uint8Array }> {
   const chunks: Buffer[] = []
@@ -33,8 +33,8 @@ export async function readSnapshot(process: Sandbox): Promise<{ snapshot: Uint8A
 }
 
 /**
- * A snapshot of Pyodide without long runs of zeros: its own part as it is; then, in words of 32 bits, the length of the heap, the number of its pieces,
- * and of each where it begins and how many bytes it has; then the pieces. boot.js puts them in their places.
+ * Removes long runs of zeros from a Pyodide snapshot. Format: its own part; then, in 32-bit words, the length of the heap, the number of pieces,
+ * and the offset and length of each; then the pieces. boot.js puts them in place.
  */
 export function withoutZeros(snapshot: Uint8Array): Uint8Array {
   const ownBytes = new DataView(snapshot.buffer, snapshot.byteOffset).getUint32(OWN_BYTES_AT * 4, true)
@@ -45,7 +45,7 @@ export function withoutZeros(snapshot: Uint8Array): Uint8Array {
   return Buffer.concat([snapshot.subarray(0, ownBytes), index, ...pieces.map(({ bytes }) => bytes)])
 }
 
-/** Each begins and ends at a multiple of MIN_ZERO_BYTES, or where the heap ends. */
+/** Pieces start and end at multiples of MIN_ZERO_BYTES, or at the end of the heap. */
 function piecesOf(heap: Uint8Array): { at: number; bytes: Uint8Array }[] {
   const zeros = Buffer.alloc(MIN_ZERO_BYTES)
   const pieces: { at: number; bytes: Uint8Array }[] = []

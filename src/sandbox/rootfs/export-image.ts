@@ -1,4 +1,4 @@
-// Takes the files of an image out of a container engine: a container is made that never runs, exported as one archive, and removed.
+// Exports the files of an image from a container engine: creates a container that never runs, exports it as an archive, and removes it.
 import { chmod, writeFile } from 'node:fs/promises'
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
@@ -16,13 +16,13 @@ export interface EngineImage {
   image: Image
 }
 
-/** The image of this name in the first engine that has it. Pulls nothing. */
+/** Returns the image of this name from the first engine that has it. Pulls nothing. */
 export async function findEngineImage(name: string): Promise<EngineImage | undefined> {
   const found = await Promise.all(ENGINES.map(async (engine) => ({ engine, image: await inspectImage(engine, name) })))
   return found.find((one): one is EngineImage => one.image !== undefined)
 }
 
-/** @throws BridgeError SANDBOX_ENGINE_MISSING without an engine, SANDBOX_IMAGE_MISSING when it cannot pull the image */
+/** @throws BridgeError SANDBOX_ENGINE_MISSING without an engine, SANDBOX_IMAGE_MISSING if it cannot pull the image */
 export async function pullEngineImage(name: string, onProgress: (message: string) => void): Promise<EngineImage> {
   const verdicts: string[] = []
   for (const command of ENGINES) {
@@ -36,9 +36,9 @@ export async function pullEngineImage(name: string, onProgress: (message: string
 }
 
 /**
- * Write the files of the image as a tar archive: into a file, since podman cannot write to every kind of pipe.
- * @param file its place must not be known to other users
- * @throws BridgeError SANDBOX_START_FAILED when the engine fails
+ * Write the files of the image as a tar archive: to a file, since podman cannot write to every kind of pipe.
+ * @param file a path that other users must not know
+ * @throws BridgeError SANDBOX_START_FAILED if the engine fails
  */
 export async function exportImage({ engine, image }: EngineImage, file: string): Promise<void> {
   void removeLeftovers({ command: engine }).catch(() => {})

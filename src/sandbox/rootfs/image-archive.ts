@@ -1,13 +1,13 @@
-// Reads what an image archive says of itself, once it is unpacked: an OCI layout (`podman save --format oci-archive`, and docker's own since 25), or the
-// older form of `docker save`. Which layers there are, and in which environment programs of the image run.
+// Reads the metadata of an unpacked image archive: an OCI layout (`podman save --format oci-archive`, and docker since version 25), or the
+// older format of `docker save`. Returns its layers and the environment of its programs.
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { fieldsOf, isRecord, itemsOf, parseJson } from '../../text/json.ts'
 import { ArchiveError, type RootTree } from './root-tree.ts'
 
 export interface ArchivedImage {
-  /** Files on this machine, the lowest first. */
+  /** Files on this machine, the lowest layer first. */
   layers: string[]
-  /** `NAME=value`, as the image has them. */
+  /** `NAME=value`, as in the image. */
   environment: string[]
 }
 
@@ -16,9 +16,9 @@ type Json = Record<string, unknown>
 const MAX_JSON_BYTES = 8 << 20
 const MAX_LAYERS = 1000
 
-/** @returns undefined when the tree is no image archive. @throws ArchiveError for one that is incomplete or holds several images */
+/** @returns undefined if the tree is not an image archive @throws ArchiveError if it is incomplete or contains several images */
 export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
-  // Docker writes both, and the older form needs no choice of a platform. A system may have a file of this name that is something else.
+  // Docker writes both formats, and the older needs no choice of a platform. A system may have an unrelated file of this name.
   const images = tree.fileAt('manifest.json') === undefined ? [] : itemsOf(readJson(tree, 'manifest.json'))
   const [image, ...others] = images.map(fieldsOf)
   if (image && Array.isArray(image['Layers'])) {
@@ -30,7 +30,7 @@ export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
 
 function readOciLayout(tree: RootTree): ArchivedImage {
   let manifest = fieldsOf(readJson(tree, 'index.json'))
-  // An index may lead to another one, with an image for each platform.
+  // An index may refer to another one, with an image per platform.
   for (let depth = 0; depth < 4 && Array.isArray(manifest['manifests']); depth += 1) {
     const candidates = itemsOf(manifest['manifests']).map(fieldsOf).filter(isForThisMachine)
     if (candidates.length !== 1) throw severalImages(candidates.length)
@@ -40,7 +40,7 @@ function readOciLayout(tree: RootTree): ArchivedImage {
   return toImage(tree, layers, blobOf(fieldsOf(manifest['config'])))
 }
 
-/** One that does not say what it is for is taken: there is mostly no other. */
+/** Accepts a manifest without a platform: usually it is the only one. */
 function isForThisMachine({ platform }: Json): boolean {
   if (!isRecord(platform)) return true
   const names: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64' }
@@ -51,7 +51,7 @@ function severalImages(count: number): ArchiveError {
   return new ArchiveError(`holds ${count} images for this machine, not one`)
 }
 
-/** The path of a blob in the archive. */
+/** Returns the path of a blob in the archive. */
 function blobOf({ digest }: Json): string {
   const [, algorithm, hex] = /^(\w{1,20}):([\da-f]{1,128})$/.exec(textOf(digest)) ?? []
   if (hex === undefined) throw new ArchiveError('has invalid digests')

@@ -1,4 +1,4 @@
-// The files of the system that MCP_BRIDGE_IMAGE means: a folder as it is, or what an archive or an engine's image holds, unpacked once.
+// Opens the system that MCP_BRIDGE_IMAGE names: a folder as it is, or the content of an archive or an engine's image, unpacked once.
 import { createReadStream } from 'node:fs'
 import { mkdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -15,13 +15,13 @@ import { UnpackedImages, type RootFileSystem } from './unpacked-images.ts'
 
 type OnProgress = (message: string) => void
 
-/** Large pieces: an image has hundreds of megabytes. */
+/** Large reads: an image has hundreds of megabytes. */
 const PIECE_BYTES = 1 << 20
 
 /**
- * @param onProgress hears that an image is fetched or unpacked
- * @throws BridgeError CONFIG_INVALID for a path that cannot be used, SANDBOX_IMAGE_MISSING or SANDBOX_ENGINE_MISSING for a name that no engine has and none
- *   can fetch, SANDBOX_START_FAILED when the image cannot be unpacked
+ * @param onProgress called when an image is pulled or unpacked
+ * @throws BridgeError CONFIG_INVALID for an unusable path, SANDBOX_IMAGE_MISSING or SANDBOX_ENGINE_MISSING for a name that no engine has or can
+ *   pull, SANDBOX_START_FAILED if the image cannot be unpacked
  */
 export async function openRoot(
   image: string,
@@ -44,7 +44,7 @@ export async function openRoot(
   )
 }
 
-/** An image of this name is unpacked already, and no engine is needed. */
+/** True if an image of this name is already unpacked, so that no engine is needed. */
 export async function isUnpacked(name: string, cacheDir: string): Promise<boolean> {
   return (await new UnpackedImages(cacheDir).lastOf(name)) !== undefined
 }
@@ -79,11 +79,11 @@ async function openFolder(folder: string, cacheDir: string): Promise<RootFileSys
   return { id: folder, folder, environment: [] }
 }
 
-/** Into an empty folder. @returns the environment of the image */
+/** Unpacks into an empty folder. @returns the environment of the image */
 async function unpackArchive(file: string, folder: string): Promise<string[]> {
   const allowance = newAllowance()
   const read = (name: string): Readable => createReadStream(name, { highWaterMark: PIECE_BYTES })
-  // What kind it is shows once it is unpacked: what tells may be its last entry.
+  // The kind of archive is known only after unpacking: the deciding file may be its last entry.
   const outer = `${folder}.outer`
   await mkdir(outer, { mode: 0o755 })
   const tree = new RootTree(outer)

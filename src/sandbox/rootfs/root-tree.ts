@@ -1,6 +1,6 @@
-// Writes what archives hold below one folder, and never beside it. An archive is a stranger's: its links are followed as they would be with this folder
-// as the root of a system, and what is in the way is removed, not written through. No other process may write in the folder meanwhile.
-// What every user of the image could not read stays unreadable: a container's user could not read it either.
+// Writes the content of archives below one folder, and nowhere else. Archives are untrusted: links are resolved with this folder
+// as the root of a system, and anything in the way is removed, not written through. No other process may write in the folder meanwhile.
+// Files that only some users of the image could read stay unreadable: a container's user could not read them either.
 import {
   chmodSync,
   closeSync,
@@ -19,15 +19,15 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 
-/** As many as Linux follows. */
+/** Linux follows as many. */
 const MAX_LINKS = 40
 
-/** Why an archive is not unpacked, as the end of a sentence about it. */
+/** Says why an archive is not unpacked, as the end of a sentence about it. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError'
 }
 
-/** Mode and time of an entry, as archives have them. */
+/** Mode and time of an archive entry. */
 export interface Attributes {
   mode: number
   mtime: Date
@@ -35,19 +35,19 @@ export interface Attributes {
 
 export class RootTree {
   readonly #root: string
-  /** Below the root, without links on the way: looking each up again for every file would take longer than writing it. */
+  /** Known folders below the root, with no link in their path: looking each up again for every file would take longer than writing it. */
   readonly #folders = new Set<string>()
   /** Folders that other users could not enter in the image. */
   readonly #closed = new Set<string>()
-  /** What the current layer holds, with the folders above it. */
+  /** Entries of the current layer, with their parent folders. */
   #written = new Set<string>()
 
-  /** @param root a folder of this process alone */
+  /** @param root a folder that no other process uses */
   constructor(root: string) {
     this.#root = root
   }
 
-  /** What follows lies over what is there: see `whiteOut`. */
+  /** Begin a layer on top of the existing files; see `whiteOut`. */
   startLayer(): void {
     this.#written = new Set()
   }
@@ -65,7 +65,7 @@ export class RootTree {
     else this.#closed.delete(place)
   }
 
-  /** A new file that `write` fills. @throws ArchiveError, and what node:fs or `write` throws */
+  /** Add a file whose content `fill` writes. @throws ArchiveError, and what node:fs or `fill` throws */
   async addFile(
     name: string,
     { mode, mtime }: Attributes,
@@ -79,7 +79,7 @@ export class RootTree {
       await fill((data) => {
         for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
       })
-      // No setuid, no writing; the time is what Python checks its bytecode by.
+      // Neither setuid nor writable. Python compares the time with its bytecode.
       fchmodSync(fd, ((mode & 0o004) === 0 ? 0 : 0o444) | ((mode & 0o001) === 0 ? 0 : 0o111))
       futimesSync(fd, mtime, mtime)
     } finally {
@@ -97,7 +97,7 @@ export class RootTree {
     this.#note(place)
   }
 
-  /** One more name for a file. @throws ArchiveError when there is no such file, and what node:fs throws */
+  /** Add another name for a file. @throws ArchiveError if there is no such file, and what node:fs throws */
   addHardLink(name: string, target: string): void {
     const place = this.#placeOf(name)
     const original = this.#find(target)
@@ -111,19 +111,19 @@ export class RootTree {
     this.#note(place)
   }
 
-  /** Remove what layers before this one have at `name`. */
+  /** Remove what earlier layers have at `name`. */
   whiteOut(name: string): void {
     const place = this.#find(name)
     if (place !== undefined) this.#remove(place)
   }
 
-  /** Remove what layers before this one have in a folder. */
+  /** Remove what earlier layers have in a folder. */
   whiteOutContent(name: string): void {
     const folder = this.#folderAt(partsOf(name), false)
     if (folder !== undefined) this.#removeUnwritten(folder)
   }
 
-  /** The place of a plain file on this machine, links followed; undefined when there is none. */
+  /** Returns the path of a regular file on this machine, with links resolved; undefined if there is none. */
   fileAt(name: string): string | undefined {
     let parts = partsOf(name)
     for (let hops = 0; hops <= MAX_LINKS; hops += 1) {
@@ -139,24 +139,24 @@ export class RootTree {
     return undefined
   }
 
-  /** Empty the folders that other users could not enter. Nothing is added afterwards. */
+  /** Empty the folders that other users could not enter. Call it last. */
   finish(): void {
     for (const name of this.#closed) {
-      // A later layer may have put a link there, to a folder that is open.
+      // A later layer may have replaced it with a link to a folder that is open.
       if (this.#folderAt(name.split('/'), false) !== name) continue
       this.#remove(name)
       this.#makeFolder(name)
     }
   }
 
-  /** Where an entry belongs, its folder made and free of links; undefined for the root. */
+  /** Returns where an entry belongs, creates its folder, and resolves links; undefined for the root. */
   #placeOf(name: string): string | undefined {
     const parts = partsOf(name)
     const last = parts.at(-1)
     return last === undefined ? undefined : join(this.#folderAt(parts.slice(0, -1), true)!, last)
   }
 
-  /** The same for what is there already: it may itself be a link. */
+  /** The same for an existing entry, which may itself be a link. */
   #find(name: string): string | undefined {
     const parts = partsOf(name)
     const last = parts.at(-1)
@@ -164,7 +164,7 @@ export class RootTree {
     return folder === undefined ? undefined : join(folder, last!)
   }
 
-  /** The folder that these names lead to, without a link in its own. Those that are missing are made, or there is none. */
+  /** Returns the folder for these names, with links resolved. Creates missing folders, or returns undefined. */
   #folderAt(names: readonly string[], make: boolean): string | undefined {
     if (this.#folders.has(names.join('/'))) return names.join('/')
     const left = [...names]
@@ -198,7 +198,7 @@ export class RootTree {
 
   #makeFolder(place: string): void {
     mkdirSync(this.#full(place))
-    // Whatever the umask: a sandbox may run as another user.
+    // Independent of the umask: a sandbox may run as another user.
     chmodSync(this.#full(place), 0o755)
     this.#folders.add(place)
   }

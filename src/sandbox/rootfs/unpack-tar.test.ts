@@ -1,4 +1,4 @@
-// This file verifies that an archive is unpacked as a container engine would, and that a hostile one changes nothing beside its folder.
+// This file verifies that an archive is unpacked as by a container engine, and that a hostile one changes nothing outside its folder.
 import {
   existsSync,
   lstatSync,
@@ -40,7 +40,7 @@ const folder = (name: string, mode = 0o755): TarEntry => ({ header: { name, size
 const symlink = (name: string, linkname: string): TarEntry => ({ header: { name, size: 0, type: 'symlink', linkname } })
 const link = (name: string, linkname: string): TarEntry => ({ header: { name, size: 0, type: 'link', linkname } })
 
-/** Unpack layers one over the other. */
+/** Unpack layers on top of each other. */
 async function unpack(layers: TarEntry[][], allowance: Allowance = newAllowance()): Promise<void> {
   const tree = new RootTree(root)
   for (const [index, entries] of layers.entries()) {
@@ -76,7 +76,7 @@ describe('what an archive holds', () => {
     expect(statSync(at('bin/tool')).mode & 0o7777).toBe(0o555)
     expect(statSync(at('bin/same')).ino).toBe(statSync(at('bin/tool')).ino)
     expect(statSync(at('lib/deep/er/data')).mode & 0o777).toBe(0o444)
-    // Python would compile every module anew whose time is another one.
+    // With another time, Python would compile every module again.
     expect(statSync(at('bin/tool')).mtimeMs).toBe(1_000_000_000_000)
     expect(statSync(at('lib/deep')).mode & 0o777).toBe(0o755)
   })
@@ -194,7 +194,7 @@ describe('a hostile archive', () => {
     ['a whiteout of what is above', () => [file('.wh...', ''), file('.wh..', ''), file('a/.wh...', '')]],
   ])('a hostile archive changes nothing outside: %s', async (_what, entriesFor) => {
     symlinkSync('secret', path.join(outside, 'witness'))
-    // Two layers: whiteouts count, and the second meets what the first has left.
+    // Two layers, so that whiteouts apply and the second meets the first one's files.
     await unpack([entriesFor(outside), entriesFor(outside)]).catch(() => {})
     expect([beside(), readFileSync(path.join(outside, 'secret'), 'utf8')]).toEqual([
       ['root', 'secret', 'witness'],

@@ -1,11 +1,11 @@
-// Unpacks one tar archive, compressed or not, into a tree. Of what an archive can hold, a system that is only read needs folders, files and links.
+// Unpacks one tar archive, compressed or not, into a tree. Supports folders, files and links, which are enough for a read-only system.
 import { Readable, pipeline } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { messageOf } from '../../errors.ts'
 import { ArchiveError, type RootTree } from './root-tree.ts'
 
-/** What all archives of one image may come to: the largest images for machine learning have half of it. */
+/** Limit for all archives of one image, twice the size of the largest images for machine learning. */
 export interface Allowance {
   entries: number
   bytes: number
@@ -15,12 +15,12 @@ export function newAllowance(): Allowance {
   return { entries: 1_000_000, bytes: 32 * 2 ** 30 }
 }
 
-/** How layers name what they take away from those below (OCI image specification, Whiteouts). */
+/** Names with which layers remove entries of lower ones (OCI image specification, Whiteouts). */
 const WHITEOUT = '.wh.'
 const OPAQUE = '.wh..wh..opq'
 
 /**
- * @param options.isLayer whether it lies over what the tree has, and may take away from it
+ * @param options.isLayer the archive lies on top of the tree and may remove entries
  * @throws ArchiveError for an archive that is damaged or too large, or reaches outside; what node:fs throws
  */
 export async function unpackTar(
@@ -35,7 +35,7 @@ export async function unpackTar(
     tree.startLayer()
     for await (const entry of entries) await unpackEntry(entry, tree, options)
   } catch (error) {
-    // Errors of the decoders have no code of the operating system.
+    // Errors of decoders have no code of the operating system.
     if (error instanceof ArchiveError || isSystemError(error)) throw error
     throw new ArchiveError(`is damaged, or not a supported archive (${messageOf(error)})`)
   } finally {
@@ -69,24 +69,24 @@ function takeAway(name: string, last: string, tree: RootTree): void {
   const folder = name.slice(0, name.length - last.length)
   const hidden = last.slice(WHITEOUT.length)
   if (last === OPAQUE) tree.whiteOutContent(folder)
-  // Others that begin like it are notes that an old file system made for itself.
+  // Other names with this prefix are internal to an old file system.
   else if (!hidden.startsWith(WHITEOUT) && hidden !== '') tree.whiteOut(`${folder}${hidden}`)
 }
 
 const isSystemError = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
-/** By its first bytes: names tell nothing in an image. */
+/** Detects the compression from the first bytes: names in an image are not reliable. */
 async function decompressed(source: Readable): Promise<Readable> {
   const head = await firstBytes(source, 4)
   if (head[0] === 0x1f && head[1] === 0x8b) return through(source, zlib.createGunzip())
   if (head.toString('hex') !== '28b52ffd') return source
-  // Missing in older versions of Node, whatever its types say.
+  // Missing in older versions of Node, despite its types.
   const { createZstdDecompress } = zlib as { createZstdDecompress?: () => zlib.Gunzip }
   if (createZstdDecompress) return through(source, createZstdDecompress())
   throw new ArchiveError('is compressed with zstd, which needs Node 22.15 or newer. Compress it with gzip')
 }
 
-/** Errors of either end are heard from the stream that is returned. */
+/** The returned stream reports errors of both streams. */
 function through<T extends Readable & NodeJS.WritableStream>(source: Readable, decoder: T): T {
   pipeline(source, decoder, () => {})
   return decoder
@@ -103,7 +103,7 @@ async function firstBytes(source: Readable, count: number): Promise<Buffer> {
   return bytes.subarray(0, count)
 }
 
-/** Whether there is more to read, once that is known. */
+/** Resolves with whether more data can be read. */
 function isReadable(source: Readable): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const listeners = { readable: () => settle(true), end: () => settle(false), error: reject }

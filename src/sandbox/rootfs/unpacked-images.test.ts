@@ -56,7 +56,7 @@ it('a new id under the same name is another image, and the name means the latest
   age(old.folder, 0.5)
   await ensure('py', 'new')
   expect([contentOf((await images.lastOf('py'))!), await images.lastOf('other')]).toEqual(['new', undefined])
-  // A bridge that began with it may still use it.
+  // A bridge that started with it may still use it.
   expect(contentOf(old)).toBe('old')
 })
 

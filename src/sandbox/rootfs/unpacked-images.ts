@@ -1,5 +1,5 @@
-// The images that were unpacked, in a folder of the cache: each is made once, beside its place, and then given its name. Bridges take turns.
-// An image is in use as long as its time is fresh. Unused images are removed, and so is what a killed bridge left behind.
+// Unpacked images in a cache folder: each is made beside its final place, then renamed. A lock serialises bridges.
+// An image is in use while its time is recent. Unused images are removed, and so is what killed bridges left behind.
 import { createHash, randomUUID } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,9 +8,9 @@ import { makeFolder } from '../../storage/private-folder.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
 import { letOthersThrough } from '../let-others-through.ts'
 
-/** Where the files of a system are, and the environment that its programs expect. */
+/** The files of a system, and the environment that its programs expect. */
 export interface RootFileSystem {
-  /** Tells its Python from every other one. */
+  /** Identifies its Python. */
   id: string
   folder: string
   /** `NAME=value`. */
@@ -22,12 +22,12 @@ const ROOT = 'root'
 const UNFINISHED = '.tmp'
 const HOUR_MS = 3_600_000
 const KEPT_UNUSED_MS = 30 * 24 * HOUR_MS
-/** One whose name stands for another image since. */
+/** For an image whose name now refers to another one. */
 const KEPT_REPLACED_MS = 24 * HOUR_MS
 
-/** What is known of an unpacked image. */
+/** Metadata of an unpacked image. */
 interface About {
-  /** How the user names it. */
+  /** The image as the user names it. */
   source: string
   id: string
   environment: string[]
@@ -40,7 +40,7 @@ export class UnpackedImages {
     this.#folder = path.join(cacheDir, 'images')
   }
 
-  /** The image that was last used under this name. */
+  /** Returns the image last used under this name. */
   async lastOf(source: string): Promise<RootFileSystem | undefined> {
     const [newest] = (await this.#list())
       .filter(({ about }) => about?.source === source)
@@ -49,8 +49,8 @@ export class UnpackedImages {
   }
 
   /**
-   * The image of this name and id, unpacked if need be.
-   * @param unpack fills an empty folder, and tells the environment
+   * Returns the image of this name and id, unpacked if needed.
+   * @param unpack fills an empty folder, and returns the environment
    */
   async ensure(
     { source, id }: { source: string; id: string },
@@ -59,7 +59,7 @@ export class UnpackedImages {
     const name = createHash('sha256').update(`${source}\n${id}`).digest('hex').slice(0, 24)
     const known = await this.#read(name)
     if (known) return this.#use(name, known)
-    // Other users may pass, to what they know the name of.
+    // Other users may pass through, but not list it.
     await makeFolder(this.#folder, 0o711)
     await letOthersThrough([path.dirname(this.#folder), this.#folder])
     return withFileLock(path.join(this.#folder, '.lock'), async () => {
@@ -76,13 +76,13 @@ export class UnpackedImages {
     { source, id }: { source: string; id: string },
     unpack: (folder: string) => Promise<string[]>,
   ): Promise<About> {
-    // Left by bridges that were killed: this one holds the lock, so no other is unpacking.
+    // Left by killed bridges: this process holds the lock, so no other is unpacking.
     for (const left of await readdir(this.#folder)) {
       if (left.endsWith(UNFINISHED)) await rm(path.join(this.#folder, left), { recursive: true, force: true })
     }
     const unfinished = path.join(this.#folder, `${randomUUID()}${UNFINISHED}`)
     try {
-      // Whatever the umask: a sandbox, and podman, may run as another user. What an image keeps from others is kept from them here too.
+      // Independent of the umask: a sandbox, and podman, may run as another user. Files that an image hides from others stay hidden.
       for (const folder of [unfinished, path.join(unfinished, ROOT)]) {
         await mkdir(folder)
         await chmod(folder, 0o755)
@@ -120,7 +120,7 @@ export class UnpackedImages {
     for (const { name, about, usedAt } of await this.#list()) {
       const keptMs = about?.source === source ? KEPT_REPLACED_MS : KEPT_UNUSED_MS
       if (name === used || Date.now() - usedAt < keptMs) continue
-      // First out of sight, so that one that is only half removed is never taken for whole.
+      // Renamed first, so that a partly removed image is never taken for a complete one.
       const aside = path.join(this.#folder, `${randomUUID()}${UNFINISHED}`)
       await rename(path.join(this.#folder, name), aside).catch(() => {})
       await rm(aside, { recursive: true, force: true }).catch(() => {})

@@ -1,34 +1,34 @@
-// Connections to one PostgreSQL database. Work that meets a restart of the server is done again, so work must be safe to repeat: what it writes is the
-// same each time, or is found to be there already.
+// Connections to one PostgreSQL database. Repeats work when the server restarts, so work must be idempotent: a second attempt writes the same,
+// or detects what the first one wrote.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Pool, PoolClient } from 'pg'
 import { migrate } from './migrate.ts'
 import { isOfDriver, isPassing, postgresError } from './postgres-error.ts'
 
-/** How long work is tried again while the server is away. */
+/** How long to retry while the server is away. */
 const AWAY_MS = 5_000
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1_000
 const MAX_CONNECTIONS = 10
-/** Also the longest wait for one of the connections. */
+/** Also the longest wait for a connection from the pool. */
 const CONNECT_TIMEOUT_MS = 10_000
 /** A query that takes longer has lost its server. */
 const QUERY_TIMEOUT_MS = 60_000
-/** A bridge whose machine is gone holds a lock no longer than this. */
+/** Releases the lock of a bridge whose machine has failed. */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '60s'`
 
-/** A connection that work has for itself. */
+/** A connection reserved for one piece of work. */
 export type Connection = Pick<PoolClient, 'query'>
 
 export class Database {
   readonly #config: { connectionString: string; [option: string]: unknown }
   readonly #secrets: readonly string[]
-  /** The last one of each lock. */
+  /** The last transaction of each lock. */
   readonly #transactions = new Map<string, Promise<void>>()
   #pool: Promise<Pool> | undefined
   #isMigrated = false
 
-  /** @param url as the setting has it */
+  /** @param url as in the setting */
   constructor(url: string) {
     this.#config = {
       connectionString: url,
@@ -37,15 +37,15 @@ export class Database {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
-      // A command ends when its work is done.
+      // So that a command exits when its work is done.
       allowExitOnIdle: true,
     }
     this.#secrets = passwordsIn(url)
   }
 
   /**
-   * Runs work with a connection, and again when the connection was lost.
-   * @throws BridgeError STATE_UNWRITABLE when the server is away for long, or refuses
+   * Runs work with a connection, and repeats it if the connection is lost.
+   * @throws BridgeError STATE_UNWRITABLE if the server stays away, or refuses
    */
   run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#persistently(async () => {
@@ -56,16 +56,16 @@ export class Database {
         isUsable = true
         return value
       } finally {
-        // One that failed may be in the middle of something.
+        // Discard a connection after a failure: it may be in the middle of a query.
         client.release(!isUsable)
       }
     })
   }
 
-  /** The same in a transaction, which other work that names the same lock waits for. */
+  /** Runs work in a transaction. Transactions with the same lock run one after the other. */
   transaction<T>(lock: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     const before = this.#transactions.get(lock) ?? Promise.resolve()
-    // Those of this process wait here, since each that waits in the server has a connection.
+    // Transactions of this process queue here: each that waits in the server occupies a connection.
     const made = before.then(() =>
       this.run(async (connection) => {
         await connection.query(BEGIN)
@@ -87,12 +87,12 @@ export class Database {
   }
 
   /**
-   * Runs work that nobody else who names the same lock runs meanwhile. It may take long and use the database, and is run once: a server that goes
-   * away meanwhile takes the lock with it.
+   * Runs work that excludes other work with the same lock. The work may take long and use the database, and is never repeated: if the server goes
+   * away meanwhile, the lock is lost.
    */
   async exclusively<T>(lock: string, work: () => Promise<T>): Promise<T> {
     const { Client: NewClient } = (await import('pg')).default
-    // Apart from the pool: as many of these as the pool has connections would leave none for their work.
+    // Not from the pool: with all its connections used for locks, none would be left for the work.
     const client = await this.#persistently(async () => {
       const one = new NewClient(this.#config)
       one.on('error', () => {})
@@ -119,7 +119,7 @@ export class Database {
   #connections(): Promise<Pool> {
     this.#pool ??= import('pg').then(({ default: { Pool: NewPool } }) => {
       const pool = new NewPool(this.#config)
-      // A connection that is lost while nothing is asked of it is replaced. The next query says so if that fails.
+      // The pool replaces idle connections that are lost. If that fails, the next query reports it.
       pool.on('error', () => {})
       pool.on('connect', (client) => client.on('error', () => {}))
       return pool
@@ -146,7 +146,7 @@ export class Database {
     return connecting.catch((error: unknown) => this.#refuse(error))
   }
 
-  /** What goes wrong while connecting is the driver's, whatever it looks like. */
+  /** Marks every connection error as the driver's, whatever its form. */
   #refuse(error: unknown): never {
     throw isPassing(error) ? error : postgresError(error, this.#secrets)
   }
@@ -162,14 +162,14 @@ export class Database {
   }
 }
 
-/** Asked for again and again: waiting in the server would end as a query that takes too long. */
+/** Polls for the lock: waiting in the server would exceed the query timeout. */
 async function takeLock(client: Client, lock: string): Promise<void> {
   await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'`)
   const question = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken'
   while (!(await client.query<{ taken: boolean }>(question, [lock])).rows[0]!.taken) await sleep(FIRST_PAUSE_MS)
 }
 
-/** As the URL has it, and as it is. */
+/** Returns passwords both as written in the URL and decoded. */
 function passwordsIn(url: string): string[] {
   const found = [/^\w+:\/\/[^/?#]*?:([^/?#]*)@/.exec(url)?.[1], /[?&]password=([^&#]*)/.exec(url)?.[1]]
   return found.flatMap((text) => (text ? [text, decoded(text)] : []))

@@ -1,11 +1,11 @@
-// Brings the tables up to what this version needs. Of bridges that start at once, one does it and the others wait.
+// Upgrades the tables to this version. When bridges start at once, one upgrades and the others wait.
 import { BridgeError } from '../../errors.ts'
 import type { Connection } from './database.ts'
 import { MIGRATIONS } from './migrations.ts'
 
-/** @throws BridgeError STATE_UNWRITABLE when a newer version has changed the tables, and what the driver throws */
+/** @throws BridgeError STATE_UNWRITABLE if a newer version has changed the tables, and what the driver throws */
 export async function migrate(connection: Connection, migrations: readonly string[] = MIGRATIONS): Promise<void> {
-  // A user without the right to make tables may still use them.
+  // Changes nothing if the tables are current: a database user without the right to create tables can still use them.
   if ((await numberOf(connection)) === migrations.length) return
   await connection.query('BEGIN')
   await connection.query(`SELECT pg_advisory_xact_lock(hashtextextended('sandbridge migrations', 0))`)
@@ -29,9 +29,9 @@ export async function migrate(connection: Connection, migrations: readonly strin
   await connection.query('COMMIT')
 }
 
-/** Of the last step that was made; 0 when there is none. */
+/** Returns the number of the last migration; 0 if there is none. */
 async function numberOf(connection: Connection): Promise<number> {
-  // Not to_regclass(): it may go by what it found before another bridge made the table.
+  // Not to_regclass(): it may use a cached result from before another bridge created the table.
   const { rows } = await connection.query(
     `SELECT 1 FROM pg_tables WHERE schemaname = 'sandbridge' AND tablename = 'migrations'`,
   )

@@ -1,6 +1,6 @@
-// The tables of Sandbridge in PostgreSQL, as numbered steps. A step that was released is never changed: what changes the tables is one more step.
+// The PostgreSQL tables, as numbered migrations. Never change a released migration; add another.
 
-/** The first is number 1. */
+/** The first has number 1. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sandbridge.documents (

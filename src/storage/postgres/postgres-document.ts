@@ -1,4 +1,4 @@
-// A document that is a row.
+// A document in a row.
 import { randomUUID } from 'node:crypto'
 import type { Document } from '../store.ts'
 import type { Connection, Database } from './database.ts'
@@ -29,7 +29,7 @@ export class PostgresDocument implements Document {
     const revision = randomUUID()
     await this.#database.transaction(JSON.stringify(['document', this.#owner, this.#name]), async (connection) => {
       const row = await this.#row(connection)
-      // It was written, and the answer was lost.
+      // An earlier attempt wrote it, and its reply was lost.
       if (row?.revision === revision) return
       const content = await change(() => Promise.resolve(row?.content))
       await connection.query(

@@ -1,28 +1,28 @@
-// What PostgreSQL and its driver say, as errors of the bridge: which of them pass by themselves, and words that hold no password.
+// Converts errors of PostgreSQL and its driver: detects temporary ones, and removes passwords from messages.
 import { BridgeError } from '../../errors.ts'
 
-/** SQLSTATEs of a server that ends, starts or has no room for one more connection, and of two writers that must take turns. */
+/** SQLSTATEs of a server that stops, starts or has no free connection, and of conflicts between two writers. */
 const PASSING_STATE = /^(08...|57P0[1-3]|53300|25P03|40001|40P01)$/
-/** Of sockets. A missing socket file is a server that is not up. */
+/** Socket errors. A missing socket file means that the server is not running. */
 const PASSING_CODE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/
 /** The driver's own errors have no code. */
 const PASSING_TEXT =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered)/
 const MAX_REASON_CHARS = 300
 
-/** The server may be starting again, or the network be back soon. */
+/** True if a retry may succeed: the server may be restarting, or the network may return. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
   return code === undefined ? PASSING_TEXT.test(error.message) : PASSING_STATE.test(code) || PASSING_CODE.test(code)
 }
 
-/** Not the caller's own error: the driver's, or the server's. */
+/** True for errors of the driver or the server, false for the caller's own. */
 export function isOfDriver(error: unknown): boolean {
   return isPassing(error) || (error instanceof Error && 'severity' in error)
 }
 
-/** @param secrets what a message must not repeat */
+/** @param secrets texts that the message must not contain */
 export function postgresError(error: unknown, secrets: readonly string[]): BridgeError {
   if (BridgeError.isInstance(error)) return error
   const code = error instanceof Error ? codeOf(error) : undefined
@@ -30,7 +30,7 @@ export function postgresError(error: unknown, secrets: readonly string[]): Bridg
   let reason = error instanceof Error ? error.message : String(error)
   for (const secret of secrets) reason = reason.replaceAll(secret, '…')
   const text = [code, reason.replaceAll(/\s+/g, ' ').slice(0, MAX_REASON_CHARS)].filter(Boolean).join(': ')
-  // The cause is left out: the driver's errors hold what was sent.
+  // Without the cause: the driver's errors contain the query's data.
   return new BridgeError('STATE_UNWRITABLE', `${what} (${text})`, {
     hint: 'Check the database of MCP_BRIDGE_STORAGE, then retry. A bridge that runs reconnects by itself.',
   })

@@ -1,4 +1,4 @@
-// Logs that are rows, one a line. Each writer has a log of its own and knows the place of each line, so that writing some of them again changes nothing.
+// Logs as rows, one per line. Each writer has its own log and tracks the position of each line, so that writing lines again changes nothing.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
@@ -52,12 +52,12 @@ export class PostgresLogs implements Logs {
     return rows[0]?.line
   }
 
-  /** A row is written whole or not at all. */
+  /** Always false: a row is written whole or not at all. */
   isTorn(): Promise<boolean> {
     return Promise.resolve(false)
   }
 
-  /** Lines are always safe on the disk of the database. */
+  /** `isSynced` is ignored: the database always syncs. */
   async create(name: string): Promise<LogWriter> {
     const rows = await this.#query<{ id: string }>(
       `INSERT INTO sandbridge.logs AS known (owner, kind, name, writer, changed_at) VALUES ($1, $2, $3, $4, $5)
@@ -92,7 +92,7 @@ class PostgresLogWriter implements LogWriter {
     this.#id = id
   }
 
-  /** One statement. What may have been written by an attempt before, whose answer was lost, is written again in the same places. */
+  /** Writes all lines in one statement. Lines of an earlier attempt whose reply was lost are written again at the same positions. */
   async append(lines: readonly string[]): Promise<number> {
     const bytes = this.#bytes + lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
     const lineCount = this.#lineCount + lines.length

@@ -1,4 +1,4 @@
-// Everything that is kept, in one PostgreSQL database that any number of bridges use at once. Loaded only where MCP_BRIDGE_STORAGE is set.
+// All stores in one PostgreSQL database that any number of bridges can use at once. Loaded only if MCP_BRIDGE_STORAGE is set.
 import type { Document, Logs, Store, Versions } from '../store.ts'
 import { Database } from './database.ts'
 import { PostgresDocument } from './postgres-document.ts'
@@ -17,8 +17,8 @@ export class PostgresStores {
   }
 
   /**
-   * Connects, and makes the tables at the first time.
-   * @param ownerOf what the rows of a user are known by
+   * Connects, and creates the tables the first time.
+   * @param ownerOf returns the owner column for a user's rows
    * @throws BridgeError STATE_UNWRITABLE
    */
   static async open(url: string, ownerOf: (user: string | undefined) => string): Promise<PostgresStores> {

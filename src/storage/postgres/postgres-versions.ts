@@ -1,11 +1,11 @@
-// Versions that are rows. Two bridges that add to one name wait for each other, so that each gets a number of its own and neither version is lost.
+// Versions as rows. Two bridges that add to one name wait for each other, so that each gets its own number and no version is lost.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { checkStoredName, refuseOtherCase } from '../stored-name.ts'
 import type { Piece, VersionFile, Versions } from '../store.ts'
 import type { Connection, Database } from './database.ts'
 
-/** Bytes come as text of twice their size: so many are read at a time. */
+/** Read in pieces: bytes arrive as text of twice their size. */
 const PIECE_BYTES = 4 << 20
 
 export class PostgresVersions implements Versions {
@@ -37,14 +37,14 @@ export class PostgresVersions implements Versions {
   async add(name: string, files: Record<string, Uint8Array | string>): Promise<number> {
     const checked = this.#check(name)
     const addition = randomUUID()
-    // All names of this kind take turns: two may differ in case only.
+    // Serialises all names of this kind: two may differ only in case.
     const lock = JSON.stringify(['versions', this.#owner, this.#kind])
     return this.#database.transaction(lock, async (connection) => {
       const made = await connection.query<{ version: number }>(
         'SELECT version FROM sandbridge.versions WHERE addition = $1',
         [addition],
       )
-      // It was added, and the answer was lost.
+      // An earlier attempt added it, and its reply was lost.
       if (made.rows[0]) return made.rows[0].version
       refuseOtherCase(checked, (await this.#all(connection)).keys())
       return this.#insert(connection, checked, addition, files)
@@ -96,7 +96,7 @@ export class PostgresVersions implements Versions {
   }
 
   async #piece([name, version, file]: readonly unknown[], offset: number, length: number): Promise<Buffer> {
-    // In PostgreSQL the first byte has the number 1.
+    // PostgreSQL counts bytes from 1.
     const rows = await this.#query<{ content: Buffer }>(
       `SELECT substring(content FROM $6 FOR $7) AS content FROM sandbridge.version_files
        WHERE owner = $1 AND kind = $2 AND name = $3 AND version = $4 AND file = $5`,

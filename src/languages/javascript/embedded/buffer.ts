@@ -1,4 +1,4 @@
-// As much of Node's Buffer as code that reads and writes bytes uses.
+// The part of Node's Buffer that code for reading and writing bytes uses.
 import { decodeUtf8, encodeUtf8 } from './utf8.ts'
 
 type Encoding = 'utf8' | 'utf-8' | 'base64' | 'base64url' | 'hex' | 'latin1' | 'binary' | 'ascii'

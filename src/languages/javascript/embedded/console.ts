@@ -1,4 +1,4 @@
-// `console`: a line for each call, on the streams of the cell.
+// `console`: writes one line per call to the cell's streams.
 import { host } from './host.ts'
 import { inspect } from './inspect.ts'
 

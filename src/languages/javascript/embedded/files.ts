@@ -1,9 +1,9 @@
-// `node:fs` and `node:fs/promises`, as far as reading and writing files needs them: the files that Python cells have.
+// The parts of `node:fs` and `node:fs/promises` that read and write files. Python cells see the same files.
 import { Buffer } from './buffer.ts'
 import { host } from './host.ts'
 import { encodeUtf8 } from './utf8.ts'
 
-/** Of the numbers that the file system fails with. */
+/** Node's codes for the error numbers of the file system. */
 const CODES: Record<number, [code: string, words: string]> = {
   2: ['EACCES', 'permission denied'],
   20: ['EEXIST', 'file already exists'],
@@ -39,7 +39,7 @@ function done<T>(result: T | number, call: string, path: unknown): T {
   throw Object.assign(new Error(`${code}: ${words}, ${call} '${String(path)}'`), { code, syscall: call, path })
 }
 
-/** @param call as an error names it */
+/** @param call name of the operation in errors */
 function ask(call: string, what: string, ...given: unknown[]): unknown {
   return JSON.parse(done(host().file(what, ...given.map(String)), call, given[0]))
 }

@@ -1,4 +1,4 @@
-// Functions that Node has as globals, as far as they make sense without a network and other programs.
+// Node's global functions that make sense without a network and other programs.
 import { host } from './host.ts'
 import { TextDecoder, TextEncoder } from './utf8.ts'
 
@@ -23,7 +23,7 @@ export function addGlobals(): void {
   })
 }
 
-/** Of plain values, dates, maps, sets and bytes. */
+/** Supports plain values, dates, maps, sets and bytes. */
 function structuredClone(value: unknown, seen = new Map<unknown, unknown>()): unknown {
   if (typeof value === 'function' || typeof value === 'symbol')
     throw new TypeError(`${String(value)} could not be cloned`)

@@ -1,24 +1,24 @@
-// What QuickJS has of the sandbox around it: the functions of src/sandbox/pyodide/inside/javascript.js.
+// The functions that QuickJS can call in the sandbox, defined in src/sandbox/pyodide/inside/javascript.js.
 
 export interface Host {
-  /** A line for the kernel. */
+  /** Sends a line to the kernel. */
   send: (line: string) => void
   print: (stream: 'stdout' | 'stderr', text: string) => void
-  /** Run a script that belongs to `file`; its value. */
+  /** Runs a script under the name `file`, and returns its value. */
   evaluate: (source: string, file: string) => unknown
-  /** The module that takes types away, loaded when it is needed. */
+  /** Returns the module that removes types, loaded at its first use. */
   types: () => typeof import('../types.ts')
-  /** Have a line `turn` come when nothing else is left to do. */
+  /** Requests a line `turn`, sent when no other work is left. */
   turn: () => void
   connect: (
     receive: (line: string) => void,
     onRejection: (promise: Promise<unknown>, reason: unknown, isHandled: boolean) => void,
     moduleSource: (name: string) => string,
   ) => void
-  /** Its bytes, or the number of what failed. */
+  /** Returns the file's bytes, or an error number. */
   readFile: (path: string) => ArrayBuffer | number
   writeFile: (path: string, content: ArrayBuffer, how: 'replace' | 'append') => number | undefined
-  /** JSON, or the number of what failed. */
+  /** Returns JSON, or an error number. */
   file: (what: string, ...given: string[]) => string | number
 }
 

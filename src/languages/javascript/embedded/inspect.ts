@@ -1,4 +1,4 @@
-// A value as text, in the form of Node's util.inspect. The build puts this in the place of node:util.
+// Formats values like Node's util.inspect. The build substitutes this for node:util.
 interface Options {
   depth?: number | null
   maxArrayLength?: number | null

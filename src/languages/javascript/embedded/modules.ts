@@ -1,4 +1,4 @@
-// What `import` and `require` find: a few of Node's own modules, and a plain error for all else.
+// Modules for `import` and `require`: a few of Node's. All others raise a plain error.
 import { Buffer } from './buffer.ts'
 import { fs, promises } from './files.ts'
 import inspecting from './inspect.ts'
@@ -18,14 +18,14 @@ const MODULES: Record<string, Record<string, unknown>> = {
   },
 }
 
-/** `require` of cells. */
+/** The cells' `require`. */
 export function builtIn(name: unknown): Record<string, unknown> {
   const plain = String(name).replace(/^node:/, '')
   if (Object.hasOwn(MODULES, plain)) return MODULES[plain]!
   throw Object.assign(new Error(`Cannot find module '${String(name)}'`), { code: 'MODULE_NOT_FOUND' })
 }
 
-/** A module for `import`, as source. @throws for one that is not here */
+/** Returns the source of a module for `import`. @throws if the module does not exist here */
 export function moduleSource(name: string): string {
   const names = Object.keys(builtIn(name)).filter((one) => one !== 'default')
   const from = `globalThis[Symbol.for('sandbridge.builtIn')](${JSON.stringify(name)})`

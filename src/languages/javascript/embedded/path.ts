@@ -1,4 +1,4 @@
-// `node:path`, for the paths of the sandbox.
+// `node:path` for the sandbox's paths.
 
 const sep = '/'
 

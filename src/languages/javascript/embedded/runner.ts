@@ -1,4 +1,4 @@
-// The program that runs the JavaScript cells of a session in the embedded sandbox: the body of a function that QuickJS calls with `host`.
+// Runs a session's JavaScript cells in the embedded sandbox: the body of a function that QuickJS calls with `host`.
 import { Api } from '../api.ts'
 import { Cells } from '../cells.ts'
 import { Sources } from '../failure.ts'
@@ -34,7 +34,7 @@ const api = new Api(link, (value) => {
 const cells = new Cells(link, api, sources, {
   run: ({ functions, body }: Scripts, file) => {
     if (functions !== undefined) host.evaluate(functions, file)
-    // Its first line is above the cell's.
+    // The body starts one line above the cell.
     return host.evaluate(body.replace('\n', ''), file)
   },
   withoutTypes: (source) => (types ??= host.types()).withoutTypes(source),

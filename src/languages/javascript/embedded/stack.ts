@@ -1,4 +1,4 @@
-// `error.stack` as Node would have it, of the frames of cells alone.
+// Formats `error.stack` as Node does, with frames of cells only.
 
 interface Site {
   getFileName: () => string | null

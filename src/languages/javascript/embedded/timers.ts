@@ -1,4 +1,4 @@
-// The timers that cells start. The kernel keeps the time: it is told when the next one is due, and sends a tick.
+// Timers of cells. The kernel keeps the time: it learns when the next timer is due, and sends a tick.
 
 interface Timer {
   callback: (...args: unknown[]) => void
@@ -35,7 +35,7 @@ function end(id: unknown): void {
   open.delete(Number(id))
 }
 
-/** Run what is due, and have the next one told. */
+/** Run the timers that are due, and announce the next one. */
 export function fireTimers(onError: (error: unknown) => void): void {
   const now = Date.now()
   const due = [...open].filter(([, { dueMs }]) => dueMs <= now).toSorted(([, a], [, b]) => a.dueMs - b.dueMs)
@@ -53,7 +53,7 @@ export function fireTimers(onError: (error: unknown) => void): void {
   if (next !== Infinity) wakeAfter(Math.max(0, next - Date.now()))
 }
 
-/** End what is left; how many there were. */
+/** Ends the remaining timers. @returns their number */
 export function endTimers(): number {
   const left = open.size
   open.clear()

@@ -1,4 +1,4 @@
-// UTF-8, which QuickJS has no function for.
+// UTF-8 encoding and decoding, which QuickJS lacks.
 
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length * 3)
@@ -23,7 +23,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return bytes.slice(0, at)
 }
 
-/** What is not UTF-8 becomes U+FFFD. */
+/** Replaces invalid bytes with U+FFFD. */
 export function decodeUtf8(bytes: Uint8Array): string {
   let text = ''
   let codes: number[] = []
