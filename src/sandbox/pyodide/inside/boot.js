@@ -1,7 +1,7 @@
-// Runs in the empty context, after the glue: starts Pyodide, gives Python its two devices, and enters the kernel.
+// Runs in the empty context, after the glue: starts Pyodide, gives Python its devices, and enters the kernel.
 // `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of
 // restore-heap.js, devices.js, files.js and javascript.js.
-// Its value is a function; what that resolves to is called from outside, and hands back numbers and bytes only.
+// The script's value is a function. Code outside the context calls what it resolves to, and gets only numbers and bytes back.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;async (input) => {
@@ -9,11 +9,11 @@
   delete globalThis.__sandbridgeGlue
   globalThis.__sandbridgeHeapMaxBytes = input.heapMaxBytes
   const building = input.snapshot === undefined
-  // Of Python's own stack, which lies in its memory. Each call in C takes some of it and several times as much of the thread's real stack, which no one
-  // watches. With this much Python comes to its end first, where the real one has its 64 MB, and raises a RecursionError.
+  // The limit of Python's own stack, which lies in its memory. A call in C takes several times as much of the thread's real stack, which has no guard.
+  // With this limit and a real stack of 64 MB, Python's stack ends first, and Python raises a RecursionError.
   const STACK_BYTES = 3 << 20
 
-  // All of it is made here, and none taken over: what a cell reads in its memory is what the snapshot and each start have put there.
+  // Every value is set here and none comes from the process: a cell can read all of its memory.
   const ENVIRONMENT = {
     HOME: '/home/sandbox',
     USER: 'sandbox',
@@ -31,14 +31,14 @@
     'inspect, io, itertools, json, linecache, math, operator, os, pathlib, random, re, shutil, signal, statistics, string, struct, sys, tempfile, ' +
     'textwrap, time, traceback, types, typing, urllib.parse, uuid, zoneinfo\n'
 
-  // Elsewhere these load when a cell needs them, from compiled files. Here there are none, and compiling one costs a cell tens of milliseconds.
+  // Other sandboxes load these on demand from compiled files. Here there are no compiled files, and compiling one costs a cell tens of milliseconds.
   const KERNEL =
     'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.javascript.cell, sandbridge_kernel.javascript.quickjs, sandbridge_kernel.program_hints, ' +
     'sandbridge_kernel.cell_function, sandbridge_kernel.api.complete\n'
 
-  // Everything that leads from Python to JavaScript is taken out of the heap before it is written to the snapshot: the finder and its modules, and
-  // every proxy of a JavaScript object, wherever it is held. Slow and thorough, once. Pyodide counts on some of them when it restores a snapshot, so
-  // they stay alive in one list, which is dropped before the kernel starts.
+  // Removes everything that leads from Python to JavaScript before the heap becomes the snapshot: the finder with its modules, and every proxy of a
+  // JavaScript object, wherever it is held. This is slow, and happens once. Pyodide needs some of the proxies when it restores a snapshot, so one list
+  // keeps them alive until the kernel starts.
   const TAKE_OUT_PROXIES = `
 def take_out_proxies():
     import gc, sys
@@ -70,7 +70,7 @@ def take_out_proxies():
 take_out_proxies()
 del take_out_proxies
 `
-  // Pyodide's own modules must stay until it has started; a program need not see them.
+  // Pyodide needs its own modules until it has started. Cells must not see them.
   const FORGET_PYODIDE = `
 def forget():
     import sys
@@ -109,7 +109,7 @@ del forget
   input.snapshot = input.wasm = input.stdlib = undefined
   for (const name of Object.keys(urls)) delete urls[name]
 
-  // Files are JavaScript objects: a restored heap knows nothing of them, so they are written every time.
+  // Files are JavaScript objects and not part of the restored heap, so every start writes them.
   const { FS } = pyodide
   const index = JSON.parse(input.filesIndex)
   for (const [path, start, end] of index) {
@@ -130,7 +130,7 @@ del forget
   input.limitFiles(FS, input.filesMaxBytes)
   const { interrupt, heapMaxBytes } = input
   input.addJavaScript(FS, { interrupt, heapMaxBytes, ...input.addDevices(FS, input) })
-  // Pyodide reads the interrupt and then writes zero. One that comes in between would be lost, so reading takes it and writing does nothing.
+  // Pyodide reads the interrupt and then writes zero. An interrupt between the two would be lost, so the read clears it and the write does nothing.
   pyodide.setInterruptBuffer({
     get 0() {
       return interrupt[0] === 0 ? 0 : Atomics.exchange(interrupt, 0, 0)
@@ -140,25 +140,25 @@ del forget
   const { _module: wasm } = pyodide
   const base = wasm._emscripten_stack_get_base()
   wasm._PyUnstable_ThreadState_SetStackProtection(wasm._PyThreadState_Get(), base - STACK_BYTES, STACK_BYTES)
-  // Before the lock below, so that a kernel that cannot be imported says why.
+  // Before stack traces are turned off below, so that a failed import of the kernel is reported with its cause.
   const hasPackages = index.some(([path]) => path.startsWith('/usr/lib/site-packages/'))
   const withPackages = hasPackages ? "sys.path.append('/usr/lib/site-packages')\n" : ''
   pyodide.runPython(`${enter}${withPackages}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main\n`)
-  // Node formats every stack trace in its own realm, and a stack that overflows while it does so throws an error of that realm into ours.
-  // V8 keeps no trace when this is no plain number, and then Node is not asked. An accessor, because Pyodide assigns to it. Not in
-  // prelude.js: until here, a trace tells why Python did not start.
+  // Node formats every stack trace in its own realm. A stack overflow during that throws an error of Node's realm into ours. V8 keeps no trace when
+  // this property is not a plain number, and then Node is not called. It is an accessor because Pyodide assigns to it. prelude.js does not set it: until
+  // here, a trace shows why Python did not start.
   Object.defineProperty(Error, 'stackTraceLimit', { get: () => undefined, set() {}, configurable: false })
   return {
     /**
-     * Enter the kernel. Comes back only when Python has ended: 0 when it ended by itself, 1: memory
-     * ran out, 2: too deep a recursion, 3: anything else.
+     * Enters the kernel and returns when Python has ended: 0 if it exited, 1 if it ran out of memory,
+     * 2 after too deep a recursion, 3 for any other reason.
      */
     serve() {
       try {
         pyodide.runPython('sandbridge_kernel.pyodide_main.serve()')
         return 0
       } catch (error) {
-        // What is thrown may be of the program's making: looking at it must not throw once more, out of the context.
+        // The cell may have made the error: reading it must not throw again, out of the context.
         try {
           if (error?.name === 'Exit') return 0
           if (error instanceof RangeError) return error.message.includes('call stack') ? 2 : 1

@@ -1,4 +1,4 @@
-// The sandbox's process. It makes an empty context, copies bytes into it, lets Python in, and never takes control back.
+// The sandbox's process. It makes an empty context, copies bytes into it, starts Python there, and never takes control back.
 // No object or function of Node's realm may become reachable from the context: only numbers, strings and buffers made in the context go in.
 // Arguments: the bundle's folder, then 'serve' or 'build', then the sizes as JSON.
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
@@ -10,7 +10,7 @@ const [bundle, mode, sizesJson] = process.argv.slice(2)
 const building = mode === 'build'
 const die = process.kill.bind(process, process.pid, 'SIGKILL')
 
-/** Say why on stderr, for the bridge's log only, and end at once. Never called with something that came out of the context. */
+/** Writes the reason to stderr, for the bridge's log only, and ends at once. Never called with a value from the context. */
 function fail(message) {
   try {
     writeSync(2, `sandbridge: ${message}\n`)
@@ -97,12 +97,12 @@ let python
 try {
   python = await evaluateFile('boot.js')(input)
 } catch (error) {
-  // Only our own code and Pyodide's has run so far.
+  // Only our code and Pyodide's has run so far.
   fail(`Python did not start: ${error?.stack ?? error}`)
 }
 
 if (building) {
-  // The results go out as bytes: two lengths, the snapshot, V8's code cache. This process may write no file.
+  // The results go to stdout: two lengths, the snapshot, V8's code cache. This process may not write files.
   const snapshot = python.snapshot
   const cache = glue.createCachedData()
   const header = Buffer.alloc(16)
@@ -114,7 +114,7 @@ if (building) {
   process.exit(0)
 }
 
-// Python has its own copies of the files now. A message to a closed port frees their buffers at once; a garbage collection would take 20 ms.
+// Python has its own copies of the files now. A message to a closed port frees the buffers at once; a garbage collection would take 20 ms.
 const { port1, port2 } = new MessageChannel()
 port2.close()
 port1.postMessage(null, copied)

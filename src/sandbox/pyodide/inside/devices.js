@@ -1,5 +1,6 @@
-// Runs in the empty context: Python's character devices, two of them on top of two shared-memory rings, whose other ends are in pump.mjs.
-// Its value is a function, which gives what other devices are made with. Everything here may be called and corrupted by hostile code; nothing outside believes what it leaves in the rings.
+// Runs in the empty context: Python's character devices. Two of them use shared-memory rings, whose other ends are in pump.mjs.
+// The script's value is a function that returns what other devices are made with. Hostile code may call and corrupt everything here, so code outside
+// trusts nothing in the rings.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;(fs, { control, inbound, outbound, interrupt }) => {
@@ -65,7 +66,7 @@
     }
   }
 
-  // What is read into is a view of all of Python's memory.
+  // `buffer` is a view of all of Python's memory.
   const readMemorySize = (_stream, buffer, offset, length) => {
     if (length < 8) return 0
     new DataView(buffer.buffer, buffer.byteOffset + offset, 8).setFloat64(0, buffer.length, true)

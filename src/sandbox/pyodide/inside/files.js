@@ -1,11 +1,11 @@
-// Runs in the empty context: a bound on the in-memory file system, which grows on JavaScript's heap. A full disk is then an OSError (ENOSPC)
-// and not the end of the process. Its value is a function. The process's own memory cap is the hard limit; this is the polite one.
+// Runs in the empty context: limits the in-memory file system, which lies on JavaScript's heap. Beyond the limit, Python gets an OSError (ENOSPC)
+// instead of the process running out of memory. The script's value is a function. The hard limit is the memory cap of the process.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;(fs, maxBytes) => {
   const memfs = fs.filesystems.MEMFS
   const ENOSPC = 51
-  // An upper bound: it only grows here, and is counted afresh when it reaches the limit, so deleting needs no bookkeeping.
+  // An upper bound. It only grows, and is recounted when it reaches the limit, so deleting needs no bookkeeping.
   let usedBytes = 0
 
   const sizeOf = (node) => (fs.isFile(node.mode) ? (node.contents?.length ?? 0) : 0)

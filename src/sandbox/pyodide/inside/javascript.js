@@ -1,6 +1,6 @@
-// Runs in the empty context: JavaScript cells, in QuickJS compiled to WebAssembly. Python drives it through a character device; docs/protocol.md has the
-// letters. Its value is a function. Code of cells runs as data of QuickJS: of this context it has the functions of `host` below, and these take and give
-// numbers, texts and bytes only.
+// Runs in the empty context: JavaScript cells, in QuickJS compiled to WebAssembly. Python drives it through a character device; docs/protocol.md lists
+// the commands. The script's value is a function. QuickJS interprets a cell's code, which reaches only the functions of `host` below. These take and
+// return numbers, texts and bytes only.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;(fs, { interrupt, heapMaxBytes, device, writeFrames }) => {
@@ -20,7 +20,7 @@
   let types
   let engine
   let cell = 0
-  /** What Python has yet to read. */
+  /** Bytes that Python has not read yet. */
   const waiting = []
   let waitingBytes = 0
   let printed = { stream: 'stdout', text: '', due: 0 }
@@ -35,7 +35,7 @@
     waiting.push(bytes, Uint8Array.of(10))
   }
 
-  // ---- output: frames of their own, so that they are seen while the code runs. Python is in its write to the device meanwhile, and writes none itself.
+  // ---- output: separate frames, so that it appears while the code runs. Python is inside its write to the device meanwhile and sends no frames.
 
   const flush = () => {
     const { stream, text } = printed
@@ -50,7 +50,7 @@
       flush()
       printed.stream = stream
     }
-    // A long text goes in pieces: no frame comes near the limit.
+    // Long text is split, so that no frame comes near the size limit.
     for (let at = 0; at < text.length; at += BATCH_CHARS) {
       printed.text += text.slice(at, at + BATCH_CHARS)
       if (printed.text.length >= BATCH_CHARS || Date.now() >= printed.due) flush()
@@ -97,7 +97,7 @@
       if (at === 0) throw new Error('out of memory')
       return at
     }
-    /** A copy in its memory, with a zero at the end. */
+    /** Copies bytes into its memory, with a terminating zero. */
     const put = (bytes) => {
       const at = allocate(bytes.length + 1)
       const place = memory(at, bytes.length + 1)
@@ -131,7 +131,7 @@
     }
     const newText = (text) => withCopy(encoder.encode(text), (at, length) => e.qjs_new_string(at, length))
 
-    /** The value of a call, or 0 when it threw: that is pending then. */
+    /** Returns the value of a call, or 0 if it threw; the exception is then pending. */
     const call = (fn, ...values) => {
       const nothing = e.qjs_get_undefined()
       const list = allocate(4 * values.length + 4)
@@ -149,7 +149,7 @@
     const evaluate = (source, file) =>
       withCopy(source, (at, length) => withCopy(file, (name) => unlessThrown(e.qjs_eval(at, length, name, 0))))
     const forget = (value) => e.qjs_free_value(value === 0 ? e.qjs_get_exception() : value)
-    /** What `use` gives; for a failure of the file system, the number of that. */
+    /** Returns what `use` returns, or the errno of a failed file operation. */
     const inFiles = (use) => {
       try {
         return use()
@@ -158,7 +158,7 @@
       }
     }
 
-    /** Each gets and gives pointers to values of QuickJS. */
+    /** Each takes and returns pointers to values of QuickJS. */
     const host = {
       __proto__: null,
       send(line) {
@@ -264,7 +264,7 @@
       })
     }
 
-    /** Until nothing is left to do, or it is interrupted. */
+    /** Runs jobs until none is left, or until an interrupt. */
     const runJobs = () => {
       for (;;) {
         while (!isStopped() && e.qjs_is_job_pending()) if (e.qjs_execute_pending_job() < 0) forget(0)
@@ -298,7 +298,7 @@
         deliver(line)
         runJobs()
       },
-      /** Break off what the cell has left to do. Whatever it tries runs into the interrupt; what begins itself anew for ever never ends so. */
+      /** Stops the jobs that the cell has left. Each one runs into the interrupt; a job that restarts itself for ever does not stop this way. */
       breakOff() {
         broken = true
         const end = Date.now() + BREAK_OFF_MS
@@ -329,7 +329,7 @@
   const write = (_stream, buffer, offset, length) => {
     const bytes = buffer.slice(offset + 1, offset + length)
     try {
-      // Both heaps grow out of one share, and neither gives back what it has: half of what Python leaves, so that Python can still grow.
+      // Both heaps share one limit, and neither shrinks. QuickJS may take half of what Python leaves, so that Python can still grow.
       engine?.limit(Math.max(1, (heapMaxBytes - buffer.length) >>> 1))
       WORK[String.fromCharCode(buffer[offset])](bytes)
       return length

@@ -173,7 +173,7 @@
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
   }
 
-  // Node formats stack traces in its own realm and calls Error.prepareStackTrace from there: nobody may set it.
+  // Node formats stack traces in its own realm and calls Error.prepareStackTrace from there: no code may set it.
   Object.defineProperty(Error, 'prepareStackTrace', { value: undefined, writable: false, configurable: false })
   Object.defineProperty(globalThis, 'Error', { value: Error, writable: false, configurable: false })
   // Streaming compilation calls back into Node with the object it is given.

@@ -1,5 +1,5 @@
-// A thread of the sandbox's process that moves bytes between file descriptor 0 or 1 and a shared-memory ring. One thread a direction, so
-// neither can hold up the other. It reads no frames. Ring positions come from hostile code: they are masked, never believed.
+// A thread of the sandbox's process that moves bytes between file descriptor 0 or 1 and a shared-memory ring. One thread per direction, so
+// neither can block the other. It does not parse frames. Ring positions come from hostile code: they are masked, never trusted.
 import { read, readSync, writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 
@@ -19,7 +19,7 @@ const die = () => process.kill(process.pid, 'SIGKILL')
 if (direction === 'in') pumpIn()
 else pumpOut()
 
-/** Kernel to bridge: sleep until there is something, write it, say that there is room. */
+/** Kernel to bridge: waits for bytes, writes them, and signals that there is room. */
 function pumpOut() {
   const mask = outbound.length - 1
   for (;;) {
@@ -49,8 +49,8 @@ function write(chunk) {
 }
 
 /**
- * Bridge to kernel. Reading goes on while the ring is full, so that an interrupt behind a pile of replies is still seen; what does not fit
- * waits in `queue`, up to QUEUE_BYTES. End of file means that the bridge is gone: nothing may be left behind, not even a busy loop.
+ * Bridge to kernel. It keeps reading while the ring is full, so that an interrupt behind many replies is still seen. Bytes that do not fit wait in
+ * `queue`, up to QUEUE_BYTES. End of file means that the bridge has ended: the process then ends at once, whatever Python does.
  */
 function pumpIn() {
   const QUEUE_BYTES = 64 << 20
@@ -61,7 +61,7 @@ function pumpIn() {
   let reading = false
   let draining = false
 
-  /** As long as nothing is queued, wait in the read itself: two threads less to wake for each message. */
+  /** While nothing is queued, blocks in the read itself: a message then wakes two threads fewer. */
   const readAndWait = () => {
     while (queue.length === 0) receive(chunk.subarray(0, readNow()))
     readMore()
@@ -120,7 +120,7 @@ function pumpIn() {
     readMore()
     draining = queue.length > 0
     if (!draining) return
-    // The ring is full: sleep until Python has taken some, a few milliseconds at most, then let the reads through.
+    // The ring is full: wait up to 2 ms for Python to take some, then let pending reads complete.
     const tail = Atomics.load(control, IN_TAIL)
     if (((tail - Atomics.load(control, IN_HEAD) - 1) & mask) === 0) Atomics.wait(control, IN_TAIL, tail, 2)
     setImmediate(drain)
