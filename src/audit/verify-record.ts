@@ -106,7 +106,7 @@ async function verifyFile(
         file: name,
         line: number,
         kind: 'lines-lost',
-        message: `${lost} lines were lost because the disk was full`,
+        message: `${lost} lines were lost because they could not be written: a full disk, or a database out of reach`,
       })
     }
     isClosed = fields['type'] === 'record.closed'
