@@ -10,6 +10,7 @@ import { runCommand } from '../src/process/run-command.ts'
 import { KernelPool } from '../src/session/kernel-pool.ts'
 import { KeptTexts } from '../src/session/kept-text.ts'
 import { Session } from '../src/session/session.ts'
+import { warmUp } from '../src/session/warm-up.ts'
 import { closeTestBridge, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
 import { makeProvider, runtimeEnv, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
 import { runningProcesses } from '../test/support/processes.ts'
@@ -116,9 +117,13 @@ async function cellRows(name: Engine): Promise<BenchRow[]> {
   ]
 }
 
-/** The memory of each of four waiting sandboxes: shared memory, such as the pages of Python itself, is counted once. */
+/**
+ * Memory of each of four sandboxes that wait as those of a pool do, with their warm-up cells behind them. Pages that they share, such as those of
+ * Python itself, count once.
+ */
 export async function waitingMemory(provider: Provider): Promise<number> {
   const kernels = await Promise.all([1, 2, 3, 4].map(async () => Kernel.attach(await provider.start(LIMITS))))
+  for (const kernel of kernels) await warmUp(kernel)
   await sleep(1_000)
   const inside = runningProcesses().filter(
     ({ command }) =>
