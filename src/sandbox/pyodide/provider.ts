@@ -75,7 +75,9 @@ export class PyodideProvider implements Provider {
   async #bundleAndLayer(onProgress: (message: string) => void): Promise<OuterLayer> {
     // The trial run of the outer wall needs a process and the check of the bundle needs this one, so they run side by side.
     let outer!: Promise<OuterLayer>
-    const onFolder = (folder: string) => (outer = findOuterLayer(this.#options.node, folder))
+    const onFolder = (folder: string): void => {
+      outer = findOuterLayer(this.#options.node, folder)
+    }
     await prepareBundle(this.#options, { onProgress, onFolder })
     this.#outer = await outer
     return this.#outer
