@@ -57,7 +57,7 @@ function metricsAndTraces({ settings, events, log, allUpstreams }: ObservedParts
     { host, port }: { host: string; port: number },
   ): Promise<Subscriber> => {
     const { PrometheusPort } = await import('../telemetry/prometheus.ts')
-    const opened = new PrometheusPort(metrics)
+    const opened = new PrometheusPort(metrics, () => events.flush())
     try {
       await opened.listen({ host, port, token })
       return opened

@@ -55,10 +55,13 @@ function escaped(text: string): string {
 export class PrometheusPort implements Subscriber {
   readonly name = 'metrics'
   readonly #metrics: Metrics
+  readonly #catchUp: () => void
   #server: Server | undefined
 
-  constructor(metrics: Metrics) {
+  /** @param catchUp delivers waiting events, so that a scrape counts everything that has happened */
+  constructor(metrics: Metrics, catchUp: () => void) {
     this.#metrics = metrics
+    this.#catchUp = catchUp
   }
 
   receive(events: readonly BridgeEvent[]): void {
@@ -74,6 +77,7 @@ export class PrometheusPort implements Subscriber {
         'content-type': CONTENT_TYPE,
         ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       })
+      if (status === 200) this.#catchUp()
       response.end(status === 200 ? prometheusText(this.#metrics.read()) : '')
     })
     server.unref()

@@ -236,7 +236,7 @@ const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
 it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read', async () => {
-  const port = new PrometheusPort(new Metrics())
+  const port = new PrometheusPort(new Metrics(), () => {})
   const number = await port.listen({ host: '127.0.0.1', port: 0 })
   const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
   port.receive([
@@ -250,13 +250,13 @@ it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read', async () => {
   expect(text).toMatch(/_bucket\{.*mcp_server_name="s\\"\\\\\\n".*le="0.05"\} 1/)
   expect(text).toMatch(/_bucket\{.*le="0.02"\} 0/)
   expect(text).toMatch(/_bucket\{.*le="\+Inf"\} 1/)
-  const second = new PrometheusPort(new Metrics())
+  const second = new PrometheusPort(new Metrics(), () => {})
   await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await port.close()
 })
 
 it('MCP_BRIDGE_METRICS with a token serves metrics to those who send it, under any name', async () => {
-  const port = new PrometheusPort(new Metrics())
+  const port = new PrometheusPort(new Metrics(), () => {})
   onTestFinished(() => port.close())
   const number = await port.listen({ host: '127.0.0.1', port: 0, token: 'a-token-for-prometheus' })
   const statusFor = async (authorization?: string) =>
@@ -268,7 +268,7 @@ it('MCP_BRIDGE_METRICS with a token serves metrics to those who send it, under a
   const host = { host: '10.1.2.3:9464' }
   expect(await statusOf(number, { ...host, authorization: 'Bearer a-token-for-prometheus' })).toBe(200)
 
-  const own = new PrometheusPort(new Metrics())
+  const own = new PrometheusPort(new Metrics(), () => {})
   onTestFinished(() => own.close())
   expect(await statusOf(await own.listen({ host: '127.0.0.1', port: 0 }), host)).toBe(403)
 })
