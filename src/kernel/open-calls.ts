@@ -91,7 +91,7 @@ export function replyError(error: unknown, more?: string): ReplyError {
     return { code: 'INTERNAL', message: messageOf(error), ...(more && { hint: more }) }
   const { code, message, data } = error
   // A hint that ends in a path or a URL has no full stop of its own.
-  const isOpen = more !== undefined && /[^.!?…]$/.test(error.hint)
-  const hint = [isOpen ? `${error.hint}.` : error.hint, more].filter(Boolean).join(' ')
+  const lacksStop = more !== undefined && /[^.!?…]$/.test(error.hint)
+  const hint = [lacksStop ? `${error.hint}.` : error.hint, more].filter(Boolean).join(' ')
   return { code, message, ...(hint && { hint }), ...(data !== undefined && { data }) }
 }
