@@ -11,6 +11,8 @@ import selectors
 from asyncio import base_events, events
 from typing import TYPE_CHECKING
 
+from .spin import Spin
+
 if TYPE_CHECKING:
     from .channel import Channel
     from .interrupts import Interrupts
@@ -36,28 +38,42 @@ class _Guard:
         return timeout
 
 
-class _GuardedSelector(selectors.DefaultSelector):
-    def __init__(self, guard: _Guard, channel: Channel) -> None:
+class _PipeSelector(selectors.DefaultSelector):
+    """Waits for the port, too, and takes in what arrives there."""
+
+    def __init__(self, port: PipePort, channel: Channel, guard: _Guard) -> None:
         super().__init__()
-        self._guard, self._channel = guard, channel
+        self._port, self._channel, self._guard = port, channel, guard
+        self._spin = Spin()
+        self._port_key = self.register(port.fd, selectors.EVENT_READ)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         timeout = self._guard.before_select(timeout)
-        # A reply ends this wait, and the loop processes it: cheaper than the signal handler, which costs several times as much.
+        # A reply ends this wait and is processed here: cheaper than the signal handler, which costs several times as much.
         self._channel.waiting = True
         try:
-            return super().select(timeout)
+            events = super().select(timeout)
         finally:
             self._channel.waiting = False
+        for event in events:
+            if event[0] is self._port_key:
+                events.remove(event)
+                self._channel.take_in()
+                break
+        return events
 
-
-def selector_loop(
-    port: PipePort, channel: Channel, output: Output, interrupts: Interrupts
-) -> asyncio.SelectorEventLoop:
-    """CPython: while the loop works, replies arrive through the port's signal handler; while it waits, through this reader."""
-    loop = asyncio.SelectorEventLoop(_GuardedSelector(_Guard(channel, output, interrupts), channel))
-    loop.add_reader(port.fd, channel.take_in)
-    return loop
+    def spin(self) -> bool:
+        """Wait for the port without sleeping. Returns True if input came, and was taken in."""
+        if self._guard.before_select(None) == 0:
+            return True
+        self._channel.waiting = True
+        try:
+            if not self._spin.until(self._port.has_input):
+                return False
+        finally:
+            self._channel.waiting = False
+        self._channel.take_in()
+        return True
 
 
 class _DeviceSelector:
@@ -73,18 +89,33 @@ class _DeviceSelector:
         pass
 
 
-class DeviceLoop(base_events.BaseEventLoop):
-    """Pyodide: waits only for time and the device."""
-
-    def __init__(self, port: Port, channel: Channel, output: Output, interrupts: Interrupts) -> None:
-        super().__init__()
-        self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
+class _WaitsInPlace(base_events.BaseEventLoop):
+    _selector: _PipeSelector | _DeviceSelector
 
     def wait_in_place(self) -> None:
         """Called by a task that is about to wait for the bridge. If nothing else can happen first, waits here: the reply is then often
         present when the task checks for it. Saves two turns of the loop, a tenth of a tool call's time."""
         if not self._ready and not self._scheduled:  # type: ignore[attr-defined]
-            self._selector.select(None)
+            self._process_events(self._selector.select(None))  # type: ignore[attr-defined]
+
+
+class PipeLoop(_WaitsInPlace, asyncio.SelectorEventLoop):
+    """CPython: while the loop works, replies arrive through the port's signal handler; while it waits, through its selector."""
+
+    def __init__(self, port: PipePort, channel: Channel, output: Output, interrupts: Interrupts) -> None:
+        super().__init__(_PipeSelector(port, channel, _Guard(channel, output, interrupts)))
+
+    def wait_in_place(self) -> None:
+        if not self._ready and not self._scheduled and not self._selector.spin():  # type: ignore[attr-defined]
+            super().wait_in_place()
+
+
+class DeviceLoop(_WaitsInPlace):
+    """Pyodide: waits only for time and the device."""
+
+    def __init__(self, port: Port, channel: Channel, output: Output, interrupts: Interrupts) -> None:
+        super().__init__()
+        self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
 
     def _process_events(self, event_list: object) -> None:
         pass

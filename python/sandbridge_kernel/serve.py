@@ -57,9 +57,9 @@ def serve_pipes(bell: int | None = None) -> None:
     time.sleep = like(sleep, sleep_flushed)
 
     try:
-        from .loop import selector_loop
+        from .loop import PipeLoop
 
-        serve_cells(interrupts, channel, output, capture, lambda: selector_loop(port, channel, output, interrupts))
+        serve_cells(interrupts, channel, output, capture, lambda: PipeLoop(port, channel, output, interrupts))
     except BaseException:
         # An error in the kernel itself. It goes to the sandbox's log, not to the cell's output.
         from traceback import format_exc

@@ -89,6 +89,26 @@ describe('a call', () => {
     expect(left.frames.map((frame) => frame.type)).toEqual(['call', 'cancel', 'done'])
   })
 
+  it('a cell that awaits nothing but a call goes on with threads, descriptors and tasks meanwhile', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import asyncio, os, threading
+loop, seen, (r, w) = asyncio.get_running_loop(), [], os.pipe()
+loop.add_reader(r, lambda: (os.read(r, 1), loop.remove_reader(r), seen.append('descriptor')))
+async def task(event): seen.append(await event.wait() and 'task')
+event = asyncio.Event()
+waiting = asyncio.create_task(task(event))
+await asyncio.sleep(0)
+threading.Timer(0.03, loop.call_soon_threadsafe, (event.set,)).start()
+threading.Timer(0.06, os.write, (w, b'x')).start()
+[await mcp_github.x(), *seen]`
+    const outcome = kernel.value(code, {
+      servers: GITHUB,
+      onCall: () => new Promise((resolve) => setTimeout(resolve, 300, text('reply'))),
+    })
+    expect(await outcome).toBe("['reply', 'task', 'descriptor']")
+  })
+
   it('a call can block: in a cell, in a running loop, in a thread, in asyncio.run', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options = content({ type: 'text', text: '{"n": 5}' })

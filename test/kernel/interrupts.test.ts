@@ -123,35 +123,39 @@ while True:
     expect(await kernel.value('runtime.capability_summary()', { onCall: () => ({ value: 'next' }) })).toBe("'next'")
   })
 
-  it('hundreds of interrupts, at any moment, never lose a frame or a callback', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const code = `
+  for (const [what, code] of Object.entries({
+    'of many tasks': `
 import asyncio
 async def work():
     for i in range(1_000_000):
         await asyncio.sleep(0)
         if i % 7 == 0: print(i, flush=True)
         if i % 11 == 0: await mcp_github.x()
-await asyncio.gather(*[work() for _ in range(5)])`
-    for (let round = 0; round < 60; round += 1) {
-      let seen = 0
-      const outcome = await kernel.run(code, {
-        servers: GITHUB,
-        onCall: () => ({ value: { content: [] } }),
-        onFrame: () => {
-          seen += 1
-          if (seen === 20 + round) kernel.sandbox.interrupt()
-        },
-      })
-      expect(outcome.status).toBe('interrupted')
-    }
-    expect(
-      await kernel.value('await asyncio.gather(*[mcp_github.x() for _ in range(20)])\n"whole"', {
-        onCall: () => ({ value: null }),
-      }),
-    ).toBe("'whole'")
-    expect(kernel.badLines).toEqual([])
-  })
+await asyncio.gather(*[work() for _ in range(5)])`,
+    'of calls one by one': 'import asyncio\nwhile True: await mcp_github.x()',
+  })) {
+    it(`hundreds of interrupts, at any moment ${what}, never lose a frame or a callback`, async (ctx) => {
+      const kernel = await startKernel(ctx)
+      for (let round = 0; round < 60; round += 1) {
+        let seen = 0
+        const outcome = await kernel.run(code, {
+          servers: GITHUB,
+          onCall: () => ({ value: { content: [] } }),
+          onFrame: () => {
+            seen += 1
+            if (seen === 20 + round) kernel.sandbox.interrupt()
+          },
+        })
+        expect(outcome.status).toBe('interrupted')
+      }
+      expect(
+        await kernel.value('await asyncio.gather(*[mcp_github.x() for _ in range(20)])\n"whole"', {
+          onCall: () => ({ value: null }),
+        }),
+      ).toBe("'whole'")
+      expect(kernel.badLines).toEqual([])
+    })
+  }
 })
 
 describe('the end of the input', () => {
