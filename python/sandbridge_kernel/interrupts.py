@@ -88,12 +88,10 @@ class Interrupts:
         and must leave its work to the code in the gate, or it would wait for itself."""
         return bool(self._depth.get(get_ident()))
 
-    def enter(self) -> None:
-        me = get_ident()
+    def enter(self, me: int) -> None:
         self._depth[me] = self._depth.get(me, 0) + 1
 
-    def leave(self) -> None:
-        me = get_ident()
+    def leave(self, me: int) -> None:
         depth = self._depth.get(me, 1) - 1
         if depth:
             self._depth[me] = depth
@@ -169,16 +167,18 @@ class Gate:
         return get_ident() in self._inside
 
     def __enter__(self) -> None:
-        self._interrupts.enter()
+        me = get_ident()
+        self._interrupts.enter(me)
         # Before the lock is taken, and until after its release: a signal handler may run in between, and would wait for itself if it
         # did not know that its own thread is here.
-        self._inside.add(get_ident())
+        self._inside.add(me)
         self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
-        self._inside.discard(get_ident())
-        self._interrupts.leave()
+        me = get_ident()
+        self._inside.discard(me)
+        self._interrupts.leave(me)
 
     def after_fork(self) -> None:
         """The thread that held it does not exist in the child."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from _thread import get_ident
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,12 @@ def held_back(interrupts: Interrupts) -> Iterator[None]:
     """Delay interrupts while a process is started and recorded."""
     # Child processes inherit an ignored signal, but not a handler.
     ignored = signal.signal(signal.SIGINT, lambda *_: None)
-    interrupts.enter()
+    interrupts.enter(get_ident())
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, ignored)
-        interrupts.leave()
+        interrupts.leave(get_ident())
 
 
 def signal_all(group: int, number: int) -> None:

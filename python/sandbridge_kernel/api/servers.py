@@ -32,13 +32,17 @@ _OWN_NAMES = frozenset(("mcp", "runtime", "mcp_servers", "workflows", "LOADED_MC
 class ServerProxy:
     # Its tools are its attributes.
 
-    __slots__ = ("_server", "_alias", "_description", "_docs")
+    __slots__ = ("_server", "_alias", "_description", "_docs", "_tools")
 
     def __init__(self, name: str, alias: str, description: str) -> None:
         self._server, self._alias, self._description = name, alias, description
         self._docs: docs.ToolDocs | None = None
+        self._tools: dict[str, ToolProxy] = {}  # those asked for so far
 
     def __getattr__(self, name: str) -> object:
+        tool = self._tools.get(name)
+        if tool is not None:
+            return tool
         if name == "__all__":
             # A tool called `print` must not replace Python's own for the rest of the session.
             return [alias for alias in dir(self) if not hasattr(builtins, alias) and alias not in _OWN_NAMES]
@@ -48,7 +52,8 @@ class ServerProxy:
             raise AttributeError(name)  # Python looks up many such names; none is a tool
         if name in LISTINGS:
             return LISTINGS[name](self._tool_docs())
-        return ToolProxy(self, name)
+        tool = self._tools[name] = ToolProxy(self, name)
+        return tool
 
     def __dir__(self) -> list[str]:
         try:
@@ -79,14 +84,12 @@ class ToolProxy:
     # `await tool(…)` returns a native value, `await tool.raw(…)` the MCP result unchanged. No docstring here or above:
     # `__doc__` is the tool's.
 
-    __slots__ = ("_proxy", "__name__")
+    __slots__ = ("_proxy", "__name__", "_path", "_own")
 
     def __init__(self, proxy: ServerProxy, name: str) -> None:
         self._proxy, self.__name__ = proxy, name
-
-    @property
-    def _path(self) -> str:
-        return f"mcp_{self._proxy._alias}.{self.__name__}"
+        self._path = f"mcp_{proxy._alias}.{name}"
+        self._own = name.removeprefix("_") in METHODS
 
     def __call__(self, /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
         # The coroutine is created at once, so that Python itself warns if its `await` is forgotten.
@@ -98,8 +101,7 @@ class ToolProxy:
 
     async def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], raw: bool) -> object:
         # `raw=True` requests the MCP result, unless the tool has a parameter of that name; only then are its docs needed.
-        own = self.__name__.removeprefix("_") in METHODS
-        raw = raw or (compat.is_on() and not own)
+        raw = raw or (compat.is_on() and not self._own)
         if "raw" in kwargs and not await self._takes_raw():
             kwargs = dict(kwargs)
             raw = bool(kwargs.pop("raw"))
@@ -112,7 +114,7 @@ class ToolProxy:
         if raw:
             params["raw"] = True
         result = await bridge.ask_with("call_tool", params)
-        if own and not raw and "docs" in result:
+        if self._own and not raw and "docs" in result:
             return docs.tool_docs(result["docs"])
         return result if raw else native(result)
 
