@@ -3,7 +3,7 @@
 import type { CellError, CellResult } from '../cell/cell-result.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
-import { estimateTokens, surelyFits } from '../text/estimate-tokens.ts'
+import { estimateTokens, surelyFit } from '../text/estimate-tokens.ts'
 import { cutGiantLine } from './giant-line.ts'
 import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from '../text/terminal-text.ts'
@@ -49,9 +49,9 @@ export function joinParts(parts: Part[]): string {
  * @param gapLine makes the line that replaces `joinParts(parts).slice(start, end)`
  */
 export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[] {
-  const length = parts.reduce((sum, part) => sum + partText(part).length + 1, 0)
-  if (surelyFits(length, tokens)) return parts
-  const costs = parts.map((part) => estimateTokens(partText(part), tokens) + 1)
+  const texts = parts.map(partText)
+  if (surelyFit(texts, tokens - texts.length)) return parts
+  const costs = texts.map((text) => estimateTokens(text, tokens) + 1)
   const share = fairShare(costs, tokens)
   let position = 0
   return parts.map((part, index) => {

@@ -4,24 +4,28 @@
 // scripts/choose-tokens.mjs selects the tokens.
 import COMMON_TOKENS from './common-tokens.json' with { type: 'json' }
 
-/** Lengths of the tokens that begin, or end, with one code unit, longest first. */
+/** Lengths of the tokens that begin, or end, with two code units, longest first. */
 type Lengths = Map<number, number[]>
+
+const pairOf = (text: string, at: number) => text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1)
 
 // Each is built at first use, which takes some milliseconds.
 let tokens: Set<string> | undefined
-let byFirst: Lengths | undefined
-let byLast: Lengths | undefined
+let byStart: Lengths | undefined
+let byEnd: Lengths | undefined
 
 function commonTokens(): Set<string> {
   tokens ??= new Set(COMMON_TOKENS.split('\x7f'))
   return tokens
 }
 
-function lengthsBy(unitOf: (token: string) => number): Lengths {
+function lengthsBy(pairStart: (token: string) => number): Lengths {
   const found: Lengths = new Map()
   for (const token of commonTokens()) {
-    const lengths = found.get(unitOf(token))
-    if (lengths === undefined) found.set(unitOf(token), [token.length])
+    if (token.length === 1) continue
+    const pair = pairOf(token, pairStart(token))
+    const lengths = found.get(pair)
+    if (lengths === undefined) found.set(pair, [token.length])
     else if (!lengths.includes(token.length)) lengths.push(token.length)
   }
   for (const lengths of found.values()) lengths.sort((a, b) => b - a)
@@ -33,14 +37,18 @@ export function estimateTokens(text: string, limit = Infinity): number {
   return countUpTo(text, limit).count
 }
 
-/** True if any text of this length costs at most `limit` tokens: a token has at least one byte, and a code unit at most three. */
-export function surelyFits(length: number, limit: number): boolean {
-  return length * 3 <= limit
+/** True if the texts together surely cost at most `limit` tokens: a token has at least one byte, and a code unit at most three. */
+export function surelyFit(texts: readonly string[], limit: number): boolean {
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  return length * 3 <= limit || (length <= limit && texts.every((text) => IS_ASCII.test(text)))
 }
+
+// oxlint-disable-next-line no-control-regex
+const IS_ASCII = /^[\0-\x7f]*$/
 
 /** True if `text` costs at most `limit` tokens by the estimate. */
 export function fitsTokens(text: string, limit: number): boolean {
-  return surelyFits(text.length, limit) || estimateTokens(text, limit) <= limit
+  return surelyFit([text], limit) || estimateTokens(text, limit) <= limit
 }
 
 /** Returns the length of the longest prefix of `text` that costs at most `limit` tokens. */
@@ -50,11 +58,11 @@ export function headWithin(text: string, limit: number): number {
 
 /** `end`: start of the first token above the limit, or the end of the text. `count` includes that token. */
 function countUpTo(text: string, limit: number): { count: number; end: number } {
-  byFirst ??= lengthsBy((token) => token.charCodeAt(0))
+  byStart ??= lengthsBy(() => 0)
   let count = 0
   let end = 0
   while (end < text.length) {
-    const length = tokenAt(text, end, commonTokens(), byFirst)
+    const length = tokenAt(text, end, commonTokens(), byStart)
     count += costOf(text, end, length)
     if (count > limit) break
     end += length || widthAt(text, end)
@@ -64,11 +72,11 @@ function countUpTo(text: string, limit: number): { count: number; end: number } 
 
 /** Returns the length of the longest suffix of `text` that costs at most `limit` tokens. */
 export function tailWithin(text: string, limit: number): number {
-  byLast ??= lengthsBy((token) => token.charCodeAt(token.length - 1))
+  byEnd ??= lengthsBy((token) => token.length - 2)
   let count = 0
   let end = text.length
   while (end > 0) {
-    const length = tokenBefore(text, end, commonTokens(), byLast)
+    const length = tokenBefore(text, end, commonTokens(), byEnd)
     const start = length ? end - length : end - widthBefore(text, end)
     count += costOf(text, start, length)
     if (count > limit) break
@@ -79,13 +87,17 @@ export function tailWithin(text: string, limit: number): number {
 
 /** Returns the length of the longest known token at a position; 0 if there is none. */
 function tokenAt(text: string, at: number, known: Set<string>, all: Lengths): number {
-  const lengths = all.get(text.charCodeAt(at)) ?? []
-  return lengths.find((length) => at + length <= text.length && known.has(text.slice(at, at + length))) ?? 0
+  for (const length of all.get(pairOf(text, at)) ?? []) {
+    if (at + length <= text.length && known.has(text.slice(at, at + length))) return length
+  }
+  return known.has(text[at]!) ? 1 : 0
 }
 
 function tokenBefore(text: string, end: number, known: Set<string>, all: Lengths): number {
-  const lengths = all.get(text.charCodeAt(end - 1)) ?? []
-  return lengths.find((length) => length <= end && known.has(text.slice(end - length, end))) ?? 0
+  for (const length of all.get(pairOf(text, end - 2)) ?? []) {
+    if (length <= end && known.has(text.slice(end - length, end))) return length
+  }
+  return known.has(text[end - 1]!) ? 1 : 0
 }
 
 /** A character in no known token costs one token per byte. */
