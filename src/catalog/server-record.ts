@@ -44,6 +44,8 @@ export class ServerRecord {
   readonly #isShown: (tool: CatalogTool) => boolean
   #key: string | undefined
   #known: CachedServer | undefined
+  #configuredDescription: string | undefined
+  #lastPurpose: { shown: readonly CatalogTool[]; text: string } | undefined
   #tools: CatalogTool[] | undefined
   #named: Map<string, CatalogTool> | undefined
   #offerings: CatalogOffering[] | undefined
@@ -137,14 +139,22 @@ export class ServerRecord {
   /** One line: from the configuration, otherwise from the server's instructions, otherwise from its tools. */
   get description(): string {
     const own = this.configuredDescription
-    if (own !== '') return own
-    const shown = (this.tools ?? []).filter(this.#isShown)
-    const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
-    return serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
+    return own === '' ? this.#purpose() : own
   }
 
   get configuredDescription(): string {
-    return oneLine(this.#definition.description, DESCRIPTION_LIMIT)
+    return (this.#configuredDescription ??= oneLine(this.#definition.description, DESCRIPTION_LIMIT))
+  }
+
+  /** Made again only when the tools or the rules that hide them have changed: every cell asks for it. */
+  #purpose(): string {
+    const shown = (this.tools ?? []).filter(this.#isShown)
+    const last = this.#lastPurpose
+    if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index])) return last.text
+    const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
+    const text = serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
+    this.#lastPurpose = { shown, text }
+    return text
   }
 
   /** The folders that a file server serves. */
@@ -193,6 +203,7 @@ export class ServerRecord {
       else known.instructions = instructions
       this.#tools = undefined
       this.#named = undefined
+      this.#lastPurpose = undefined
       this.#forgetChanged(known)
     }
     this.#save()
