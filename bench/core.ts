@@ -4,20 +4,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { Kernel } from '../src/kernel/kernel.ts'
 import { PyodideProvider } from '../src/sandbox/pyodide/provider.ts'
+import { warmUp } from '../src/session/warm-up.ts'
 import {
   SANDBOX_CACHE,
   closeTestBridge,
   fixtureServer,
   makeHome,
   openTestBridge,
+  published,
 } from '../test/support/bridge-process.ts'
-import { median, ms, samples, timed } from './measure.ts'
+import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 /** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
 /** By then a sandbox waits, and the bridge has stored its compiled code for the next start. */
 const SETTLED_MS = 4_000
+const LIVE_CELLS = 200
+/** Of a user with many, all started before. */
+const SERVERS = 12
+
 const goal = (
   name: string,
   value: number,
@@ -59,6 +65,7 @@ async function startRows(): Promise<BenchRow[]> {
       ms,
     ),
     goal('embedded sandbox: cold start to ready, with the snapshot', median(cold), 500, ms),
+    ...(await waitingRows()),
     {
       name: 'the same to the first result, in a bridge that has started none',
       value: ms(median(coldCell)),
@@ -78,6 +85,18 @@ async function coldStart(): Promise<number> {
   })
   await kernel?.dispose()
   return cold
+}
+
+/** Resident memory of a waiting sandbox, with its outer layer, if there is one. Nothing where it cannot be read. */
+async function waitingRows(): Promise<BenchRow[]> {
+  const provider = new PyodideProvider({ cacheFolder: SANDBOX_CACHE })
+  await provider.prepare()
+  const kernel = await Kernel.attach(await provider.start({ memoryBytes: 512 << 20 }))
+  await warmUp(kernel)
+  const usage = await kernel.sandbox.usage?.()
+  await kernel.dispose()
+  const unit = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
+  return usage ? [goal('embedded sandbox: memory while it waits', usage.memoryBytes, 170e6, unit)] : []
 }
 
 /** From sending the first cell to its result, without a waiting kernel. */
@@ -101,11 +120,19 @@ async function cellRows(): Promise<BenchRow[]> {
     return time
   })
   rmSync(home, { recursive: true, force: true })
-  const bridge = await openTestBridge()
-  await bridge.run('pass')
-  for (let count = 0; count < WARM_UP; count += 1) await bridge.run('pass')
-  const live = await samples(200, () => timed(() => bridge.run('pass')))
-  await closeTestBridge(bridge)
+  const names = Array.from({ length: SERVERS }, (_, index) => `everything_${index}`)
+  const [bridge, full] = await Promise.all([
+    openTestBridge(),
+    openTestBridge({ servers: Object.fromEntries(names.map((name) => [name, published.everything()])) }),
+  ])
+  await full.run(names.map((name) => `await mcp_${name}.echo(message="x")`).join('\n'))
+  for (let count = 0; count < WARM_UP; count += 1) for (const one of [bridge, full]) await one.run('pass')
+  const [live, fullLive]: [number[], number[]] = [[], []]
+  for (let count = 0; count < LIVE_CELLS; count += 1) {
+    live.push(await timed(() => bridge.run('pass')))
+    fullLive.push(await timed(() => full.run('pass')))
+  }
+  await Promise.all([bridge, full].map(closeTestBridge))
   return [
     goal(
       'first cell of a bridge, sandbox waiting, on a machine where a bridge has run before',
@@ -114,6 +141,7 @@ async function cellRows(): Promise<BenchRow[]> {
       ms,
     ),
     goal('cell in a live session', median(live), 0.8, ms),
+    goal(`the same with ${SERVERS} servers ÷ without`, median(fullLive) / median(live), 1.2, ratio),
   ]
 }
 

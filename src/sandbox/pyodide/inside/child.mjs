@@ -114,11 +114,11 @@ if (building) {
   process.exit(0)
 }
 
-// Python has its own copies of the files now. A message to a closed port frees the buffers at once; a garbage collection would take 20 ms.
-const { port1, port2 } = new MessageChannel()
-port2.close()
-port1.postMessage(null, copied)
+// Python has its own copies of the files now. A message to a closed port is dropped at once, with the buffers that go with it. An open port would
+// keep it for the next turn of the event loop, which never comes, and a garbage collection would take 20 ms.
+const { port1 } = new MessageChannel()
 port1.close()
+port1.postMessage(null, copied)
 
 // From here on only code inside the context runs on this thread.
 const ends = ['the kernel ended', 'out of memory', 'Python crashed: recursion too deep', 'Python crashed']
