@@ -150,7 +150,8 @@ export class ServerRecord {
   #purpose(): string {
     const shown = (this.tools ?? []).filter(this.#isShown)
     const last = this.#lastPurpose
-    if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index])) return last.text
+    if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index]))
+      return last.text
     const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
     const text = serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
     this.#lastPurpose = { shown, text }
