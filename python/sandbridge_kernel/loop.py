@@ -90,23 +90,27 @@ class _DeviceSelector:
 
 
 class _WaitsInPlace(base_events.BaseEventLoop):
-    _selector: _PipeSelector | _DeviceSelector
-
     def wait_in_place(self) -> None:
         """Called by a task that is about to wait for the bridge. If nothing else can happen first, waits here: the reply is then often
         present when the task checks for it. Saves two turns of the loop, a tenth of a tool call's time."""
-        if not self._ready and not self._scheduled:  # type: ignore[attr-defined]
-            self._process_events(self._selector.select(None))  # type: ignore[attr-defined]
+        if self._is_idle():
+            self._process_events(self._selector.select())  # type: ignore[attr-defined]
+
+    def _is_idle(self) -> bool:
+        # A task factory of the cell, such as asyncio's eager one, may run this task inside another, which goes on after it.
+        return not self._ready and not self._scheduled and self.get_task_factory() is None  # type: ignore[attr-defined]
 
 
 class PipeLoop(_WaitsInPlace, asyncio.SelectorEventLoop):
     """CPython: while the loop works, replies arrive through the port's signal handler; while it waits, through its selector."""
 
+    _selector: _PipeSelector
+
     def __init__(self, port: PipePort, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         super().__init__(_PipeSelector(port, channel, _Guard(channel, output, interrupts)))
 
     def wait_in_place(self) -> None:
-        if not self._ready and not self._scheduled and not self._selector.spin():  # type: ignore[attr-defined]
+        if self._is_idle() and not self._selector.spin():
             super().wait_in_place()
 
 

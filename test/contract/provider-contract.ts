@@ -43,6 +43,26 @@ export function testProvider(
       expect((await cells.run(code)).value).toBe('False')
     })
 
+    // From Python 3.12 on; an older one has ordinary tasks here.
+    promise('a sandbox makes the calls of eager tasks at the same time', async () => {
+      const cells = await startCells(provider)
+      const code = [
+        'import asyncio',
+        'loop = asyncio.get_running_loop()',
+        'loop.set_task_factory(getattr(asyncio, "eager_task_factory", None))',
+        'try: results = await asyncio.gather(*(mcp_host.echo() for _ in range(3)))',
+        'finally: loop.set_task_factory(None)',
+        'len(results)',
+      ]
+      const waiting: (() => void)[] = []
+      const answerThree = (): Promise<unknown> =>
+        new Promise((resolve) => {
+          waiting.push(() => resolve({ content: [] }))
+          if (waiting.length === 3) for (const answer of waiting) answer()
+        })
+      expect((await cells.run(code.join('\n'), answerThree)).value).toBe('3')
+    })
+
     promise('a sandbox keeps variables from cell to cell', async () => {
       const cells = await startCells(provider)
       await cells.run('x = 20')
