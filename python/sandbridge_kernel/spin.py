@@ -20,8 +20,7 @@ _MOST_SKIPPED = 63
 
 class Spin:
     def __init__(self) -> None:
-        # With one CPU, the bridge and the server would wait for this process.
-        self._possible = hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1
+        self._possible = _cpus() > 1  # else the bridge and the server would wait for this process
         self._to_skip = 0
         self._skipped = 0  # after the last wait in vain
 
@@ -40,3 +39,10 @@ class Spin:
                 return False
         self._skipped = 0
         return True
+
+
+def _cpus() -> int:
+    """Returns the number of CPUs that this process may use. The bridge knows best: a limit on their time is not visible here."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return min(there, int(given)) if given.isdecimal() else there

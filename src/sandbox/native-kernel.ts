@@ -117,7 +117,10 @@ function textOf(file: string): string {
   return readFileSync(path.join(KERNEL_FOLDER, file), 'utf8')
 }
 
-/** Environment of the kernel, with nothing from the host. `threads` keeps numerical libraries from starting one thread per CPU of the host. */
+/**
+ * Environment of the kernel, with nothing from the host.
+ * @param threads CPUs that the sandbox may use: numerical libraries start as many threads, not one per CPU of the host. spin.py reads it, too
+ */
 export function kernelEnvironment(threads: number): Record<string, string> {
   return {
     HOME: '/workspace',

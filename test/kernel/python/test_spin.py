@@ -15,8 +15,10 @@ class Waiting(unittest.TestCase):
         self.addCleanup(clock.stop)
         self.spin = self.with_cpus(2)
 
-    def with_cpus(self, count):
-        with patch.object(os, "sched_getaffinity", lambda _pid: set(range(count)), create=True):
+    def with_cpus(self, count, given=None):
+        environment = {} if given is None else {"OMP_NUM_THREADS": given}
+        there = patch.object(os, "sched_getaffinity", lambda _pid: set(range(count)), create=True)
+        with there, patch.dict(os.environ, environment, clear=True):
             return spin.Spin()
 
     def wait(self, seconds):
@@ -56,8 +58,12 @@ class Waiting(unittest.TestCase):
             self.assertEqual([self.wait(0.0002) for _ in range(2)], [(False, 1), (False, 0)])
 
     def test_one_cpu_is_never_kept_from_the_bridge(self):
-        self.spin = self.with_cpus(1)
-        self.assertEqual(self.wait(0.0002), (False, 0))
+        for one in (self.with_cpus(1), self.with_cpus(1, "4"), self.with_cpus(8, "1")):
+            self.spin = one
+            self.assertEqual(self.wait(0.0002), (False, 0))
+        for more in (self.with_cpus(2), self.with_cpus(8, "2"), self.with_cpus(8, "")):
+            self.spin = more
+            self.assertEqual(self.wait(0.0002)[0], True)
 
 
 if __name__ == "__main__":
