@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { estimateTokens } from '../src/text/estimate-tokens.ts'
 import { connectBare } from '../test/support/bare-client.ts'
 import {
   closeTestBridge,
@@ -16,8 +17,23 @@ import { median, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 export async function outputRows(): Promise<BenchRow[]> {
-  return [...(await everydayRows()), ...(await floodRows()), ...(await workflowRows())]
+  return [...(await everydayRows()), await estimateRow(), ...(await floodRows()), ...(await workflowRows())]
 }
+
+/** Every long result is estimated several times before it is cut. */
+async function estimateRow(): Promise<BenchRow> {
+  const text = readFileSync(path.join(import.meta.dirname, '../docs/configuration.md'), 'utf8')
+  const [estimated, counted]: [number[], number[]] = [[], []]
+  for (let round = 0; round < 15; round += 1) {
+    estimated.push(await timed(async () => estimateTokens(text)))
+    counted.push(await timed(async () => countTokens(text)))
+  }
+  const value = median(estimated) / median(counted)
+  const name = 'tokens of a long text: estimated ÷ counted by a tokenizer'
+  return { name, value: ratio(value), goal: `≤ ${ratio(ESTIMATE_LIMIT)}`, ok: value <= ESTIMATE_LIMIT }
+}
+
+const ESTIMATE_LIMIT = 0.5
 
 /** Typical results of cells. */
 const EVERYDAY: Record<string, string> = {
@@ -57,7 +73,7 @@ async function everydayRows(): Promise<BenchRow[]> {
   const ratios: number[] = []
   for (const code of Object.values(EVERYDAY)) {
     const { text, structured } = await bridge.call({ code })
-    // Too long for structuredContent: use the whole output that the bridge keeps.
+    // Without structuredContent: use the whole output that the bridge keeps of a long result, and the text of one with an image.
     const long = 'status' in structured ? structured : { status: 'ok', stdout: await outputOf(bridge, text) }
     const full = inFull({ stdout: '', stderr: '', status: 'ok', ...long })
     ratios.push(countTokens(text) / countTokens(full))
@@ -69,7 +85,9 @@ async function everydayRows(): Promise<BenchRow[]> {
 }
 
 async function outputOf(bridge: TestBridge, text: string): Promise<string> {
-  const { contents } = await bridge.client.readResource({ uri: /sandbridge:\/\/output\/\S+\/\d+/.exec(text)![0] })
+  const [uri] = /sandbridge:\/\/output\/\S+\/\d+/.exec(text) ?? []
+  if (uri === undefined) return text
+  const { contents } = await bridge.client.readResource({ uri })
   return (contents[0] as { text: string }).text
 }
 

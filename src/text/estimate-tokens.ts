@@ -3,34 +3,11 @@
 // estimate-tokens.test.ts verifies this on many kinds of text: at most 10 % too low, and on ordinary text at most 90 % too high.
 // scripts/choose-tokens.mjs selects the tokens.
 import COMMON_TOKENS from './common-tokens.json' with { type: 'json' }
-
-/** Lengths of the tokens that begin, or end, with two code units, longest first. */
-type Lengths = Map<number, number[]>
-
-const pairOf = (text: string, at: number) => text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1)
+import { TokenTrie } from './token-trie.ts'
 
 // Each is built at first use, which takes some milliseconds.
-let tokens: Set<string> | undefined
-let byStart: Lengths | undefined
-let byEnd: Lengths | undefined
-
-function commonTokens(): Set<string> {
-  tokens ??= new Set(COMMON_TOKENS.split('\x7f'))
-  return tokens
-}
-
-function lengthsBy(pairStart: (token: string) => number): Lengths {
-  const found: Lengths = new Map()
-  for (const token of commonTokens()) {
-    if (token.length === 1) continue
-    const pair = pairOf(token, pairStart(token))
-    const lengths = found.get(pair)
-    if (lengths === undefined) found.set(pair, [token.length])
-    else if (!lengths.includes(token.length)) lengths.push(token.length)
-  }
-  for (const lengths of found.values()) lengths.sort((a, b) => b - a)
-  return found
-}
+let beginning: TokenTrie | undefined
+let ending: TokenTrie | undefined
 
 /** Returns the estimated tokens of `text`. Stops counting above `limit`. */
 export function estimateTokens(text: string, limit = Infinity): number {
@@ -58,11 +35,11 @@ export function headWithin(text: string, limit: number): number {
 
 /** `end`: start of the first token above the limit, or the end of the text. `count` includes that token. */
 function countUpTo(text: string, limit: number): { count: number; end: number } {
-  byStart ??= lengthsBy(() => 0)
+  beginning ??= new TokenTrie(COMMON_TOKENS, 1)
   let count = 0
   let end = 0
   while (end < text.length) {
-    const length = tokenAt(text, end, commonTokens(), byStart)
+    const length = beginning.longestAt(text, end)
     count += costOf(text, end, length)
     if (count > limit) break
     end += length || widthAt(text, end)
@@ -72,32 +49,17 @@ function countUpTo(text: string, limit: number): { count: number; end: number } 
 
 /** Returns the length of the longest suffix of `text` that costs at most `limit` tokens. */
 export function tailWithin(text: string, limit: number): number {
-  byEnd ??= lengthsBy((token) => token.length - 2)
+  ending ??= new TokenTrie(COMMON_TOKENS, -1)
   let count = 0
   let end = text.length
   while (end > 0) {
-    const length = tokenBefore(text, end, commonTokens(), byEnd)
+    const length = ending.longestAt(text, end - 1)
     const start = length ? end - length : end - widthBefore(text, end)
     count += costOf(text, start, length)
     if (count > limit) break
     end = start
   }
   return text.length - end
-}
-
-/** Returns the length of the longest known token at a position; 0 if there is none. */
-function tokenAt(text: string, at: number, known: Set<string>, all: Lengths): number {
-  for (const length of all.get(pairOf(text, at)) ?? []) {
-    if (at + length <= text.length && known.has(text.slice(at, at + length))) return length
-  }
-  return known.has(text[at]!) ? 1 : 0
-}
-
-function tokenBefore(text: string, end: number, known: Set<string>, all: Lengths): number {
-  for (const length of all.get(pairOf(text, end - 2)) ?? []) {
-    if (length <= end && known.has(text.slice(end - length, end))) return length
-  }
-  return known.has(text[end - 1]!) ? 1 : 0
 }
 
 /** A character in no known token costs one token per byte. */
