@@ -33,13 +33,13 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     const one = await talk(bridge, era)
     await one.run('count = 0')
     const controller = new AbortController()
-    const running = one.run('print("on")\nwhile True: count += 1', {
+    const running = one.run('count += 1\nprint("on")\nwhile True: pass', {
       signal: controller.signal,
       onprogress: () => controller.abort(),
     })
     await expect(running).rejects.toThrow()
     // Cells of a session run one at a time: without the cancellation, this one would wait ten minutes for the previous one.
-    expect(await one.run('count > 0')).toBe('True')
+    expect(await one.run('count')).toBe('1')
   })
 
   it(`a client of the ${era} era gets progress while a cell runs`, async () => {

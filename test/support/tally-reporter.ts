@@ -1,4 +1,4 @@
-// Prints a summary for people and CI: why each test was skipped, which needed a second try, then `N passed, N failed, N skipped`.
+// Prints a summary for people and CI: why each test was skipped, which needed a second try and why, then `N passed, N failed, N skipped`.
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
@@ -16,11 +16,18 @@ export default class TallyReporter implements Reporter {
     }
     const flaky = tests.filter((test) => test.diagnostic()?.flaky)
     if (flaky.length > 0) print('passed at the second try only:')
-    for (const test of flaky) print(`  ${test.module.relativeModuleId}: ${test.fullName}`)
+    for (const test of flaky) {
+      print(`  ${test.module.relativeModuleId}: ${test.fullName}`)
+      for (const { message, diff } of test.result().errors ?? []) print(indented(`${message}\n${diff ?? ''}`))
+    }
     const failed = inState('failed').length + brokenFiles.length + unhandledErrors.length
     print(`${inState('passed').length} passed, ${failed} failed, ${inState('skipped').length} skipped`)
   }
 }
+
+const MAX_CHARS = 2_000
+
+const indented = (text: string): string => text.trim().slice(0, MAX_CHARS).replaceAll(/^/gm, '    ')
 
 function byReason(skipped: TestCase[]): Map<string, string[]> {
   const groups = new Map<string, string[]>()
