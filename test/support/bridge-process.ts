@@ -174,7 +174,8 @@ export async function openTestBridge({
 
 export async function closeTestBridge(bridge: TestBridge): Promise<void> {
   await bridge.client.close()
-  await rm(bridge.home, { recursive: true, force: true })
+  // Another bridge of the test may have the same home, and write there until it is closed, too.
+  await rm(bridge.home, { recursive: true, force: true, maxRetries: 5 })
 }
 
 const server = (name: string) => path.join(ROOT, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`)
