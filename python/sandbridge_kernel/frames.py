@@ -10,7 +10,7 @@ from array import array
 from itertools import accumulate
 from json import JSONDecoder, JSONEncoder
 from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .values import Record
 
@@ -109,7 +109,7 @@ def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
     if check is None:
         raise FrameError("of unknown type")
     check(frame)
-    return frame  # type: ignore[return-value]
+    return cast("RunFrame | ReplyFrame", frame)
 
 
 def _check_run(frame: Mapping[str, Any]) -> None:
@@ -125,10 +125,9 @@ def _check_run(frame: Mapping[str, Any]) -> None:
 
 
 def _check_reply(frame: Mapping[str, Any]) -> None:
-    has_error = "error" in frame
     _need(_is_count(frame.get("id")), "reply: id must be a positive integer")
-    _need(("value" in frame) != has_error, "reply: exactly one of value and error")
-    if has_error:
+    _need(("value" in frame) != ("error" in frame), "reply: exactly one of value and error")
+    if "error" in frame:
         error = frame["error"]
         _need(isinstance(error, dict), "reply: error must be an object")
         for key in ("code", "message"):

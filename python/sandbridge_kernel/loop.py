@@ -68,7 +68,7 @@ class _PipeSelector(selectors.DefaultSelector):
             return True
         self._channel.waiting = True
         try:
-            if not self._spin.until(self._port.has_input):
+            if not self._spin.until_input(self._port):
                 return False
         finally:
             self._channel.waiting = False

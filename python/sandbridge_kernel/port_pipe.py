@@ -88,12 +88,9 @@ class PipePort:
         """Block until there is input, or for `seconds` (None: forever). Returns True if there is input."""
         return bool(self._poll.poll(None if seconds is None else max(0, seconds) * 1000))
 
-    def has_input(self) -> bool:
-        return bool(self._poll.poll(0))
-
     def read_available(self) -> bytes:
         """Return the available input; b"" if there is none."""
-        if not self.has_input():
+        if not self._poll.poll(0):
             return b""
         try:
             data = os.read(self.fd, self.CHUNK)

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from .port import Port
 
 _SECONDS = 0.0005
 _MOST_SKIPPED = 63
@@ -24,15 +24,15 @@ class Spin:
         self._to_skip = 0
         self._skipped = 0  # after the last wait in vain
 
-    def until(self, arrived: Callable[[], bool]) -> bool:
-        """Wait for a short time. Returns True if `arrived` became true."""
+    def until_input(self, port: Port) -> bool:
+        """Wait for a short time. Returns True if there is input."""
         if not self._possible:
             return False
         if self._to_skip:
             self._to_skip -= 1
             return False
         end = perf_counter() + _SECONDS
-        while not arrived():
+        while not port.wait(0):
             os.sched_yield()  # to a process that waits for this CPU, such as the bridge
             if perf_counter() > end:
                 self._to_skip = self._skipped = min(2 * self._skipped + 1, _MOST_SKIPPED)

@@ -25,12 +25,14 @@ class Waiting(unittest.TestCase):
         """Returns whether the reply was seen, and how often the wait looked for it."""
         looks, arrives = [], self.now + seconds
 
-        def arrived():
-            looks.append(self.now)
-            self.now += 0.0001
-            return looks[-1] >= arrives
+        class FakePort:
+            def wait(_, at_most):
+                self.assertEqual(at_most, 0)
+                looks.append(self.now)
+                self.now += 0.0001
+                return looks[-1] >= arrives
 
-        return self.spin.until(arrived), len(looks)
+        return self.spin.until_input(FakePort()), len(looks)
 
     def test_a_quick_reply_is_seen_without_sleep(self):
         for _ in range(100):
