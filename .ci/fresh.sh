@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Stage one of .ci/run: the README's two commands as a stranger runs them, with Node, npm, git and what every system has. As root it makes a user
-# without root for that. Engines, Python, openssl, browsers, databases and clusters are hidden if they are installed: tests find programs by PATH.
+# Stage one of .ci/run: the README's two commands as a stranger runs them, with Node, npm, git and what every system has.
+# As root it makes a user without root for that. Engines, Python, openssl, browsers, databases and clusters are hidden if
+# they are installed: tests find programs by PATH.
 # Then the tests of single files again with the newest even Node.
 #
 #     .ci/fresh.sh FOLDER REPORT

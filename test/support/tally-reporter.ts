@@ -1,4 +1,5 @@
-// Prints a summary for people and CI: why each test was skipped, then `N passed, N failed, N skipped`. Writes the same to SANDBRIDGE_TEST_REPORT.
+// Prints a summary for people and CI: why each test was skipped, then `N passed, N failed, N skipped`.
+// Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 import { keyOf, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
