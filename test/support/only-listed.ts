@@ -1,5 +1,5 @@
-// The tests that an earlier run on a plainer machine skipped, when SANDBRIDGE_TEST_ONLY names its report: this run makes
-// up for them, and runs no other.
+// The tests that an earlier run on a plainer machine skipped, when SANDBRIDGE_TEST_ONLY names its report: this run
+// makes up for them, and runs no other.
 import { readFileSync } from 'node:fs'
 
 /** How one run ended, as the tally reporter writes it to the file in SANDBRIDGE_TEST_REPORT. */
