@@ -1,12 +1,19 @@
 // Prints a summary for people and CI: why each test was skipped, then `N passed, N failed, N skipped`.
 // Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
-import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 import { keyOf, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 export default class TallyReporter implements Reporter {
+  /** Of a run with `-t`, tests of another name are not reported. */
+  #isFiltered = false
+
+  onInit(vitest: Vitest): void {
+    this.#isFiltered = ONLY === undefined && vitest.config.testNamePattern !== undefined
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     const inState = (state: string) => tests.filter((test) => test.result().state === state)
@@ -18,6 +25,7 @@ export default class TallyReporter implements Reporter {
       skipped: inState('skipped').map(toSkipped),
     }
     if (ONLY !== undefined) keepToList(report, new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test)))))
+    if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
     const unexplained = report.skipped.filter(({ reason }) => reason === '')
     if (unexplained.length > 0 || (ONLY !== undefined && report.skipped.length > 0)) process.exitCode = 1
