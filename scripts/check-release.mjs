@@ -1,19 +1,35 @@
-// `npm run check:release [-- v1.2.3]`: checks that package.json, server.json, the bundle's manifest and the tag have the same version.
+// `npm run check:release [-- v1.2.3]`: checks that everything that names this version, and the tag, names the same, that
+// CHANGELOG.md describes each version that SECURITY.md names, and that the package says where its source is.
 import { readFileSync } from 'node:fs'
 
-const read = (name) => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'))
-const chart = readFileSync(new URL('../deploy/helm/sandbridge/Chart.yaml', import.meta.url), 'utf8')
+const text = (name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+const read = (name) => JSON.parse(text(name))
+const chart = text('deploy/helm/sandbridge/Chart.yaml')
 const server = read('server.json')
-const { version, mcpName } = read('package.json')
+const { version, mcpName, repository } = read('package.json')
+const described = [...text('CHANGELOG.md').matchAll(/^## (\d+\.\d+\.\d+)$/gm)].map((match) => match[1])
 const claims = {
+  'package-lock.json': read('package-lock.json').version,
   'server.json': server.version,
   'server.json, its package': server.packages[0].version,
   'packaging/mcpb.json': read('packaging/mcpb.json').version,
   'the Helm chart': /^version: (.*)$/m.exec(chart)?.[1],
   'the Helm chart, its appVersion': /^appVersion: (.*)$/m.exec(chart)?.[1],
+  'the newest heading of CHANGELOG.md': described[0],
   ...(process.argv[2] && { 'the tag': process.argv[2].replace(/^v/, '') }),
 }
-const wrong = Object.entries(claims).filter(([, claimed]) => claimed !== version)
-for (const [place, claimed] of wrong) process.stderr.write(`package.json has version ${version}, ${place} ${claimed}\n`)
-if (mcpName !== server.name) process.stderr.write(`package.json has mcpName ${mcpName}, server.json ${server.name}\n`)
-process.exitCode = wrong.length > 0 || mcpName !== server.name ? 1 : 0
+const problems = [
+  ...Object.entries(claims)
+    .filter(([, claimed]) => claimed !== version)
+    .map(([place, claimed]) => `package.json has version ${version}, ${place} ${claimed}`),
+  ...[...text('SECURITY.md').matchAll(/\bin (\d+\.\d[\d.]*\d)/g)]
+    .filter(([, fixedIn]) => !described.includes(fixedIn))
+    .map(([, fixedIn]) => `SECURITY.md names version ${fixedIn}, and CHANGELOG.md has no heading for it`),
+]
+if (mcpName !== server.name) problems.push(`package.json has mcpName ${mcpName}, server.json ${server.name}`)
+// npm refuses to publish with provenance when this is not the repository that publishes.
+if (repository?.url !== `git+${server.repository?.url}.git`)
+  problems.push(`package.json has repository ${repository?.url}, server.json ${server.repository?.url}`)
+
+for (const problem of problems) process.stderr.write(`${problem}\n`)
+process.exitCode = problems.length > 0 ? 1 : 0

@@ -1,8 +1,9 @@
 """Waits for a reply without sleeping, as long as replies arrive quickly.
 
-To wake a process that sleeps, and another CPU for it, takes a tenth of a millisecond in each tool call, and much of that
-is CPU time. A reply that comes within half a millisecond is cheaper to wait for awake. If one takes longer, as those of
-most servers do, the next waits sleep at once: one more after each wait in vain, until a reply comes in time again.
+Waking a sleeping process takes a tenth of a millisecond of each tool call, much of it CPU time. So the kernel polls for a
+reply for half a millisecond before it sleeps. When a reply takes longer, as those of most servers do, the polling was in
+vain, and the next waits sleep at once: 1 wait after the first time in vain, then 3, 7, and so on up to 63. A reply in time
+resets this.
 """
 
 from __future__ import annotations

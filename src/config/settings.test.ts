@@ -119,6 +119,7 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_LANGUAGES', 'python', { languages: [] }],
     ['MCP_BRIDGE_RUNTIME', 'Podman', { runtime: 'podman' }],
     ['MCP_BRIDGE_TIMEOUT', ' 2.5 ', { timeoutMs: 2500 }],
+    ['MCP_BRIDGE_COMPAT', '1', { compat: true, load: 'explicit' }],
     ['MCP_BRIDGE_MAX_TIMEOUT', '86400', { maxTimeoutMs: 86_400_000 }],
     ['MCP_BRIDGE_RUNTIME', '/usr/local/bin/docker', { runtime: 'docker' }],
     ['MCP_BRIDGE_RUNTIME', 'C:\\bin\\Podman.exe', { runtime: 'podman' }],

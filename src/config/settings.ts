@@ -103,7 +103,9 @@ export function readSettings(
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
-  return Object.freeze({ ...values, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
+  // As in the original, a cell then reaches only the servers that its call names.
+  const load = values.compat && !hasText(env['MCP_BRIDGE_LOAD']) ? 'explicit' : values.load
+  return Object.freeze({ ...values, load, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
 }
 
 /** Providers whose sandboxes can outlive the bridge. */

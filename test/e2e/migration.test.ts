@@ -192,20 +192,24 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
     expect(await without.run('__import__("os").path.exists("/projects")')).toBe('False')
   })
 
-  it('MCP_BRIDGE_COMPAT returns MCP results, and offers the memory functions by name', async () => {
+  it('MCP_BRIDGE_COMPAT returns MCP results, reaches only named servers, and offers the memory functions by name', async () => {
     if (missing !== undefined) return
     const old = await startBridge({
       servers: { everything: published.everything() },
       env: { ...env, MCP_BRIDGE_COMPAT: '1' },
     })
     const code = 'r = await mcp_everything.echo(message="x")\nr["content"][0]["text"]'
-    expect(await old.run(code)).toBe("'Echo: x'")
+    const unnamed = await old.call({ code })
+    expect(unnamed.isError).toBe(true)
+    expect(unnamed.text).toContain("Server 'everything' is not available")
+    const named = { servers: ['everything'] }
+    expect(await old.run(code, named)).toBe("'Echo: x'")
     expect(
-      await old.run('(await runtime.call_tool("everything", "echo", {"message": "y"}))["content"][0]["text"]'),
+      await old.run('(await runtime.call_tool("everything", "echo", {"message": "y"}))["content"][0]["text"]', named),
     ).toBe("'Echo: y'")
-    expect(await old.run('await mcp_everything.echo(message="z", raw=False)')).toBe("'Echo: z'")
+    expect(await old.run('await mcp_everything.echo(message="z", raw=False)', named)).toBe("'Echo: z'")
     expect(await old.run('save_memory("k", [1])\nload_memory("k"), memory_exists("k")')).toBe('([1], True)')
-    expect(await old.run('str(await mcp_everything.list_tools())[:5]')).toBe("'await'")
+    expect(await old.run('str(await mcp_everything.list_tools())[:5]', named)).toBe("'await'")
   })
 })
 

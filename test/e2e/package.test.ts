@@ -78,5 +78,11 @@ it('the packed package depends on Pyodide alone, and carries the licences of wha
   for (const name of ['@modelcontextprotocol/server', '@modelcontextprotocol/client', 'zod', 'commander']) {
     expect(licences).toContain(`${name} `)
   }
+  const sbom = JSON.parse(readFileSync(path.join(folder, 'node_modules/sandbridge/dist/sbom.cdx.json'), 'utf8')) as {
+    components: { name: string }[]
+  }
+  const listed = sbom.components.map(({ name }) => name)
+  expect(listed).toEqual(expect.arrayContaining(['pyodide', 'zod', 'commander', 'preact']))
+  expect(listed).not.toContain('vitest')
   expect(existsSync(path.join(folder, 'node_modules/sandbridge/python/sandbridge_kernel/__init__.py'))).toBe(true)
 })

@@ -59,7 +59,7 @@ def describe_tool(func: Callable[..., Any], description: str | None) -> dict[str
     try:
         tool = function_source.describe(func, _saved_source, _provided)
     except function_source.Refused as reason:
-        raise MCPError(f"It cannot be saved: {reason}", code="STATE_REFUSED") from None
+        raise MCPError(f"This function cannot be saved: {reason}", code="STATE_REFUSED") from None
     if description is not None:
         tool["description"] = description
     return tool

@@ -42,7 +42,7 @@ def save_workflow(name: str, func: Callable[..., Any], description: str | None =
     try:
         workflow = {"title": name, "parameters": _parameters(func), "calls": _calls(tree, tool["servers"])}
     except function_source.Refused as reason:
-        raise MCPError(f"It cannot be saved: {reason}", code="STATE_REFUSED") from None
+        raise MCPError(f"This workflow cannot be saved: {reason}", code="STATE_REFUSED") from None
     return Workflow(bridge.ask_sync("save_workflow", tool=tool, workflow=workflow))
 
 

@@ -128,7 +128,7 @@ export const SANDBOX_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_FORK_SERVER',
       meaning:
-        'Fork the sandboxes of bubblewrap from one process, in milliseconds: `auto` with the Python of this machine, `on` with an image’s, too.',
+        'Fork each bubblewrap sandbox from one running process, which takes milliseconds. `auto` does so with the Python of this machine, `on` also with an image’s.',
     },
     ['auto', 'on', 'off'],
     'auto',

@@ -71,7 +71,7 @@ export const SERVER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_LOAD',
       meaning:
-        '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description.',
+        '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
     },
     ['lazy', 'explicit'],
     'lazy',
