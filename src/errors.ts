@@ -92,6 +92,11 @@ export const ERROR_CODES = {
     hint: 'Start the endpoint of MCP_BRIDGE_MASK_ENDPOINT, or unset it and start the bridge again.',
   },
   SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'Retry when the bridge has restarted.' },
+  STATE_DAMAGED: {
+    actor: 'user',
+    retryable: false,
+    hint: 'Restore the file from a backup, or save it again.',
+  },
   STATE_NOT_FOUND: {
     actor: 'model',
     retryable: false,

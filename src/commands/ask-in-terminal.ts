@@ -88,8 +88,8 @@ async function pick(options: readonly string[]): Promise<string | undefined> {
   }
 }
 
-/** @param echo false hides what is typed */
-async function readLine(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string | undefined> {
+/** @param echo false hides what is typed. @returns undefined at the end of input */
+export async function readLine(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string | undefined> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   // With `terminal`, readline takes over the echo from the system and writes it to `nowhere`. The prompt is written afterwards, so nothing typed at it shows.
   const terminal = createInterface({

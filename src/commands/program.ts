@@ -220,6 +220,7 @@ program
   .option('--check', 'run it against its recorded replies and call nothing')
   .option('--record', 'record the replies of this run for --check')
   .option('--resume', 'continue the run that failed without repeating its calls')
+  .option('--unanswered <decision>', 'with --resume, a call without an answer: again, or its answer as JSON')
   .option('--timeout <seconds>', 'how long it may run', '3600')
   .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
   .action(async (name: string, words: string[], options: object) =>

@@ -3,13 +3,15 @@ import type { Bridge } from '../bridge.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { BridgeError } from '../errors.ts'
 import { count } from '../text/count.ts'
+import { parseJson } from '../text/json.ts'
 import { FixtureFile, recording, replaying } from '../workflows/fixture.ts'
 import { parseArguments } from '../workflows/parameters.ts'
-import { checkResumable, RunJournal } from '../workflows/run-journal.ts'
+import { checkResumable, type DecideUnanswered, type EarlierRun, RunJournal } from '../workflows/run-journal.ts'
 import { outdatedReplies } from '../workflows/reply-drift.ts'
 import { driftOf } from '../workflows/used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../workflows/schedules.ts'
 import { asWorkflow, codeFor, functionName, type Workflow } from '../workflows/workflow-cell.ts'
+import { hasTerminal, pickOne, readLine, whileAsking } from './ask-in-terminal.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'
 import { ProgressBar } from './progress-bar.ts'
@@ -22,6 +24,7 @@ interface RunOptions {
   check?: boolean
   record?: boolean
   resume?: boolean
+  unanswered?: string
   timeout?: string
   images?: string
 }
@@ -36,7 +39,15 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
     const fixture = await fixtures.read()
     // A check needs no arguments: it uses those of the recorded run.
     const isRecorded = options.check === true && words.length === 0 && fixture !== undefined
-    const args = isRecorded ? fixture.args : parseArguments(words, workflow.workflow.parameters)
+    const journal = new RunJournal(bridge.settings.stateDir, workflow.name)
+    const earlier = await journal.earlier()
+    // So does a run that is resumed: it uses those of the run that failed.
+    const isResumed = options.resume === true && words.length === 0 && earlier !== undefined
+    const args = isRecorded
+      ? fixture.args
+      : isResumed
+        ? earlier.args
+        : parseArguments(words, workflow.workflow.parameters)
 
     const drift = await driftOf(workflow.workflow, bridge.catalog, bridge.settings.packages)
     for (const line of [...drift.gone, ...drift.changed]) tell(line)
@@ -56,7 +67,8 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
       process.exitCode = !ended ? FAILED : drift.changed.length + outdated.length > 0 ? DRIFTED : 0
       return tell(ended ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
     }
-    await runForReal(workflow, args, bridge, { fixtures, isFirst: fixture?.version !== workflow.version }, options)
+    const isFirst = fixture?.version !== workflow.version
+    await runForReal(workflow, args, bridge, { fixtures, isFirst, journal, earlier }, options)
   })
 }
 
@@ -85,14 +97,17 @@ async function runForReal(
   workflow: Workflow,
   args: Record<string, unknown>,
   bridge: Bridge,
-  { fixtures, isFirst }: { fixtures: FixtureFile; isFirst: boolean },
+  {
+    fixtures,
+    isFirst,
+    journal,
+    earlier,
+  }: { fixtures: FixtureFile; isFirst: boolean; journal: RunJournal; earlier: EarlierRun | undefined },
   options: RunOptions,
 ): Promise<void> {
-  const { version, name } = workflow
-  const journal = new RunJournal(bridge.settings.stateDir, name)
-  const earlier = await journal.earlier()
+  const { version } = workflow
   const resumed = options.resume ? checkResumable(earlier, version, args) : undefined
-  const done = [...(earlier?.effects.values() ?? [])].length
+  const done = [...(earlier?.effects.values() ?? [])].filter((effect) => 'result' in effect).length
   if (resumed) tell(`Resuming the run of ${resumed.startedAt}: ${count(done, 'call')} of it will not be made again.`)
   else if (earlier && done > 0)
     tell(
@@ -100,8 +115,10 @@ async function runForReal(
     )
   await journal.begin(version, args, resumed)
   const calls: Parameters<typeof recording>[1] = []
-  const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed), calls)
-  const ended = await run(workflow, args, bridge, upstreams, options)
+  const bar = new ProgressBar(process.stderr)
+  const decide = decisionFrom(options.unanswered) ?? askForDecision(bar)
+  const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed, decide), calls)
+  const ended = await run(workflow, args, bridge, upstreams, options, bar)
   if (!ended) {
     process.exitCode = FAILED
     const effects = (await journal.earlier())?.effects.size ?? 0
@@ -119,6 +136,7 @@ async function run(
   bridge: Bridge,
   upstreams: Upstreams,
   { json, images = '.', timeout }: RunOptions,
+  bar = new ProgressBar(process.stderr),
 ): Promise<boolean> {
   const seconds = Number(timeout ?? WORKFLOW_TIMEOUT_MS / 1000)
   if (!(seconds > 0 && seconds <= 86_400)) {
@@ -126,8 +144,42 @@ async function run(
   }
   const timeoutMs = seconds * 1000
   const request = { code: codeFor(workflow, args), timeoutMs, timeLimit: new TimeLimit(timeoutMs), upstreams }
-  const shown = { bar: new ProgressBar(process.stderr), json: json === true, images }
+  const shown = { bar, json: json === true, images }
   return runInTerminal(bridge, bridge.sessions.open(), request, shown)
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID */
+function decisionFrom(words: string | undefined): DecideUnanswered | undefined {
+  if (words === undefined) return undefined
+  if (words === 'again') return () => 'again'
+  const value = parseJson(words)
+  if (value === undefined) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', "--unanswered is 'again' or the answer as JSON", {
+      hint: `A text as JSON has quotes: --unanswered '"done"'.`,
+    })
+  }
+  return () => ({ value })
+}
+
+const AGAIN = 'make the call again'
+const GIVEN = 'type the answer that it should have given'
+
+/** Without a terminal, the run fails at the call. */
+function askForDecision(bar: ProgressBar): DecideUnanswered {
+  return ({ server, tool, args }) => {
+    if (!hasTerminal()) return undefined
+    return whileAsking({ bar }, async () => {
+      tell(
+        `${server}.${tool} was called in the run that failed and never answered. It may or may not have taken effect.`,
+      )
+      tell(`  ${JSON.stringify(args)}`)
+      const choice = await pickOne([AGAIN, GIVEN], 'to give up')
+      if (choice === AGAIN) return 'again'
+      if (choice !== GIVEN) return undefined
+      const typed = (await readLine('The answer, as text or JSON: ', true)) ?? ''
+      return { value: parseJson(typed) ?? typed }
+    })
+  }
 }
 
 function showPlan({ workflow, version }: Workflow, args: Record<string, unknown>, { json }: RunOptions): void {

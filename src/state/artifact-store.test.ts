@@ -30,6 +30,24 @@ describe('ArtifactStore', () => {
     expect(await store.versions()).toHaveLength(2)
   })
 
+  it('an artifact whose bytes were changed on disk is refused, also in pieces, and its other versions are read', async () => {
+    await store.save('a.txt', bytes('first'))
+    await store.save('a.txt', bytes('second'))
+    writeFileSync(path.join(kept(), 'a.txt/2/data'), 'sEcond')
+    await expect(store.read('a.txt')).rejects.toMatchObject({ code: 'STATE_DAMAGED' })
+    await expect(store.read('a.txt', 2, { offset: 0, length: 3 })).rejects.toThrow(/Version 2 of 'a.txt' was changed/)
+    expect((await store.read('a.txt', 1, { offset: 0, length: 3 })).data.toString()).toBe('fir')
+  })
+
+  it('an artifact whose description is damaged is described by its bytes', async () => {
+    const { sha256 } = await store.save('a.csv', bytes('x,y'))
+    writeFileSync(path.join(kept(), 'a.csv/1/artifact.json'), '{')
+    expect(await store.list()).toMatchObject([
+      { name: 'a.csv', version: 1, sizeBytes: 3, sha256, contentType: 'text/csv' },
+    ])
+    expect((await store.read('a.csv')).data.toString()).toBe('x,y')
+  })
+
   it('an artifact that is saved again with the same bytes gets no new version', async () => {
     await store.save('a', bytes('x'))
     expect(await store.save('a', bytes('x'))).toMatchObject({ version: 1 })

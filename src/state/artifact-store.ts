@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import type { Piece, Store, VersionFile, Versions } from '../storage/store.ts'
+import { mapFew } from '../storage/map-few.ts'
 import { checkStoredName } from '../storage/stored-name.ts'
 import { parseJson } from '../text/json.ts'
 import { firstOf } from '../text/first-of.ts'
@@ -37,6 +38,8 @@ export interface Artifact extends z.infer<typeof record> {
 
 const RECORD = 'artifact.json'
 const DATA = 'data'
+/** Of an artifact whose description is damaged. */
+const UNKNOWN_TIME = new Date(0).toISOString()
 
 export class ArtifactStore {
   readonly #versions: Versions
@@ -59,9 +62,9 @@ export class ArtifactStore {
     return saving
   }
 
-  /** Every version of every artifact, by name, oldest first. Skips damaged ones. */
-  async versions(): Promise<Artifact[]> {
-    return (await this.#versions.readEach(RECORD)).flatMap(parsed)
+  /** Every version of every artifact, by name, oldest first. */
+  versions(): Promise<Artifact[]> {
+    return this.#describeEach()
   }
 
   /** The newest version of every artifact, by name. */
@@ -72,7 +75,7 @@ export class ArtifactStore {
 
   /** One version, or the newest one. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad name */
   async find(name: string, version?: number): Promise<Artifact> {
-    const all = await this.#versionsOf(checkStoredName(name, 'an artifact'))
+    const all = await this.#describeEach(checkStoredName(name, 'an artifact'))
     const found = version === undefined ? all.at(-1) : all.find((artifact) => artifact.version === version)
     if (found) return found
     const known = (await this.list()).map((artifact) => artifact.name)
@@ -86,10 +89,25 @@ export class ArtifactStore {
     throw new BridgeError('STATE_NOT_FOUND', `Unknown ${wanted}`, { hint })
   }
 
-  /** A version and its bytes, or a piece of them. @throws BridgeError as `find` does */
+  /**
+   * A version and its bytes, or a piece of them. All bytes are checked when reading begins.
+   * @throws BridgeError as `find` does; STATE_DAMAGED if the bytes are not those that were saved
+   */
   async read(name: string, version?: number, piece?: Piece): Promise<{ artifact: Artifact; data: Buffer }> {
     const artifact = await this.find(name, version)
-    return { artifact, data: await this.#versions.read(artifact.name, artifact.version, DATA, piece) }
+    const read = (part?: Piece) => this.#versions.read(artifact.name, artifact.version, DATA, part)
+    if (piece !== undefined && piece.offset > 0) return { artifact, data: await read(piece) }
+    const whole = await read()
+    if (sha256Of(whole) !== artifact.sha256) {
+      throw new BridgeError(
+        'STATE_DAMAGED',
+        `Version ${artifact.version} of '${name}' was changed after it was saved`,
+        {
+          hint: 'Ask the user to restore it from a backup, or save it again. Other versions are unchanged.',
+        },
+      )
+    }
+    return { artifact, data: piece ? whole.subarray(0, piece.length) : whole }
   }
 
   /** Delete an artifact with all its versions. @throws BridgeError STATE_NOT_FOUND */
@@ -98,7 +116,7 @@ export class ArtifactStore {
   }
 
   async #save(name: string, data: Uint8Array): Promise<Artifact> {
-    const sha256 = createHash('sha256').update(data).digest('hex')
+    const sha256 = sha256Of(data)
     const all = await this.versions()
     const newest = all.findLast((artifact) => artifact.name === name)
     if (newest?.sha256 === sha256) return newest
@@ -133,14 +151,26 @@ export class ArtifactStore {
     })
   }
 
-  async #versionsOf(name: string): Promise<Artifact[]> {
-    return (await this.#versions.readEach(RECORD, name)).flatMap(parsed)
+  /** @param name restricts the result to one artifact */
+  async #describeEach(name?: string): Promise<Artifact[]> {
+    const files = await this.#versions.readEach(RECORD, name)
+    return (await mapFew(files, (file) => this.#describe(file))).flat()
+  }
+
+  /** A damaged description is made anew from the bytes; without these, nothing is left of the version. */
+  async #describe({ name, version, data }: VersionFile): Promise<Artifact[]> {
+    const own = { name, version, uri: artifactUri(name, version) }
+    const about = record.safeParse(parseJson(data.toString()))
+    if (about.success) return [{ ...about.data, ...own }]
+    const bytes = await this.#versions.read(name, version, DATA).catch(() => undefined)
+    if (bytes === undefined) return []
+    const contentType = contentTypeOf(name, bytes)
+    return [{ ...own, sizeBytes: bytes.length, sha256: sha256Of(bytes), contentType, createdAt: UNKNOWN_TIME }]
   }
 }
 
-function parsed({ name, version, data }: VersionFile): Artifact[] {
-  const about = record.safeParse(parseJson(data.toString()))
-  return about.success ? [{ ...about.data, name, version, uri: artifactUri(name, version) }] : []
+function sha256Of(data: Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex')
 }
 
 const URI = /^sandbridge:\/\/artifact\/([^/?#]+)(?:\/([1-9]\d{0,8}))?$/

@@ -24,8 +24,36 @@ it('memories are values by key, for every bridge of the user', async () => {
   await one.save('k0', '[1]', { of: 'me' })
   const again = await two.save('k0', '[2]')
   expect(again).toMatchObject({ key: 'k0', sizeBytes: 3, metadata: { of: 'me' } })
-  expect(await two.load('k0')).toBe('[2]')
-  expect([await two.remove('k0'), await one.remove('k0'), await one.load('k0')]).toEqual([true, false, undefined])
+  expect(await two.load('k0')).toMatchObject({ value: '[2]' })
+  expect([await two.remove('k0'), await one.remove('k0')]).toEqual([true, false])
+  expect(await one.load('k0')).toEqual({ value: undefined, revision: '' })
+})
+
+it('no update is lost when two bridges update one memory at once', async () => {
+  const folder = path.join(stateDir(), '.sandbridge')
+  const add = async (store: MemoryStore): Promise<void> => {
+    for (;;) {
+      const { value = '0', revision } = await store.load('count')
+      if (await store.save('count', String(Number(value) + 1), undefined, revision)) return
+    }
+  }
+  const writer = async (): Promise<void> => {
+    const store = new MemoryStore(new FileStore(folder))
+    for (let i = 0; i < 10; i += 1) await add(store)
+  }
+  await Promise.all([writer(), writer()])
+  expect(await new MemoryStore(new FileStore(folder)).load('count')).toMatchObject({ value: '20' })
+})
+
+it('a memory that was deleted and saved again is another revision', async () => {
+  const store = new MemoryStore(new FileStore(path.join(stateDir(), '.sandbridge')))
+  await store.save('a', '1')
+  const { revision } = await store.load('a')
+  await store.remove('a')
+  expect(await store.save('a', '2', undefined, revision)).toBeUndefined()
+  await store.save('a', '1')
+  expect(await store.save('a', '2', undefined, revision)).toBeUndefined()
+  expect(await store.load('a')).toMatchObject({ value: '1' })
 })
 
 it.each([
@@ -46,7 +74,7 @@ it('memories are limited in number and in total bytes', async () => {
   await expect(store.save('c', '1')).rejects.toThrow(/2 memories/)
   await store.save('b', 'x'.repeat(30))
   await expect(store.save('a', 'x'.repeat(30))).rejects.toThrow(/limit of all memories/)
-  expect(await store.load('a')).toBe('1')
+  expect(await store.load('a')).toMatchObject({ value: '1' })
 })
 
 it('a damaged file of memories stays as it is, and the error says where it is', async () => {

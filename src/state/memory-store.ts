@@ -1,5 +1,6 @@
 // Stores small values that cells keep for the user, by key. Limited in number and size, because the sandbox chooses both. One document holds
 // everything, since it is small.
+import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { JsonRecord } from '../storage/json-record.ts'
@@ -26,6 +27,8 @@ const record = z.object({
   /** JSON as Python writes it, which may contain NaN. */
   value: z.string(),
   metadata: z.record(z.string(), z.unknown()).optional(),
+  /** Different after each save. Missing in what older versions saved. */
+  revision: z.string().optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
 })
@@ -33,9 +36,12 @@ const memories = z.array(record)
 type Memory = z.infer<typeof record>
 
 /** A memory without its value. */
-export interface MemoryInfo extends Omit<Memory, 'value'> {
+export interface MemoryInfo extends Omit<Memory, 'value' | 'revision'> {
   sizeBytes: number
 }
+
+/** The revision of a key that has no memory, and of one that an older version saved. */
+const NO_REVISION = ''
 
 export class MemoryStore {
   readonly #record: JsonRecord<Memory[]>
@@ -55,25 +61,45 @@ export class MemoryStore {
   /**
    * Save a value, in place of any earlier value of the key.
    * @param value JSON as Python writes it; only Python reads it
+   * @param madeOf the revision that the value was made of; undefined: whatever is there is replaced
+   * @returns undefined, and nothing is saved, if the memory has another revision than `madeOf`
    * @throws BridgeError STATE_REFUSED for a bad key or a full quota; STATE_UNWRITABLE
    */
-  async save(key: string, value: string, metadata?: Record<string, unknown>): Promise<MemoryInfo> {
+  async save(
+    key: string,
+    value: string,
+    metadata?: Record<string, unknown>,
+    madeOf?: string,
+  ): Promise<MemoryInfo | undefined> {
     this.#checkKey(key)
     const now = new Date().toISOString()
-    const all = await this.#record.update((kept) => {
+    const revision = randomUUID()
+    let saved: Memory | undefined
+    await this.#record.update((kept) => {
       const index = kept.findIndex((memory) => memory.key === key)
-      const [before] = index === -1 ? [] : kept.splice(index, 1)
+      const before = kept[index]
+      saved = undefined
+      if (madeOf !== undefined && madeOf !== (before?.revision ?? NO_REVISION)) return
+      if (before !== undefined) kept.splice(index, 1)
       const createdAt = before?.createdAt ?? now
-      const memory = withoutUndefined({ key, value, metadata: metadata ?? before?.metadata, createdAt, updatedAt: now })
-      kept.push(memory)
-      this.#checkQuota(memory, kept)
+      saved = withoutUndefined({
+        key,
+        value,
+        metadata: metadata ?? before?.metadata,
+        revision,
+        createdAt,
+        updatedAt: now,
+      })
+      kept.push(saved)
+      this.#checkQuota(saved, kept)
     })
-    return infoOf(all.at(-1)!)
+    return saved && infoOf(saved)
   }
 
-  /** Returns the value as JSON; undefined for an unknown key. */
-  async load(key: string): Promise<string | undefined> {
-    return (await this.#record.read()).find((memory) => memory.key === key)?.value
+  /** Returns the value as JSON, undefined for an unknown key, and the revision that `save` compares. */
+  async load(key: string): Promise<{ value: string | undefined; revision: string }> {
+    const found = (await this.#record.read()).find((memory) => memory.key === key)
+    return { value: found?.value, revision: found?.revision ?? NO_REVISION }
   }
 
   /** Returns all memories without their values, the most recently saved last. */
@@ -118,7 +144,7 @@ export class MemoryStore {
   }
 }
 
-function infoOf({ value, ...about }: Memory): MemoryInfo {
+function infoOf({ value, revision: _, ...about }: Memory): MemoryInfo {
   return { ...about, sizeBytes: Buffer.byteLength(value) }
 }
 

@@ -8,6 +8,7 @@ import { BridgeError, messageOf } from '../errors.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { replaceFile } from '../storage/replace-file.ts'
 import { isPathPart } from '../storage/stored-name.ts'
+import { writeFailure } from '../storage/write-failure.ts'
 
 export interface ProjectLimits {
   fileBytes: number
@@ -28,6 +29,8 @@ export const PROJECT_LIMITS: ProjectLimits = {
 }
 
 const LOOK_AGAIN_MS = 2_000
+/** A cell ends after this time, and the next one saves its files, if another bridge has the lock. */
+const PATIENCE_MS = 2_000
 
 /** A file or folder. `path` is relative to `/projects`, with `/` on every system. */
 export interface ProjectEntry {
@@ -135,7 +138,7 @@ export class ProjectStore {
     }
     try {
       await mkdir(this.folder, { recursive: true, mode: 0o700 })
-      await withFileLock(`${this.folder}.lock`, async () => {
+      const apply = async (): Promise<void> => {
         // Deletions first, to make room; deepest first, since only empty folders are removed.
         for (const gone of removed.toSorted((a, b) => depthOf(b) - depthOf(a)))
           await each(gone, () => this.#remove(gone))
@@ -143,9 +146,11 @@ export class ProjectStore {
         for (const folder of folders) await each(folder, () => this.#makeFolder(folder, quota))
         for (const { path: file, data } of files) await each(file, () => this.#write(file, data, quota))
         await this.#mark()
-      })
+      }
+      await withFileLock(`${this.folder}.lock`, apply, PATIENCE_MS)
     } catch (cause) {
-      throw new BridgeError('STATE_UNWRITABLE', `/projects cannot be saved: ${messageOf(cause)}`, { cause })
+      const reason = writeFailure(cause, () => messageOf(cause))
+      throw new BridgeError('STATE_UNWRITABLE', `/projects cannot be saved: ${reason}`, { cause })
     }
     return report
   }

@@ -42,6 +42,20 @@ it.each([
   expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
 })
 
+it('a file lock that names no owner is taken over at once', async () => {
+  const lock = await lockFile()
+  await withFileLock(lock, () => Promise.resolve())
+  await writeFile(lock, '')
+  await shiftTime(lock, -1_000)
+  expect(await withFileLock(lock, () => Promise.resolve('done'), 5_000)).toBe('done')
+})
+
+it('whoever waits for a file lock with limited patience is told who holds it', async () => {
+  const lock = await lockFile()
+  const waiting = withFileLock(lock, () => withFileLock(lock, () => Promise.resolve(), 50))
+  await expect(waiting).rejects.toThrow(`another process has held ${lock} for 0.05 s`)
+})
+
 it('a holder that was taken for dead does not remove the lock of its successor', async () => {
   const lock = await lockFile()
   let robbed: Promise<void> | undefined

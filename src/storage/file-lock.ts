@@ -1,8 +1,8 @@
 // A lock between processes: a file that only one of them can create. It names its owner, so that no process removes another's lock.
-// The owner refreshes its modification time. A lock is stale if its time is old or its process has ended.
+// The owner refreshes its modification time. A lock is stale if its time is old, its process has ended, or it names no owner.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -10,11 +10,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const RETRY_MS = 25
 const STALE_MS = 60_000
 const REFRESH_MS = 15_000
+/** Its owner writes its name right after it has created the file. */
+const NAMELESS_STALE_MS = 500
 
-/** Runs work while holding the lock. @throws what the work throws, or what node:fs throws if the file cannot be created */
-export async function withFileLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs work while holding the lock.
+ * @param patienceMs how long to wait for another owner
+ * @throws what the work throws, what node:fs throws if the file cannot be created, or an Error after `patienceMs`
+ */
+export async function withFileLock<T>(lock: string, work: () => Promise<T>, patienceMs = Infinity): Promise<T> {
+  const end = Date.now() + patienceMs
   let release = await tryFileLock(lock)
   while (!release) {
+    if (Date.now() > end) throw new Error(`another process has held ${lock} for ${patienceMs / 1_000} s`)
     await sleep(RETRY_MS)
     release = await tryFileLock(lock)
   }
@@ -42,12 +50,22 @@ export async function tryFileLock(lock: string): Promise<(() => Promise<void>) |
 }
 
 async function take(lock: string, owner: string): Promise<boolean> {
+  let file: FileHandle
   try {
-    await writeFile(lock, owner, { flag: 'wx', mode: 0o600 })
-    return true
+    file = await open(lock, 'wx', 0o600)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
+  }
+  try {
+    await file.writeFile(owner)
+    return true
+  } catch (error) {
+    // A full disk takes the file and not its content.
+    await rm(lock, { force: true })
+    throw error
+  } finally {
+    await file.close()
   }
 }
 
@@ -55,6 +73,7 @@ async function take(lock: string, owner: string): Promise<boolean> {
 async function staleOwner(lock: string): Promise<string | undefined> {
   try {
     const [owner, { mtimeMs }] = await Promise.all([readFile(lock, 'utf8'), stat(lock)])
+    if (owner === '') return Math.abs(Date.now() - mtimeMs) > NAMELESS_STALE_MS ? owner : undefined
     const [host, pid] = owner.split(' ')
     if (host === hostId() && !isRunning(Number(pid))) return owner
     // A time in the future means that the clock was set back.

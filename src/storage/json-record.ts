@@ -2,6 +2,7 @@
 import { BridgeError, type ErrorCode } from '../errors.ts'
 import { FileDocument } from './file-document.ts'
 import type { Document } from './store.ts'
+import { writeFailure } from './write-failure.ts'
 
 interface RecordOptions<T> {
   /** A document of a store, or the path of a file that only this machine uses. */
@@ -52,7 +53,8 @@ export class JsonRecord<T> {
       })
     } catch (cause) {
       if (BridgeError.isInstance(cause)) throw cause
-      throw this.#refusal('cannot be written', cause)
+      const reason = writeFailure(cause, (code) => code || 'unknown reason')
+      throw this.#refusal(`cannot be written: ${reason}. Nothing was changed`, cause, 'Make it writable, then retry.')
     }
     return written!.value
   }
@@ -64,13 +66,15 @@ export class JsonRecord<T> {
       text = await read()
     } catch (cause) {
       if (BridgeError.isInstance(cause)) throw cause
-      return this.#damaged('cannot be read', cause)
+      const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+      return this.#damaged(`cannot be read${code}`, cause)
     }
     if (text === undefined) return empty()
     let json: unknown
     try {
       json = JSON.parse(text)
     } catch (cause) {
+      // The parser's message is left out: it quotes the file.
       return this.#damaged('cannot be read: not valid JSON', cause)
     }
     return parse(json) ?? this.#damaged('cannot be read: damaged')
@@ -81,15 +85,13 @@ export class JsonRecord<T> {
     throw this.#refusal(what, cause)
   }
 
-  #refusal(what: string, cause: unknown): BridgeError {
+  #refusal(what: string, cause: unknown, toDo?: string): BridgeError {
     const { damaged } = this.#options
     const {
       record,
       hint,
       code = 'CONFIG_INVALID',
     } = damaged === 'empty' ? { record: 'A cache file', hint: '' } : damaged
-    // A parser's message is left out: it quotes the file.
-    const errno = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
-    return new BridgeError(code, `${record} ${what}${errno}. File: ${this.#document.place}`, { hint, cause })
+    return new BridgeError(code, `${record} ${what}. File: ${this.#document.place}`, { hint: toDo ?? hint, cause })
   }
 }

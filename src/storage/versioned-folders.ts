@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { writeFailure } from './write-failure.ts'
 import { mapFew } from './map-few.ts'
 import { makeFolder } from './private-folder.ts'
 import { checkStoredName, isStoredName, refuseOtherCase } from './stored-name.ts'
@@ -126,10 +127,7 @@ async function writeWhole(file: string, data: Uint8Array | string): Promise<void
 /** Converts a file system error for a cell. Omits the path on this machine; the cause keeps it for the log. */
 export function unwritable(cause: unknown, what: string): BridgeError {
   if (BridgeError.isInstance(cause)) return cause
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  const reason =
-    { ENOSPC: 'the disk is full', EDQUOT: 'the disk quota is used up', EROFS: 'the disk is read-only' }[code] ??
-    `the state folder cannot be written${code && ` (${code})`}`
+  const reason = writeFailure(cause, (code) => `the state folder cannot be written${code && ` (${code})`}`)
   const subject = `${what[0]!.toUpperCase()}${what.slice(1)}`
   return new BridgeError(
     'STATE_UNWRITABLE',

@@ -6,11 +6,11 @@ import * as z from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import { makePrivateFolder } from '../storage/private-folder.ts'
-import { parseJson } from '../text/json.ts'
+import { isRecord, parseJson } from '../text/json.ts'
 import { sortedJson } from '../text/sorted-json.ts'
 import type { ToolResult, Upstreams } from '../upstream/upstream.ts'
 import { keyOf } from './fixture.ts'
-import { tappedUpstreams } from './tapped-upstreams.ts'
+import { tappedUpstreams, type ToolCall } from './tapped-upstreams.ts'
 
 const head = z.object({ version: z.int(), args: z.record(z.string(), z.unknown()), startedAt: z.string() })
 const entry = z.object({ place: z.string(), result: z.unknown().optional(), refused: z.literal(true).optional() })
@@ -22,6 +22,12 @@ interface Effect {
   /** Missing for a call that was sent and has no reply. */
   result?: unknown
 }
+
+/** What becomes of a call that was sent in the run that failed and never answered; undefined: the run fails there. */
+export type Decision = 'again' | { value: unknown } | undefined
+
+/** Asks for each such call. */
+export type DecideUnanswered = (call: ToolCall) => Decision | Promise<Decision>
 
 export interface EarlierRun {
   version: number
@@ -55,7 +61,12 @@ export class RunJournal {
 
   /** Deletes the previous journal, unless its run is resumed. */
   async begin(version: number, args: Record<string, unknown>, resumed?: EarlierRun): Promise<void> {
-    if (resumed) return
+    if (resumed) {
+      // The line that a killed run was writing ends here, and not in the next one.
+      const text = await readFile(this.#file, 'utf8')
+      if (!text.endsWith('\n')) await appendFile(this.#file, '\n')
+      return
+    }
     await makePrivateFolder(path.dirname(this.#file))
     await rm(this.#file, { force: true })
     await this.#add({ version, args, startedAt: new Date().toISOString() })
@@ -67,7 +78,12 @@ export class RunJournal {
   }
 
   /** Upstreams whose effects are journaled, and replayed from the earlier run where it has them. */
-  watch(upstreams: Upstreams, catalog: Pick<Catalog, 'findTool'>, resumed?: EarlierRun): Upstreams {
+  watch(
+    upstreams: Upstreams,
+    catalog: Pick<Catalog, 'findTool'>,
+    resumed?: EarlierRun,
+    decide: DecideUnanswered = () => undefined,
+  ): Upstreams {
     const counts = new Map<string, number>()
     return tappedUpstreams(upstreams, async (call, send) => {
       const { definition } = await catalog.findTool(call.server, call.tool)
@@ -78,7 +94,15 @@ export class RunJournal {
       const place = sortedJson([count, key])
       const before = resumed?.effects.get(place)
       if (before && 'result' in before) return before.result as ToolResult
-      if (before) throw unknownEffect(call.server, call.tool)
+      if (before) {
+        const decision = await decide(call)
+        if (decision === undefined) throw unknownEffect(call.server, call.tool)
+        if (decision !== 'again') {
+          const result = resultOf(decision.value)
+          await this.#add({ place, result })
+          return result
+        }
+      }
       await this.#add({ place })
       try {
         const result = await send()
@@ -112,10 +136,18 @@ export function checkResumable(
   return earlier
 }
 
+/** A result as a server sends it. */
+function resultOf(value: unknown): ToolResult {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { content: [{ type: 'text', text }], ...(isRecord(value) && { structuredContent: value }) }
+}
+
 function unknownEffect(server: string, tool: string): BridgeError {
   return new BridgeError(
     'CANCELLED',
     `${server}.${tool} was called in the run that failed and never answered: it may or may not have taken effect`,
-    { hint: 'Look at what it did. Then run the workflow without --resume, or make it skip this call.' },
+    {
+      hint: 'Look at what it did. Then use --resume with --unanswered again to make the call again, or with --unanswered and a JSON value to take that as its answer.',
+    },
   )
 }

@@ -1,7 +1,7 @@
 // This file verifies a bridge without disk space, without write permission, and with few file descriptors: it reports this where it
 // matters, still runs cells, and loses nothing that was stored before.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
@@ -32,6 +32,8 @@ function homeOnDisk(ctx: TestContext) {
 const save = (name: string) =>
   `try:\n    print(runtime.save_artifact("${name}", "x" * 10_000).version)\nexcept runtime.MCPError as error:\n    print(error.code, error)`
 
+const remember = `try:\n    runtime.save_memory("a", 1)\nexcept runtime.MCPError as error:\n    print(error)`
+
 describe('a bridge', { timeout: 120_000 }, () => {
   it('a bridge whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async (ctx) => {
     const { home, disk, env } = homeOnDisk(ctx)
@@ -45,6 +47,9 @@ describe('a bridge', { timeout: 120_000 }, () => {
       expect(await bridge.run('await mcp_good.echo(text="hi")')).toBe("'hi'")
       expect(await bridge.run(save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*disk is full/)
       expect(await bridge.run('runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
+      expect(await bridge.run(remember)).toMatch(/disk is full. Nothing was changed/)
+      expect(await bridge.run('open("/projects/x", "w").write("x" * 9_999) and None')).toMatch(/disk is full/)
+      expect(readdirSync(path.join(disk, 'state/.sandbridge')).filter((name) => name.endsWith('.lock'))).toEqual([])
     }
     // Output that does not fit in memory is dropped, but the cell continues.
     const noise = 'import os\nfor _ in range(4): print(os.urandom(150_000).hex())'

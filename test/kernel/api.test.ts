@@ -304,3 +304,21 @@ classes = [runtime.ToolDoc, runtime.ToolDocs, runtime.ServerDoc, runtime.ServerD
     expect(await kernel.value(code)).toBe("([True, True, True, True, True], {'mcp.runtime'})")
   })
 })
+
+it('update_memory calls its function again with the value that another cell saved meanwhile', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const saved: unknown[] = []
+  const options: RunOptions = {
+    servers: GITHUB,
+    onCall: ({ method, params }) => {
+      if (method === 'load_memory') return { value: { value: `${saved.length + 1}`, revision: `r${saved.length}` } }
+      saved.push(params)
+      return { value: saved.length === 1 ? null : { key: 'n', sizeBytes: 1 } }
+    },
+  }
+  expect(await kernel.value('runtime.update_memory("n", lambda n: n * 10, 0)', options)).toBe('20')
+  expect(saved).toMatchObject([
+    { value: '10', revision: 'r0' },
+    { value: '20', revision: 'r1' },
+  ])
+})

@@ -93,7 +93,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       onCall: ({ method, params }) => {
         asked.push([method, params])
         if (method.endsWith('_docs')) return { value: [doc] }
-        return { value: method === 'load_memory' ? '{"a": 1}' : { name: 'x', version: 1 } }
+        if (method === 'load_memory') return { value: { value: '{"a": 1}', revision: 'r1' } }
+        return { value: { name: 'x', version: 1 } }
       },
     }
     const { value: shown } = await js(kernel, 'await tools.search("create issue", { limit: 2 })', options)
@@ -108,6 +109,24 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     await js(kernel, 'await runtime.saveArtifact("x.bin", Buffer.from([1, 2, 3]))', options)
     expect(asked).toContainEqual(['upload', { data: 'AQID' }])
     expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('ArgumentsError')
+  })
+
+  it('updateMemory calls its function again with the value that another cell saved meanwhile', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const saved: unknown[] = []
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: ({ method, params }) => {
+        if (method === 'load_memory') return { value: { value: `${saved.length + 1}`, revision: `r${saved.length}` } }
+        saved.push(params)
+        return { value: saved.length === 1 ? null : { key: 'n', sizeBytes: 1 } }
+      },
+    }
+    expect(await value(kernel, 'await runtime.updateMemory("n", async (n) => n * 10, 0)', options)).toBe('20')
+    expect(saved).toMatchObject([
+      { value: '10', revision: 'r0' },
+      { value: '20', revision: 'r1' },
+    ])
   })
 
   it('a JavaScript cell calls saved tools and workflows, which are Python, and is told how to save', async (ctx) => {

@@ -47,27 +47,47 @@ class Memories(list[MemoryInfo]):
 
 def save_memory(key: str, value: object, metadata: dict[str, Any] | None = None) -> MemoryInfo:
     """Keep a value that has a form in JSON for later sessions. What was kept under the key is replaced."""
+    return MemoryInfo(bridge.ask_sync("save_memory", key=key, value=_text(value), metadata=metadata))
+
+
+def load_memory(key: str, default: object = None) -> object:
+    """The value under a key, or `default`."""
+    return read(key, default)[0]
+
+
+def update_memory(key: str, value: object, default: object = None) -> object:
+    """Replace a value by another, or by what a function makes of it: `update_memory("count", lambda n: n + 1, 0)`. Gives the new
+    value. When another cell saves the key meanwhile, the function is called again with that value, so no update is lost."""
+    if not callable(value):
+        save_memory(key, value)
+        return value
+    while True:
+        old, revision = read(key, default)
+        new = value(old)
+        if replace(key, new, revision):
+            return new
+
+
+def read(key: str, default: object = None) -> tuple[object, str]:
+    """A value, and the revision that `replace` takes."""
+    found = bridge.ask_sync("load_memory", key=key)
+    value = default if found["value"] is None else json.loads(found["value"], object_hook=Record)
+    return value, found["revision"]
+
+
+def replace(key: str, value: object, revision: str) -> bool:
+    """Saves a value that was made of a revision. False, and nothing is saved, when there is another revision by now."""
+    return bridge.ask_sync("save_memory", key=key, value=_text(value), revision=revision) is not None
+
+
+def _text(value: object) -> str:
     try:
-        text = json.dumps(value, default=bridge.plain)
+        return json.dumps(value, default=bridge.plain)
     except (TypeError, ValueError, RecursionError) as problem:
         raise ArgumentsError(
             f"a {type(value).__name__} cannot be kept as a memory: {problem}",
             hint="Keep dict, list, str, numbers, bool and None; files belong in runtime.save_artifact.",
         ) from None
-    return MemoryInfo(bridge.ask_sync("save_memory", key=key, value=text, metadata=metadata))
-
-
-def load_memory(key: str, default: object = None) -> object:
-    """The value under a key, or `default`."""
-    found = bridge.ask_sync("load_memory", key=key)
-    return default if found is None else json.loads(found, object_hook=Record)
-
-
-def update_memory(key: str, value: object, default: object = None) -> object:
-    """Replace a value by another, or by what a function makes of it: `update_memory("count", lambda n: n + 1, 0)`. Gives the new value."""
-    new = value(load_memory(key, default)) if callable(value) else value
-    save_memory(key, new)
-    return new
 
 
 def delete_memory(key: str) -> bool:

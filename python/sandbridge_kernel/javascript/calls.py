@@ -10,7 +10,7 @@ from io import BytesIO
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from ..api import bridge, runtime
+from ..api import bridge, memories, runtime
 from ..api.errors import ArgumentsError, MCPError, SavedToolError
 from ..api.saved_tools import load
 from ..values import Media, native
@@ -69,6 +69,15 @@ async def _runtime(message: dict[str, Any]) -> object:
     return await value if inspect.isawaitable(value) else value
 
 
+async def _memory(message: dict[str, Any]) -> object:
+    """Half of `updateMemory`: reads a memory, or replaces the revision that was read."""
+    key, revision = str(message.get("key")), message.get("revision")
+    if isinstance(revision, str):
+        return memories.replace(key, message.get("value"), revision)
+    value, revision = memories.read(key, message.get("initial"))
+    return {"value": value, "revision": revision}
+
+
 async def _function(message: dict[str, Any]) -> object:
     """Calls a saved tool or a workflow, which are Python. `weeklyReport` is `weekly_report` there."""
     name, args, kwargs = (message.get(key) for key in ("name", "args", "kwargs"))
@@ -99,7 +108,7 @@ def _loaded(name: str) -> Any:
         return load(snake)
 
 
-_ANSWERS = {"call": _call, "runtime": _runtime, "function": _function}
+_ANSWERS = {"call": _call, "runtime": _runtime, "function": _function, "memory": _memory}
 
 
 def _encoded(number: object, value: object) -> bytes:

@@ -101,7 +101,7 @@ class JavaScriptCells:
                     return {"status": "error", "error": checked[0]} if checked else self._outcome(message)
                 if kind == "display":
                     self._show(message.get("data"), message.get("media"))
-                elif kind in ("call", "runtime", "function", "check"):
+                elif kind in ("call", "runtime", "function", "memory", "check"):
                     self._answer(node, message, checked, source, number)
         except ProgramEnded:
             raise

@@ -155,10 +155,15 @@ export class Api {
       RUNTIME.map((name) => [name, async (...args: unknown[]) => ask(name, args)]),
     )
     functions['update_memory'] = async (key, value, initial = null) => {
-      const next: unknown =
-        typeof value === 'function' ? await value(await functions['load_memory']!(key, initial)) : value
-      await functions['save_memory']!(key, next)
-      return next
+      if (typeof value !== 'function') {
+        await functions['save_memory']!(key, value)
+        return value
+      }
+      for (;;) {
+        const { value: old, revision } = (await this.#link.ask({ type: 'memory', key, initial })) as any
+        const next: unknown = await value(old)
+        if (await this.#link.ask({ type: 'memory', key, value: next, revision })) return next
+      }
     }
     functions['call_tool'] = async (server, tool, values = {}, options = {}) => {
       const { raw = false } = options as { raw?: boolean }

@@ -7,15 +7,21 @@ const key = z.string().max(100_000)
 
 export const memoryMethods = {
   save_memory: method(
-    z.object({ key, value: z.string(), metadata: z.record(z.string(), z.unknown()).nullish() }),
-    ({ key: wanted, value, metadata }, { memories }) => memories.save(wanted, value, metadata ?? undefined),
+    z.object({
+      key,
+      value: z.string(),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+      revision: z.string().max(100).nullish(),
+    }),
+    async ({ key: wanted, value, metadata, revision }, { memories }) =>
+      (await memories.save(wanted, value, metadata ?? undefined, revision ?? undefined)) ?? null,
   ),
 
-  /** The value as JSON text, or null. */
-  load_memory: method(
-    z.object({ key }),
-    async ({ key: wanted }, { memories }) => (await memories.load(wanted)) ?? null,
-  ),
+  /** The value as JSON text, or null, with its revision. */
+  load_memory: method(z.object({ key }), async ({ key: wanted }, { memories }) => {
+    const { value = null, revision } = await memories.load(wanted)
+    return { value, revision }
+  }),
 
   list_memories: method(z.object({}), (_, { memories }) => memories.list()),
 
