@@ -7,6 +7,7 @@ import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
+import { ADDED_SERVERS_FILE } from './readers/own-places.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './self-server.ts'
 import type {
@@ -150,7 +151,11 @@ async function readOne(
   if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : nothing()
 
   const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, read.text)) ?? false)
-  const origin = { ...(location.scope === 'project' && { isProjects: true as const }), ...(!trusted && { trusted }) }
+  const origin = {
+    ...(location.scope === 'project' && { isProjects: true as const }),
+    ...(file === join(place, place.stateDir, ADDED_SERVERS_FILE) && { isPublishers: true as const }),
+    ...(!trusted && { trusted }),
+  }
   const result: FileServers = { rank: trustRank(origin), servers: [], skipped: [] }
   for (const entry of entries) {
     const definition = toDefinition(entry, { client: reader.client, file }, options)

@@ -96,6 +96,8 @@ export interface ServerDefinition {
   source: { client: string; file: string }
   /** Defined by a project. Missing means that the user configured it. */
   isProjects?: true
+  /** Added from a registry: its publisher wrote the arguments. In a jail, what they name is not opened. */
+  isPublishers?: true
   /** False for a server of a project that the user has not trusted; it is only in `untrusted`. */
   trusted?: boolean
   /** The tools that may be seen and called; `exclude` wins. Missing means all. */
