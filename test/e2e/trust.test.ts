@@ -79,7 +79,10 @@ it('trust shows which values of this machine are filled in, and where they are s
 
 it('trust shows every argument whole, with the white space that could hide a part of it', async () => {
   const { run } = project({
-    far: { command: 'sh', args: ['-c', `true${' '.repeat(600)}; evil`, 'a  b', 'a\u00a0\u3000\u2800\u3164b', '\\u0020{600}'] },
+    far: {
+      command: 'sh',
+      args: ['-c', `true${' '.repeat(600)}; evil`, 'a  b', 'a\u00a0\u3000\u2800\u3164b', '\\u0020{600}'],
+    },
   })
   const [, shown] = (await run('trust', '--yes')).stdout.split('\n')
   expect(shown).toBe(
