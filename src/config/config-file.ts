@@ -12,7 +12,7 @@ export interface ConfigFileSystem {
 }
 
 /** `reason` says why the file could not be read; `absent` means that it does not exist. */
-export type FileText = { text: string } | { reason: string; isOrdinary?: false } | { absent: true }
+export type FileText = { text: string } | { reason: string; isOrdinary?: false; isFolder?: true } | { absent: true }
 
 /** The largest config file that is read. */
 export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
@@ -26,12 +26,19 @@ class FileRefused extends Error {
 }
 
 /** A folder, a named pipe, a socket or a device. */
-class NotOrdinary extends FileRefused {}
+class NotOrdinary extends FileRefused {
+  readonly isFolder: boolean
+
+  constructor(message: string, isFolder = false) {
+    super(message)
+    this.isFolder = isFolder
+  }
+}
 
 export const nodeFileSystem: ConfigFileSystem = {
   async readFile(file) {
     const found = await stat(file)
-    if (found.isDirectory()) throw new NotOrdinary('is a folder, not a file')
+    if (found.isDirectory()) throw new NotOrdinary('is a folder, not a file', true)
     if (!found.isFile()) throw new NotOrdinary('is not an ordinary file')
     if (found.size > MAX_CONFIG_FILE_BYTES) throw tooBig(found.size)
     const handle = await open(file, READ_AT_ONCE)
@@ -104,7 +111,8 @@ const REASONS: Record<string, string> = {
 }
 
 function whyNot(error: unknown): Exclude<FileText, { text: string }> {
-  if (error instanceof NotOrdinary) return { reason: error.message, isOrdinary: false }
+  if (error instanceof NotOrdinary)
+    return { reason: error.message, isOrdinary: false, ...(error.isFolder && { isFolder: true }) }
   if (error instanceof FileRefused) return { reason: error.message }
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'

@@ -145,6 +145,8 @@ async function readOne(
     const reason = location.expected ? 'does not exist' : location.absent
     return reason === undefined ? nothing() : nothing(reason)
   }
+  // An empty folder in its place guards a file that a jailed server must not create (guarded-places.ts).
+  if ('reason' in read && read.isFolder && location.scope === 'project') return nothing()
   if ('reason' in read) return nothing(read.reason)
   const parsed = await parseDocument(read.text, location.format ?? reader.format)
   if ('reason' in parsed) return nothing(parsed.reason)
