@@ -90,30 +90,12 @@ it('trust shows every argument whole, with the white space that could hide a par
   )
 })
 
-it('trust covers the envFile of a server, and the files of the project whose text is inserted', async () => {
-  const { file, run } = project({
-    tool: { command: 'node', args: ['-e', '${file:./code.js}'], envFile: '${workspaceFolder}/.env' },
-  })
-  const folder = path.dirname(file)
-  const [env, inserted] = ['.env', 'code.js'].map((name) => path.join(folder, name)) as [string, string]
-  writeFileSync(env, 'A=1')
-  writeFileSync(inserted, 'good()')
-  const isTrusted = async (): Promise<boolean> => {
-    const { stdout } = await run('servers', '--sources', '--json')
-    return (JSON.parse(stdout) as { files: { trusted: boolean; client: string }[] }).files.find(
-      ({ client }) => client === 'claude-code',
-    )!.trusted
-  }
+it('trust names the files that it covers beside the file of servers', async () => {
+  const { file, run } = project({ tool: { command: 'node', args: ['-e', '${file:./code.js}'], envFile: '.env' } })
+  const [env, code] = ['.env', 'code.js'].map((name) => path.join(path.dirname(file), name))
   expect((await run('trust', '--yes')).stdout).toContain(
-    `Trusted. A change of ${file} and ${env} and ${inserted} requires trust again.`,
+    `Trusted. A change of ${file} and ${env} and ${code} requires trust again.`,
   )
-  expect(await isTrusted()).toBe(true)
-  writeFileSync(env, 'NODE_OPTIONS=--require=./evil.js')
-  expect(await isTrusted()).toBe(false)
-  writeFileSync(env, 'A=1')
-  expect(await isTrusted()).toBe(true)
-  writeFileSync(inserted, 'evil()')
-  expect(await isTrusted()).toBe(false)
 })
 
 it('trust also lists a server that another file defines, since it may be trusted without that file', async () => {
