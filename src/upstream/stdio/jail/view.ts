@@ -125,11 +125,14 @@ export async function userPlacesIn(
 ): Promise<string[]> {
   const named = args.flatMap((argument) => pathIn(argument, request.cwd) ?? [])
   const closed = [...(await secretPlaces(request)), ...(await placesOf([request.stateDir]))]
-  const mounts = (await mountsOf('read', named)).filter(
-    ({ source }) =>
-      (isOfUser(source) || holds(request.home, source)) && !holds(source, request.home) && !isIn(closed, source),
+  const open = await Promise.all(
+    [...new Set(named)].map(async (file) => {
+      const real = await realpath(file).catch(() => undefined)
+      if (real === undefined || holds(real, request.home) || isIn(closed, real)) return []
+      return isOfUser(real) || holds(request.home, real) ? [file] : []
+    }),
   )
-  return [...new Set(mounts.map(({ source }) => source))]
+  return open.flat()
 }
 
 function secretPlaces({ home, hidden }: Pick<ViewRequest, 'home' | 'hidden'>): Promise<ResolvedPath[]> {
