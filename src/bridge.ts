@@ -86,7 +86,7 @@ export class Bridge {
   static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
     const definitions = new Definitions(settings, options.ownPort)
     const discovered = await definitions.read()
-    const files = new PermissionFiles(settings)
+    const files = new PermissionFiles(settings, { warn: (message) => log.warning(message) })
     const policy = await files.read(discovered.found)
     const stores = await openStores(settings)
     const { servers } = discovered

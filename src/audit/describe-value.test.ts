@@ -1,22 +1,34 @@
 // This file verifies that a value's shape shows its types and none of its content, and that its hash does not depend on the order of keys.
 import { describe, expect, it } from 'vitest'
+import { namesOf } from '../catalog/model/argument-names.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
 import { redactArguments } from './recorded-values.ts'
 
 describe('what the record says of a value', () => {
   it('the record describes a value by its shape', () => {
     const value = { owner: 'acme', labels: ['a', 'b'], draft: false, size: 3, none: null, deep: { a: { b: [] } } }
-    expect(shapeOf(value)).toBe(
+    expect(shapeOf(value, () => true)).toBe(
       '{owner: string, labels: [string × 2], draft: boolean, size: number, none: null, deep: {a: {b: []}}}',
     )
+  })
+
+  it('the record has no name that the definition of the tool does not have, at any depth', () => {
+    const isNamed = namesOf({
+      properties: { owner: {}, to: { $ref: '#/$defs/person' } },
+      $defs: { person: { type: 'object', properties: { name: { type: 'string' } } } },
+      additionalProperties: true,
+    })
+    const value = { owner: 'x', 's3cret-one': 1, to: { name: 'x', 's3cret-two': [{ 's3cret-three': null }] } }
+    expect(shapeOf(value, isNamed)).toBe('{owner: string, …: number, to: {name: string, …: [{…: null} × 1]}}')
+    expect(shapeOf({ 's3cret-one': 1 }, namesOf(undefined))).toBe('{…: number}')
   })
 
   it('the record describes any value within bounds', () => {
     const wide = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`key${index}`, index]))
     let deep: unknown = 1
     for (let index = 0; index < 10_000; index += 1) deep = [deep]
-    expect(shapeOf(wide).length).toBeLessThan(510)
-    expect(shapeOf(deep)).toBe('[[[[… × 1] × 1] × 1] × 1]')
+    expect(shapeOf(wide, () => true).length).toBeLessThan(510)
+    expect(shapeOf(deep, () => true)).toBe('[[[[… × 1] × 1] × 1] × 1]')
     expect(sizeOf(deep)).toBeGreaterThan(10_000)
   })
 

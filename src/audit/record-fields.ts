@@ -95,7 +95,7 @@ export function callFields(
     'gen_ai.prompt.name': kind === 'prompt' ? name : undefined,
     // A URI may contain a key.
     'mcp.resource.uri': kind === 'resource' ? redact(server, name) : undefined,
-    'sandbridge.arguments.shape': shapeOf(args),
+    'sandbridge.arguments.shape': shapeOf(args, started.isNamed ?? (() => false)),
     'sandbridge.arguments.sha256': hashOf(args),
     'gen_ai.tool.call.arguments': full ? argumentsOf(started, replay, redact) : undefined,
     'gen_ai.tool.call.result': replay ? keepWhole(ended?.result, (text) => redact(server, text)) : undefined,

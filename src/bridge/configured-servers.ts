@@ -48,28 +48,28 @@ export class ConfiguredServers {
     this.#unused = undefined
     if (!isNew) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
-    this.#emitChanges(discovered.servers)
+    const hasChanged = this.#emitChanges(discovered.servers)
     this.discovered = discovered
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
     upstreams.redefine(discovered.servers)
     catalog.redefine(discovered.servers)
-    log.info('The server definitions have changed', { servers: discovered.servers.length })
+    if (hasChanged) log.info('The server definitions have changed', { servers: discovered.servers.length })
   }
 
-  #emitChanges(now: readonly ServerDefinition[]): void {
+  /** @returns whether a server was added, removed or changed: a file can change without that */
+  #emitChanges(now: readonly ServerDefinition[]): boolean {
     const before = new Map(this.discovered.servers.map((server) => [server.name, server]))
     const names = new Set(now.map(({ name }) => name))
     const isOther = (server: ServerDefinition): boolean => {
       const old = before.get(server.name)
       return old !== undefined && !isSameDefinition(old, server)
     }
-    this.#options.events.emit({
-      type: 'config.changed',
-      id: newId(),
-      added: [...names].filter((name) => !before.has(name)),
-      removed: [...before.keys()].filter((name) => !names.has(name)),
-      changed: now.filter(isOther).map(({ name }) => name),
-    })
+    const added = [...names].filter((name) => !before.has(name))
+    const removed = [...before.keys()].filter((name) => !names.has(name))
+    const changed = now.filter(isOther).map(({ name }) => name)
+    if (added.length + removed.length + changed.length === 0) return false
+    this.#options.events.emit({ type: 'config.changed', id: newId(), added, removed, changed })
+    return true
   }
 
   #tellRenamed(found: DiscoveredServers['found']): void {

@@ -112,7 +112,7 @@ export class UserServers {
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
     const { settings, log, stores, events, questions, page, signInPage, startProgram } = this.#options
-    const files = new PermissionFiles(settings)
+    const files = new PermissionFiles(settings, { warn: (message) => log.warning(message) })
     const cacheDir = userFolder(settings.cacheDir, user)
     return new ServerSet({
       settings,

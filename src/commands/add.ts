@@ -2,6 +2,7 @@
 // and only then saves it.
 import { readFile } from 'node:fs/promises'
 import type { Bridge } from '../bridge.ts'
+import { describeJail } from '../config/describe-servers.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
 import { inputVariable } from '../config/inputs.ts'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -21,6 +22,7 @@ import { askInTerminal } from './ask-in-terminal.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printTable, visibleInline } from './print.ts'
+import { withOpenedPlaces } from './open-places.ts'
 import { ProgressBar } from './progress-bar.ts'
 
 interface AddOptions {
@@ -49,10 +51,11 @@ export async function add(name: string | undefined, options: AddOptions): Promis
       if (options.dryRun) return false
       if (!(await agreed(options, 'Start it once, to see its tools? [y/N] '))) return notAdded()
       const answers = await askFor(addition)
-      const tools = await started(addition, answers, bridge)
+      const opened = await withOpenedPlaces(addition, { answers, given: answers, yes: options.yes }, bridge)
+      const tools = await started(opened, answers, bridge)
       showTools(tools)
       if (!(await agreed(options, `Add it as ${addition.name}? [y/N] `))) return notAdded()
-      await store.save(addition, { answers, tools })
+      await store.save(opened, { answers, tools })
       print(`Added ${addition.name} to ${store.file}. Running bridges use it from their next cell on.`)
       return true
     })
@@ -111,22 +114,22 @@ export async function update(name: string | undefined, options: { yes?: boolean;
       const plan = { name: own, as: before.kind, wanted, engine: await engineName() }
       await withPackage(found, plan, store, async (unpacked) => {
         const planned = planAddition(found, { ...plan, unpacked })
-        const isJailed = bridge.discovered.found.some(
-          ({ name: one, definition: { transport } }) => one === own && transport.type === 'stdio' && transport.sandbox,
-        )
-        const addition = isJailed ? inJail(planned) : planned
+        const { transport } = bridge.discovered.found.find((one) => one.name === own)?.definition ?? {}
+        const sandbox = transport?.type === 'stdio' ? transport.sandbox : undefined
+        const addition = sandbox ? inJail(planned, sandbox) : planned
         print(`${own}: ${before.version} → ${found.server.version}`)
         showAddition(addition)
         if (options.dryRun) return false
         if (!(await agreed(options, 'Start the new version once, to see its tools? [y/N] '))) return false
         const answers = await askFor({ ...addition, inputs: addition.inputs.filter(({ id }) => !wanted.includes(id)) })
-        const kept = await store.texts(own)
-        const tools = await started(addition, new Map([...kept, ...answers]), bridge)
+        const texts = new Map([...(await store.texts(own)), ...answers])
+        const opened = await withOpenedPlaces(addition, { answers: texts, given: answers, yes: options.yes }, bridge)
+        const tools = await started(opened, texts, bridge)
         const changes = toolChanges(before.tools, toolHashes(tools))
         print(changes.length === 0 ? 'Its tools have not changed.' : 'Its tools have changed (+ new, - gone, ~ other):')
         for (const line of changes) print(`  ${visibleInline(line)}`)
         if (!(await agreed(options, `Use version ${found.server.version}? [y/N] `))) return false
-        await store.save(addition, { answers, kept: before.answers, tools })
+        await store.save(opened, { answers, kept: before.answers, tools })
         print(`Updated ${own}.`)
         return true
       })
@@ -177,7 +180,7 @@ function showAddition(addition: Addition): void {
   const { entry } = addition
   const names = Object.keys('command' in entry ? entry.env : entry.headers)
   if (addition.folder !== undefined) print(`  unpacked to: ${addition.folder}`)
-  if ('sandbox' in entry) print('  in a jail: it reaches the internet, and no files but its own')
+  if ('command' in entry && entry.sandbox) print(`  in a jail: ${describeJail(definitionOf(addition))}`)
   if (names.length > 0) print(`  sets: ${names.join(' ')}`)
   for (const { name, description, secret } of inputs)
     print(`  asks for: ${name}${secret ? ' (secret)' : ''}${description ? `: ${description}` : ''}`)

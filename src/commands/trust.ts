@@ -5,6 +5,7 @@ import { createTrustStore } from '../config/trust.ts'
 import { shellWord } from '../config/secrets/command-line.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
+import { withVisibleBlanks } from '../text/visible.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from './print.ts'
 
 interface TrustOptions {
@@ -13,9 +14,6 @@ interface TrustOptions {
   list?: boolean
   json?: boolean
 }
-
-/** Per argument. */
-const MAX_SHOWN_CHARS = 500
 
 export async function trust(options: TrustOptions): Promise<void> {
   await withBridge(async ({ settings, discovered }) => {
@@ -29,16 +27,14 @@ export async function trust(options: TrustOptions): Promise<void> {
     if (files.length === 0) return print('Nothing to trust: no config file of this project defines untrusted servers.')
     for (const { file, hash } of files) {
       print(`${visibleInline(file)} defines:`)
-      for (const { definition } of discovered.found.filter((one) => one.definition.source.file === file)) {
-        for (const line of linesOf(definition)) print(`  ${line}`)
-      }
-      if (
-        options.yes ||
-        (await confirm(`Allow the bridge to start these servers? Read ${visibleInline(file)} first. [y/N] `))
-      ) {
-        // Trusts the text that was listed: a file that has changed since must be trusted again.
+      const own = discovered.found.filter((one) => one.definition.source.file === file)
+      for (const { definition } of own) for (const line of linesOf(definition)) print(`  ${line}`)
+      const inserted = new Set(own.flatMap(({ definition }) => Object.keys(definition.covers ?? {})))
+      const texts = [file, ...inserted].map(visibleInline).join(' and ')
+      if (options.yes || (await confirm(`Allow the bridge to start these servers? Read ${texts} first. [y/N] `))) {
+        // Trusts the texts that were listed: a file that has changed since must be trusted again.
         await store.trust(file, hash)
-        print('Trusted. A change of the file requires trust again.')
+        print(`Trusted. A change of ${inserted.size === 0 ? 'the file' : texts} requires trust again.`)
       }
     }
   })
@@ -102,6 +98,7 @@ function named(what: string, names: string[]): string[] {
   return names.length === 0 ? [] : [`  ${what} ${names.map(shown).join(' ')}`]
 }
 
+/** Whole: what is cut could be the part that matters. */
 function shown(text: string): string {
-  return shellWord(text, MAX_SHOWN_CHARS)
+  return withVisibleBlanks(shellWord(text))
 }

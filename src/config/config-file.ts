@@ -1,5 +1,6 @@
 // Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an exception.
 // config-document.ts and the readers interpret the text.
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 
 /** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
@@ -11,31 +12,56 @@ export interface ConfigFileSystem {
 }
 
 /** `reason` says why the file could not be read; `absent` means that it does not exist. */
-export type FileText = { text: string } | { reason: string } | { absent: true }
+export type FileText = { text: string } | { reason: string; isOrdinary?: false; isFolder?: true } | { absent: true }
 
 /** The largest config file that is read. */
 export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
+
+/** Opening a named pipe must not wait for its other end, which may never come. */
+const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** The file is refused by this module. The message may be shown to the file's owner. */
 class FileRefused extends Error {
   override readonly name = 'FileRefused'
 }
 
+/** A folder, a named pipe, a socket or a device. */
+class NotOrdinary extends FileRefused {
+  readonly isFolder: boolean
+
+  constructor(message: string, isFolder = false) {
+    super(message)
+    this.isFolder = isFolder
+  }
+}
+
 export const nodeFileSystem: ConfigFileSystem = {
   async readFile(file) {
-    // Check before opening: opening a named pipe would wait forever for its other end.
     const found = await stat(file)
-    if (found.isDirectory()) throw new FileRefused('is a folder, not a file')
-    if (!found.isFile()) throw new FileRefused('is not an ordinary file')
+    if (found.isDirectory()) throw new NotOrdinary('is a folder, not a file', true)
+    if (!found.isFile()) throw new NotOrdinary('is not an ordinary file')
     if (found.size > MAX_CONFIG_FILE_BYTES) throw tooBig(found.size)
-    const handle = await open(file, 'r')
+    const handle = await open(file, READ_AT_ONCE)
     try {
+      // Something else may have taken its place.
+      if (!(await handle.stat()).isFile()) throw new NotOrdinary('is not an ordinary file')
       return await handle.readFile()
     } finally {
       await handle.close()
     }
   },
   readdir: (folder) => readdir(folder),
+}
+
+/** Reads an ordinary file. @throws what node:fs throws, or an Error with a `code` for anything else than a file */
+export function readOrdinarySync(file: string): string {
+  const descriptor = openSync(file, READ_AT_ONCE)
+  try {
+    if (fstatSync(descriptor).isFile()) return readFileSync(descriptor, 'utf8')
+    throw Object.assign(new NotOrdinary('is not an ordinary file'), { code: 'not an ordinary file' })
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** Reads a file as UTF-8, or as UTF-16 with a byte order mark, which some Windows tools write. */
@@ -84,7 +110,9 @@ const REASONS: Record<string, string> = {
   ENAMETOOLONG: 'has a path that is too long',
 }
 
-function whyNot(error: unknown): { reason: string } | { absent: true } {
+function whyNot(error: unknown): Exclude<FileText, { text: string }> {
+  if (error instanceof NotOrdinary)
+    return { reason: error.message, isOrdinary: false, ...(error.isFolder && { isFolder: true }) }
   if (error instanceof FileRefused) return { reason: error.message }
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'

@@ -7,10 +7,12 @@ import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
+import { ADDED_SERVERS_FILE } from './readers/own-places.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './self-server.ts'
 import type {
   ConfigFileRead,
+  CoveredFiles,
   DiscoveredServers,
   ServerDefinition,
   ServerSandbox,
@@ -18,7 +20,7 @@ import type {
 } from './server-definition.ts'
 import { BAD_NAME, isServerName, shownName, toServerBody } from './server-entry.ts'
 import type { Settings } from './settings.ts'
-import { textHash } from './trust.ts'
+import { textHash, trustedText } from './trust.ts'
 
 export interface DiscoverOptions {
   settings: Pick<Settings, 'stateDir' | 'serversConfig' | 'allowSelfServer' | 'sources'> &
@@ -143,22 +145,45 @@ async function readOne(
     const reason = location.expected ? 'does not exist' : location.absent
     return reason === undefined ? nothing() : nothing(reason)
   }
+  // An empty folder in its place guards a file that a jailed server must not create (guarded-places.ts).
+  if ('reason' in read && read.isFolder && location.scope === 'project') return nothing()
   if ('reason' in read) return nothing(read.reason)
   const parsed = await parseDocument(read.text, location.format ?? reader.format)
   if ('reason' in parsed) return nothing(parsed.reason)
   const entries = reader.entries(parsed.document, place)
   if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : nothing()
 
-  const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, read.text)) ?? false)
-  const origin = { ...(location.scope === 'project' && { isProjects: true as const }), ...(!trusted && { trusted }) }
-  const result: FileServers = { rank: trustRank(origin), servers: [], skipped: [] }
-  for (const entry of entries) {
-    const definition = toDefinition(entry, { client: reader.client, file }, options)
-    if ('reason' in definition) result.skipped.push({ file, name: shownName(entry.name), reason: definition.reason })
-    else result.servers.push(jailed({ ...definition, ...origin }, options.settings.jail))
+  const definitions = entries.map((entry) => toDefinition(entry, { client: reader.client, file }, options))
+  const covers =
+    location.scope === 'user' ? [] : await Promise.all(definitions.map((one) => coveredOf(one, place, options)))
+  const text = trustedText(read.text, covers)
+  const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, text)) ?? false)
+  const origin = {
+    ...(location.scope === 'project' && { isProjects: true as const }),
+    ...(file === join(place, place.stateDir, ADDED_SERVERS_FILE) && { isPublishers: true as const }),
+    ...(!trusted && { trusted }),
   }
-  result.read = { client: reader.client, file, serverCount: result.servers.length, trusted, hash: textHash(read.text) }
+  const result: FileServers = { rank: trustRank(origin), servers: [], skipped: [] }
+  for (const [index, { name }] of entries.entries()) {
+    const definition = definitions[index]!
+    if ('reason' in definition) result.skipped.push({ file, name: shownName(name), reason: definition.reason })
+    else {
+      const own = Object.keys(covers[index] ?? {}).length > 0 ? { covers: covers[index]! } : {}
+      result.servers.push(jailed({ ...definition, ...origin, ...own }, options.settings.jail))
+    }
+  }
+  result.read = { client: reader.client, file, serverCount: result.servers.length, trusted, hash: textHash(text) }
   return result
+}
+
+async function coveredOf(
+  definition: ServerDefinition | { reason: string },
+  { env, home, cwd }: HostPaths,
+  { fileSystem = nodeFileSystem }: DiscoverOptions,
+): Promise<CoveredFiles> {
+  if ('reason' in definition) return {}
+  const { coveredFiles } = await import('./covered-files.ts')
+  return coveredFiles(definition, { env, home, workspaceFolder: cwd }, fileSystem)
 }
 
 /** A project cannot exempt its own servers from a jail that the user requires for all. */

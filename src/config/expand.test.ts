@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import type { ExpandContext } from './expand.ts'
 import { expandTransport, parseEnvFile } from './expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import { textHash } from './trust.ts'
 
 const context: ExpandContext = {
   env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f', PLACE: '/srv/data' },
@@ -181,4 +186,23 @@ describe('parseEnvFile', () => {
       }),
     )
   })
+})
+
+it('a file that a project inserts is not used once it differs from what the user trusted', () => {
+  const covers = { '/project/.env': textHash('A=1\nB="two words"\n') }
+  const project = { ...stdio({ envFile: '.env' }), covers }
+  expect(expandTransport(project, context)).toMatchObject({ env: { A: '1' } })
+  const readFile = (): string => 'A=2'
+  expect(() => expandTransport(project, { ...context, readFile })).toThrow(
+    'srv: its envFile names a file that has changed since you trusted it: .env',
+  )
+})
+
+it.skipIf(process.platform === 'win32')('a named pipe as an envFile is an error, and is not waited for', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'expand-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const envFile = path.join(folder, '.env')
+  execFileSync('mkfifo', [envFile])
+  const { readFile: _, ...place } = context
+  expect(() => expandTransport(stdio({ envFile }), place)).toThrow('cannot be read (not an ordinary file)')
 })

@@ -1,19 +1,21 @@
 // Fills in a definition's placeholders when its server is started. The only place where configuration reads secrets from the environment.
 // An error names the server and the placeholder, never a value.
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { readOrdinarySync } from './config-file.ts'
 import { isPlainPlace } from './secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
 import type {
   ClientCredentials,
+  CoveredFiles,
   RemoteServer,
   ServerDefinition,
   ServerSandbox,
   SignInClient,
   StdioServer,
 } from './server-definition.ts'
+import { textHash } from './trust.ts'
 
 export interface ExpandContext {
   env: Record<string, string | undefined>
@@ -27,6 +29,7 @@ export interface ExpandContext {
 }
 
 interface FillContext extends ExpandContext {
+  covers: CoveredFiles | undefined
   /** Receives each filled-in value that may be a secret. */
   onValue: (value: string) => void
 }
@@ -43,7 +46,7 @@ const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
 export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {
   const { transport } = definition
   const secrets = new Set<string>()
-  const context = { ...given, onValue: (value: string) => secrets.add(value) }
+  const context = { ...given, covers: definition.covers, onValue: (value: string) => secrets.add(value) }
   const fill = (text: string, field: string): string => expandText(text, context, `${definition.name}: its ${field}`)
   const table = (texts: Record<string, string>, field: string): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text, `${field} ${name}`)]))
@@ -207,10 +210,20 @@ function inHome(text: string, { home }: ExpandContext): string {
 }
 
 /** @param written the path in the definition, to which a variable may have contributed */
-function read(file: string, context: ExpandContext, where: string, written = file): string {
+function read(file: string, context: FillContext, where: string, written = file): string {
+  const absolute = path.resolve(context.workspaceFolder, file)
+  const text = readText(absolute, context, where, written)
+  const trusted = context.covers?.[absolute]
+  if (trusted === undefined || trusted === textHash(text)) return text
+  throw invalid(
+    `${where} names a file that has changed since you trusted it: ${written}`,
+    'Look at the file, then run `sandbridge trust`.',
+  )
+}
+
+function readText(absolute: string, { readFile }: FillContext, where: string, written: string): string {
   try {
-    const absolute = path.resolve(context.workspaceFolder, file)
-    return context.readFile?.(absolute) ?? readFileSync(absolute, 'utf8')
+    return readFile?.(absolute) ?? readOrdinarySync(absolute)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
     throw new BridgeError('CONFIG_INVALID', `${where} names a file that cannot be read (${code}): ${written}`, {

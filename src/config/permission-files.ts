@@ -36,13 +36,19 @@ function projectPermissionsFile(cwd: string): string {
 export class PermissionFiles {
   readonly #settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>
   readonly #cwd: string
+  readonly #warn: (message: string) => void
   #seen = new PlacesSeen()
   #isRead = false
   #mask: readonly MaskPattern[] = []
 
-  constructor(settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>, cwd = process.cwd()) {
+  /** @param warn is told of a project's file that is skipped */
+  constructor(
+    settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>,
+    { cwd = process.cwd(), warn = () => {} }: { cwd?: string; warn?: (message: string) => void } = {},
+  ) {
     this.#settings = settings
     this.#cwd = cwd
+    this.#warn = warn
   }
 
   /**
@@ -64,8 +70,13 @@ export class PermissionFiles {
       ofProfile.rules,
       path.resolve(projects) === path.resolve(own)
         ? []
-        : (await readRulesFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' }))
-            .rules,
+        : (
+            await readRulesFile(
+              files,
+              { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' },
+              this.#warn,
+            )
+          ).rules,
       ...(await Promise.all(found.map(rulesOfServer))),
     ]
     const rules = lists.flat()
@@ -93,11 +104,23 @@ interface RulesOfFile {
 
 const NO_RULES: RulesOfFile = { rules: [], mask: [] }
 
-/** @throws BridgeError CONFIG_INVALID with file, line and column of every problem */
-export async function readRulesFile(files: ConfigFileSystem, origin: Origin): Promise<RulesOfFile> {
+/**
+ * @param skip is told of a named pipe, a folder or the like, which then has no rules: it is not a file that its author could correct, and in a
+ * project of someone else it must not stop the bridge. Without `skip` it is an error.
+ * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
+ */
+export async function readRulesFile(
+  files: ConfigFileSystem,
+  origin: Origin,
+  skip?: (warning: string) => void,
+): Promise<RulesOfFile> {
   const { file } = origin
   const read = await readFileText(files, file)
   if ('absent' in read) return NO_RULES
+  if ('reason' in read && read.isOrdinary === false && skip) {
+    skip(`${file} ${read.reason}. Its rules are skipped.`)
+    return NO_RULES
+  }
   if ('reason' in read) throw invalid(`${file}: ${read.reason}`)
   if (read.text.length > MAX_BYTES) throw invalid(`${file}: is larger than ${MAX_BYTES / 2 ** 20} MiB`)
   const { readRules } = await import('../policy/read-rules.ts')

@@ -86,6 +86,9 @@ export interface ServerInput {
   options?: string[]
 }
 
+/** Hashes of texts by absolute path. */
+export type CoveredFiles = Readonly<Record<string, string>>
+
 /** One configured MCP server. */
 export interface ServerDefinition {
   /** As configured; unique among the definitions of one bridge. */
@@ -96,6 +99,10 @@ export interface ServerDefinition {
   source: { client: string; file: string }
   /** Defined by a project. Missing means that the user configured it. */
   isProjects?: true
+  /** Of a project: the files that it inserts, as the user trusted them. */
+  covers?: CoveredFiles
+  /** Added from a registry: its publisher wrote the arguments. In a jail, what they name is not opened. */
+  isPublishers?: true
   /** False for a server of a project that the user has not trusted; it is only in `untrusted`. */
   trusted?: boolean
   /** The tools that may be seen and called; `exclude` wins. Missing means all. */
@@ -127,7 +134,7 @@ export interface ConfigFileRead {
   serverCount: number
   /** False for a project's file that the user has not trusted. */
   trusted: boolean
-  /** Hash of the text that was read. */
+  /** Hash of what was read: its text, and for a project's file the texts of the files that it inserts. */
   hash: string
 }
 

@@ -2,6 +2,7 @@
 // The user trusts what they saw: a text that was changed or moved since is not trusted.
 import { createHash } from 'node:crypto'
 import path from 'node:path'
+import type { CoveredFiles } from './server-definition.ts'
 import { isRecord } from '../text/json.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 
@@ -62,6 +63,12 @@ export function createTrustStore(stateDir: string): TrustStore {
 /** The path of the record. */
 export function trustRecord(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'trust.json')
+}
+
+/** The text that trust in a config file is about. */
+export function trustedText(text: string, covered: readonly CoveredFiles[]): string {
+  const files = Object.entries(Object.assign({}, ...covered) as CoveredFiles).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return files.length === 0 ? text : `${text}\n${JSON.stringify(files)}`
 }
 
 /** Identifies a text in the record. */

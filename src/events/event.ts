@@ -117,6 +117,8 @@ export interface CallStarted extends About {
   /** The server's own name of the tool or prompt, or the URI of the resource. */
   name: string
   args: Readonly<Record<string, unknown>>
+  /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name. Others are data. */
+  isNamed?: ((name: string) => boolean) | undefined
   /** Missing where no rules apply to calls. */
   allowed?: Allowed | undefined
 }

@@ -1,5 +1,5 @@
 // Reports a call to a server as events and adds the trace to it. No other code reports calls.
-import type { Allowed, CallEnded, CallKind, EventOf, Origin } from '../events/event.ts'
+import type { Allowed, CallEnded, CallKind, CallStarted, EventOf, Origin } from '../events/event.ts'
 import type { EventStream } from '../events/event-stream.ts'
 import { newId, shortId } from '../events/new-id.ts'
 import { type TraceMeta, traceMeta } from '../events/trace-context.ts'
@@ -11,6 +11,7 @@ interface CallToObserve {
   server: string
   name: string
   args: Readonly<Record<string, unknown>>
+  isNamed?: CallStarted['isNamed']
   /** Its event id, when it already has one. */
   id?: string
   /** The rule or answer that allowed it. */
@@ -66,6 +67,7 @@ class ToldCall {
       server: call.server,
       name: call.name,
       args: call.args,
+      isNamed: call.isNamed,
       allowed: call.allowed,
       seq: 0,
       at: 0,

@@ -1,4 +1,5 @@
 // Serves the calls of cells: the only place that checks and decides what the sandbox may ask for. One entry per method of docs/protocol.md.
+import { namesOf } from '../catalog/model/argument-names.ts'
 import * as z from 'zod'
 import { bindArguments } from '../catalog/calls/bind.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -57,7 +58,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       bound = await repeatedErrors.shortened(session, found, () => catalog.bindCall(found, args, kwargs, signal))
     }
     const admitted = permissions ? await permissions.admit(found, bound, cancellation) : { args: bound }
-    const call = { kind: 'tool', server: serverName, name: found.name, ...admitted } as const
+    const isNamed = namesOf(found.inputSchema)
+    const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const
     const result = await observed(context, call, ({ meta, onProgress: tell }) => {
       const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
       if (onUpstreamProgress) {

@@ -1,4 +1,5 @@
 // Adds a server: starts it once, and saves it if it starts.
+import type { ServerSandbox } from '../config/server-definition.ts'
 import type { Settings } from '../config/settings.ts'
 import { findPrograms } from '../process/find-program.ts'
 import type { Log } from '../log.ts'
@@ -29,10 +30,10 @@ export async function addServer(
 /** The default jail of a registry's server: it may reach the public internet and write to its own home folder. */
 const JAIL = { network: { allowedDomains: ['*'] } }
 
-/** Puts an addition in a jail, unless it is a container itself. It stays jailed when it is saved. */
-export function inJail(addition: Addition): Addition {
+/** Puts an addition in a jail, unless it is a container itself. It stays jailed when it is saved. @param sandbox the one of an earlier version */
+export function inJail(addition: Addition, sandbox: ServerSandbox = JAIL): Addition {
   const { entry, kind } = addition
-  return 'command' in entry && kind !== 'oci' ? { ...addition, entry: { ...entry, sandbox: JAIL } } : addition
+  return 'command' in entry && kind !== 'oci' ? { ...addition, entry: { ...entry, sandbox } } : addition
 }
 
 /** Puts an addition in a jail, where one can be made. */

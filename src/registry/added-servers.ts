@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
+import { ADDED_SERVERS_FILE } from '../config/readers/own-places.ts'
 import { BridgeError } from '../errors.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 import { makePrivateFolder } from '../storage/private-folder.ts'
@@ -11,8 +12,6 @@ import { replaceFile } from '../storage/replace-file.ts'
 import { didYouMeanText } from '../text/did-you-mean.ts'
 import { literal, type NeededInput } from './needed-inputs.ts'
 import { type Addition, withAnswers } from './plan-addition.ts'
-
-const FILE = 'added-servers.json'
 
 const origin = z.object({
   /** The registry's name of the server. */
@@ -47,7 +46,7 @@ export class AddedServers {
   readonly #secrets: string
 
   constructor(stateDir: string) {
-    this.file = path.join(stateDir, FILE)
+    this.file = path.join(stateDir, ADDED_SERVERS_FILE)
     this.#stateDir = stateDir
     this.#secrets = path.join(stateDir, '.sandbridge', 'secrets')
     this.#record = new JsonRecord({

@@ -1,6 +1,7 @@
 // Converts a registry's description of a server to an entry of `mcpServers`: one command pinned to a version, or one URL. Pure.
 // The publisher chooses names and values, but not programs, options of the package runner or placeholders; anything that could run or reach something
 // else is refused.
+import type { ServerSandbox } from '../config/server-definition.ts'
 import type { FoundServer } from './registries.ts'
 import { mcpbEntry } from './mcpb-manifest.ts'
 import type { UnpackedPackage } from './mcpb-package.ts'
@@ -20,7 +21,7 @@ export type AdditionEntry =
       env: Record<string, string>
       cwd?: string
       description?: string
-      sandbox?: object
+      sandbox?: ServerSandbox
     }
   | { type: 'http' | 'sse'; url: string; headers: Record<string, string>; description?: string }
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { expandTransport } from '../config/expand.ts'
-import type { ServerDefinition } from '../config/server-definition.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { toServerBody } from '../config/server-entry.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -39,10 +39,7 @@ export async function tryServer(addition: Addition, options: QuarantineOptions):
     cwd: folder,
     startTimeoutMs: START_TIMEOUT_MS,
     jail,
-    resolveTransport: (one) => {
-      const place = { env: process.env, home: homedir(), workspaceFolder: folder }
-      return expandTransport(one, { ...place, input: (id) => answers.get(id) })
-    },
+    resolveTransport: () => filledIn(addition, { answers, workspaceFolder: folder }),
   })
   try {
     return await upstreams.listTools(definition.name, signal)
@@ -52,11 +49,20 @@ export async function tryServer(addition: Addition, options: QuarantineOptions):
   }
 }
 
+/** The transport that is tried, with the user's answers. @throws BridgeError CONFIG_INVALID for a missing one */
+export function filledIn(
+  addition: Addition,
+  { answers, workspaceFolder }: { answers: ReadonlyMap<string, string>; workspaceFolder: string },
+): StdioServer | RemoteServer {
+  const input = (id: string): string | undefined => answers.get(id)
+  return expandTransport(definitionOf(addition), { env: process.env, home: homedir(), workspaceFolder, input })
+}
+
 /** The definition that discovery would make of the entry. */
 export function definitionOf({ name, entry, inputs }: Addition): ServerDefinition {
   const made = toServerBody({ ...entry, inputs: inputs.map(asPrompt) })
   if ('reason' in made) throw new BridgeError('SERVER_REFUSED', `This server cannot be added: its entry ${made.reason}`)
-  return { name, ...made.body, source: { client: 'registry', file: '' } }
+  return { name, ...made.body, isPublishers: true, source: { client: 'registry', file: '' } }
 }
 
 /** Changes between two lists of a server's tools, such as `+ create_issue`: new, removed (`-`), or changed description or schema (`~`). */

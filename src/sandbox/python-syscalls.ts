@@ -9,7 +9,7 @@ const TABLE = `
   preadv2:327:286 pwritev2:328:287 open:2:- openat:257:56 openat2:437:437 creat:85:- close:3:57 close_range:436:436
   stat:4:- fstat:5:80 lstat:6:- newfstatat:262:79 statx:332:291 access:21:- faccessat:269:48 faccessat2:439:439
   lseek:8:62 sendfile:40:71 copy_file_range:326:285 fsync:74:82 fdatasync:75:83 sync_file_range:277:84 truncate:76:45
-  ftruncate:77:46 fallocate:285:47 fadvise64:221:223 readahead:187:213 flock:73:32 fcntl:72:25 dup:32:23 dup2:33:-
+  ftruncate:77:46 fallocate:285:47 fadvise64:221:223 readahead:187:213 dup:32:23 dup2:33:-
   dup3:292:24 pipe:22:- pipe2:293:59 getdents:78:- getdents64:217:61 getcwd:79:17 chdir:80:49 fchdir:81:50 rename:82:-
   renameat:264:38 renameat2:316:276 mkdir:83:- mkdirat:258:34 rmdir:84:- link:86:- linkat:265:37 symlink:88:-
   symlinkat:266:36 unlink:87:- unlinkat:263:35 readlink:89:- readlinkat:267:78 chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452
@@ -44,6 +44,13 @@ export interface Syscall {
 
 /** Allowed with any arguments. */
 export const ALLOWED_SYSCALLS: readonly Syscall[] = parseSyscalls(TABLE)
+
+/**
+ * Locks a whole file, for which it need not be writable. A container has an inode of its own for each file of its image; in bubblewrap the lock of a
+ * system file is seen by other sandboxes, and holds up programs of the host that lock the same file. So it is allowed in containers only.
+ * Returns ENOSYS elsewhere: libraries then say so instead of trying for ever. SQLite, dbm and mailbox use the locks of fcntl.
+ */
+export const FLOCK: Syscall = { name: 'flock', x64: 73, arm64: 32 }
 
 /** Parses a table of `name:x86_64:aarch64`, with `-` where a call does not exist. */
 export function parseSyscalls(table: string): Syscall[] {
@@ -90,6 +97,8 @@ export const RULED_SYSCALLS: readonly RuledSyscall[] = [
   // AF_UNIX only, for pipes within a process. Other families fail at once, so that no program hangs on the missing network.
   { name: 'socket', x64: 41, arm64: 198, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
   { name: 'socketpair', x64: 53, arm64: 199, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
+  // F_SETLEASE and F_NOTIFY tell who opens a file or uses a folder: also programs of the host, in folders that a sandbox shares with it.
+  { name: 'fcntl', x64: 72, arm64: 25, allowedWhen: [{ argument: 1, isNoneOf: [1024, 1026] }] },
   // TIOCSTI injects input into a terminal.
   { name: 'ioctl', x64: 16, arm64: 29, allowedWhen: [{ argument: 1, isNoneOf: [0x54_12] }] },
   // SO_SNDBUF would let a socket hold as much as the host allows: that memory belongs to no process.

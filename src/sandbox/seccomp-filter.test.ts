@@ -1,7 +1,7 @@
 // A small interpreter of classic BPF runs the filter, so that its decisions are tested rather than its form.
 // The attack tests verify that the kernel interprets it in the same way.
 import { describe, expect, it } from 'vitest'
-import { ALLOWED_SYSCALLS, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
+import { ALLOWED_SYSCALLS, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
 import { seccompFilter } from './seccomp-filter.ts'
 import type { FilterArch } from './seccomp-filter.ts'
 
@@ -49,7 +49,7 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
 
   it('the filter allows every listed call, and none between them', () => {
     const listed = new Set(ALLOWED_SYSCALLS.map((syscall) => syscall[name]).filter((number) => number !== undefined))
-    const ruled = new Set([...RULED_SYSCALLS, MISSING_SYSCALL].map((syscall) => syscall[name]))
+    const ruled = new Set([...RULED_SYSCALLS, MISSING_SYSCALL, FLOCK].map((syscall) => syscall[name]))
     for (let number = 0; number < 600; number += 1) {
       if (ruled.has(number)) continue
       expect([number, call(number)]).toEqual([number, listed.has(number) ? ALLOW : 'errno 1'])
@@ -93,6 +93,7 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
     ['prlimit64', 0, [1, 2 ** 32 + 1], [0, 2, 4711]],
     ['sched_setaffinity', 0, [1, 2 ** 32 + 1], [0, 2, 4711]],
     ['prctl', 0, [22, 35, 67, 0x59616d61], [4, 15, 39, 0x53564d41]],
+    ['fcntl', 1, [1024, 1026, 2 ** 32 + 1026], [0, 6, 7, 38, 1025, 1031]],
     ['mmap', 3, [], [0x02, 0x22, 0x21]],
   ] as const)('the filter decides on %s by an argument', (syscall, argument, refused, allowed) => {
     const number = RULED_SYSCALLS.find((one) => one.name === syscall)![name]!
@@ -115,8 +116,8 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
     expect([0x01, 0x02, 0x22, 0x32].map(mmap)).toEqual([ALLOW, ALLOW, ALLOW, ALLOW])
   })
 
-  it('the filter reports clone3 as missing, so that libc uses clone', () => {
-    expect(call(435)).toBe('errno 38')
+  it('the filter reports clone3 as missing, so that libc uses clone, and flock, so that libraries use another lock', () => {
+    expect([call(435), call(name === 'x64' ? 73 : 32)]).toEqual(['errno 38', 'errno 38'])
   })
 
   it('the filter kills a process that makes calls of another architecture', () => {

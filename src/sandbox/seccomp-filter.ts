@@ -1,6 +1,6 @@
 // Compiles our list of system calls to the program that bubblewrap passes to the kernel (classic BPF, 8 bytes per instruction). Pure.
 // Two mistakes would go unnoticed: 32-bit calls of a 64-bit process, and comparing only the lower half of an argument.
-import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
+import { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
 import type { ArgumentTest, RuledSyscall, Syscall } from './python-syscalls.ts'
 
 export type FilterArch = 'x64' | 'arm64'
@@ -37,8 +37,10 @@ export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer 
     ...opening(arch),
     ...ranges(ALLOWED_SYSCALLS, arch).flatMap(allowRange),
     ...RULED_SYSCALLS.flatMap((syscall) => ruled(syscall, arch, countedMemory)),
-    [JUMP_EQUAL, 0, 1, MISSING_SYSCALL[arch]!],
-    [RETURN, 0, 0, fail(ENOSYS)],
+    ...[MISSING_SYSCALL, FLOCK].flatMap((syscall): Instruction[] => [
+      [JUMP_EQUAL, 0, 1, syscall[arch]!],
+      [RETURN, 0, 0, fail(ENOSYS)],
+    ]),
     [RETURN, 0, 0, fail(EPERM)],
   ])
 }

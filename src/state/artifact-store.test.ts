@@ -73,6 +73,15 @@ describe('ArtifactStore', () => {
     for (const { version, sha256 } of saved) expect((await store.find('a', version)).sha256).toBe(sha256)
   })
 
+  it('two bridges that save at once stay within the limit of versions together', async () => {
+    const limits = { ...ARTIFACT_LIMITS, versionCount: 5 }
+    const bridges = [1, 2, 3].map(() => new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), limits))
+    const saves = Array.from({ length: 12 }, (_, index) => bridges[index % 3]!.save(`a${index}`, bytes('x')))
+    const done = await Promise.allSettled(saves)
+    expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+    expect(await store.versions()).toHaveLength(5)
+  })
+
   it('an artifact over a limit is refused with the limit, and the kept ones stay', async () => {
     const small = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), {
       artifactBytes: 2 << 20,

@@ -6,6 +6,7 @@ import { BridgeError } from '../errors.ts'
 import type { Piece, Store, VersionFile, Versions } from '../storage/store.ts'
 import { mapFew } from '../storage/map-few.ts'
 import { checkStoredName } from '../storage/stored-name.ts'
+import { unwritable } from '../storage/versioned-folders.ts'
 import { parseJson } from '../text/json.ts'
 import { firstOf } from '../text/first-of.ts'
 import { contentTypeOf } from './content-type.ts'
@@ -42,12 +43,14 @@ const DATA = 'data'
 const UNKNOWN_TIME = new Date(0).toISOString()
 
 export class ArtifactStore {
+  readonly #store: Store
   readonly #versions: Versions
   readonly #limits: ArtifactLimits
   /** Saves run one after the other, so that a cell that saves many at once stays within the limits. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(store: Store, limits: ArtifactLimits = ARTIFACT_LIMITS) {
+    this.#store = store
     this.#versions = store.versions('artifacts', 'an artifact')
     this.#limits = limits
   }
@@ -116,6 +119,15 @@ export class ArtifactStore {
   }
 
   async #save(name: string, data: Uint8Array): Promise<Artifact> {
+    try {
+      // Other bridges save here, too: between counting and adding, none of them adds.
+      return await this.#store.exclusively('artifacts', () => this.#add(name, data))
+    } catch (error) {
+      throw unwritable(error, 'an artifact')
+    }
+  }
+
+  async #add(name: string, data: Uint8Array): Promise<Artifact> {
     const sha256 = sha256Of(data)
     const all = await this.versions()
     const newest = all.findLast((artifact) => artifact.name === name)

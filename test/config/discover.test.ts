@@ -282,6 +282,43 @@ it("a project's servers may be started once the file is trusted, until it change
   expect(changed.untrusted.map(({ name }) => name)).toEqual(['a'])
 })
 
+it("trust in a project's file covers the envFile of a server, and files of the project whose text it inserts", async () => {
+  const server = {
+    command: 'node',
+    args: ['-e', '${file:code.js}', '${file:~/token}'],
+    envFile: '${workspaceFolder}/.env',
+  }
+  await write(project, '.mcp.json', { mcpServers: { a: server } })
+  await write(project, '.env', 'A=1')
+  await write(project, 'code.js', 'good()')
+  await write(home, 'token', 'first')
+  const store = createTrustStore(path.join(home, 'MCPs'))
+  const [listed] = (await discover()).files
+  await store.trust(listed!.file, listed!.hash)
+  const isTrusted = async (): Promise<boolean> =>
+    (await discover({}, { isTrusted: createTrustStore(path.join(home, 'MCPs')).isTrusted })).servers.length === 1
+  expect(await isTrusted()).toBe(true)
+  for (const [file, good, evil] of [
+    ['.env', 'A=1', 'NODE_OPTIONS=--require=./evil.js'],
+    ['code.js', 'good()', 'evil()'],
+  ] as const) {
+    await write(project, file, evil)
+    expect([file, await isTrusted()]).toEqual([file, false])
+    await write(project, file, good)
+  }
+  await rm(path.join(project, '.env'))
+  expect(await isTrusted()).toBe(false)
+  await write(project, '.env', 'A=1')
+  // A token of the user's own may be renewed at any time.
+  await write(home, 'token', 'second')
+  expect(await isTrusted()).toBe(true)
+})
+
+it("a folder in place of a project's file is no error: it may guard the file from a jailed server", async () => {
+  await mkdir(path.join(project, '.mcp.json'))
+  expect((await discover()).skipped).toEqual([])
+})
+
 it("a project's servers take no name from the user's servers, trusted or not", async () => {
   // Claude Code comes before Cursor, but the user's own file comes first.
   await write(project, '.mcp.json', one('github', 'theirs'))

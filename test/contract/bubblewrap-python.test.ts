@@ -61,3 +61,17 @@ it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', { timeout: 60
   const cells = await startCells(provider)
   expect((await cells.run('6 * 7')).value).toBe('42')
 })
+
+it('a sandbox of bubblewrap locks its own files as SQLite, dbm and mailbox do, and is told that there is no flock', async (ctx) => {
+  const cells = await startCells(await providerOrSkip('bubblewrap', ctx))
+  const { output } = await cells.run(`
+import dbm.dumb, errno, fcntl, mailbox, shelve, sqlite3, tempfile
+box = mailbox.mbox('box'); box.lock(); box.add('Subject: x'); box.flush(); box.unlock()
+with sqlite3.connect('rows.db') as rows: rows.execute('CREATE TABLE t (x)')
+with shelve.open('shelf') as shelf: shelf['a'] = 1
+with tempfile.TemporaryFile() as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    try: fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error: print(errno.errorcode[error.errno], len(box))`)
+  expect(output).toBe('ENOSYS 1\n')
+})

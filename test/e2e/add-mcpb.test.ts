@@ -1,13 +1,16 @@
 // This file verifies that a server in an MCPB file is downloaded, checked, unpacked, run from its own folder and removed with it, and that a file
 // with another hash than the registry's, or with paths outside its folder, leaves nothing behind.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { findJailMaker } from '../../src/upstream/stdio/jail/jail-maker.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { FakeRegistry, listed } from '../support/fake-registry.ts'
+import { inTerminal } from '../support/in-terminal.ts'
 import { makeZip, type ZipFile } from '../support/make-zip.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -18,6 +21,7 @@ const SECRET = 's3cret-of-the-user'
 
 /** Its replies say how and where it was started. */
 const SERVER = `
+import { existsSync } from 'node:fs'
 import { word } from './lib/word.mjs'
 const write = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
 let rest = ''
@@ -33,7 +37,8 @@ process.stdin.on('data', (chunk) => {
       write({ id, result: { tools: [{ name: 'about', inputSchema: { type: 'object', properties: {} } }] } })
     else if (method === 'tools/call') {
       const { API_KEY, UNITS, LIBS } = process.env
-      const told = { word, argv: process.argv.slice(2), cwd: process.cwd(), key: API_KEY?.length, UNITS, LIBS }
+      const seen = process.argv.slice(2).filter((place) => existsSync(place))
+      const told = { seen, word, argv: process.argv.slice(2), cwd: process.cwd(), key: API_KEY?.length, UNITS, LIBS }
       write({ id, result: { content: [{ type: 'text', text: JSON.stringify(told) }] } })
     } else write({ id, error: { code: -32601, message: 'no ' + method } })
   }
@@ -141,6 +146,7 @@ it('sandbridge add installs an MCPB file: fetches, shows, unpacks, starts, updat
         .content[0].text,
     ) as object
   expect(await told()).toEqual({
+    seen: [],
     word: 'first',
     argv: ['--place', 'Oslo; rm -rf ~', path.join(home, 'a'), '/b'],
     cwd: folder,
@@ -326,4 +332,55 @@ it('a cell cannot have an MCPB file fetched', async () => {
   const bridge = await startBridge({ home, env })
   expect(await bridge.run('await runtime.request_server("weather")')).toContain('sandbridge add')
   expect([fetches, folders()]).toEqual([0, []])
+})
+
+const jail = await findJailMaker()
+const noJail = typeof jail === 'string' ? jail : undefined
+
+describe('the folders of the user that the arguments of an MCPB file name', () => {
+  beforeEach((ctx) => {
+    if (noJail !== undefined) ctx.skip(noJail)
+  })
+
+  /** Its manifest names one folder, and asks for another one. */
+  const withFolders = async () => {
+    const set = await setUp()
+    const folders = ['work', 'chosen'].map((name) => path.join(set.home, name))
+    for (const folder of folders) mkdirSync(folder)
+    const server = {
+      ...MANIFEST.server,
+      mcp_config: { args: ['server/main.mjs', '${HOME}/work', '${user_config.dir}'] },
+    }
+    const dir = { type: 'directory', title: 'Folder', required: true }
+    set.offer('1.0.0', bundle({ ...MANIFEST, server, user_config: { dir } }))
+    const seen = async () => {
+      const bridge = await startBridge({ home: set.home, env: set.env })
+      const code = 'import json\nprint(json.loads((await mcp_weather.about(raw=True))["content"][0]["text"])["seen"])'
+      return (await bridge.run(code)).trim()
+    }
+    return { ...set, seen, work: folders[0]!, chosen: folders[1]! }
+  }
+
+  it('sandbridge add --yes opens those that its user named, and not those of the publisher', async () => {
+    const { run, seen, work, chosen } = await withFolders()
+    const { stdout, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_DIR: chosen })
+    expect(stdout, stderr).toContain(`It does not see ${work}. To open that, name it in allowRead of its sandbox.\n`)
+    expect(await seen()).toBe(`['${chosen}']`)
+  })
+
+  it('sandbridge add asks for each in a terminal, and opens what its user says', async (ctx) => {
+    if (spawnSync('python3', ['--version']).status !== 0) ctx.skip('there is no Python to make a terminal with')
+    const { home, env, seen, work, chosen } = await withFolders()
+    const steps: [string, string][] = [
+      ['Start it once', 'y\r'],
+      [`name ${work}. Let it read that?`, 'y\r'],
+      [`name ${chosen}. Let it read that?`, 'n\r'],
+      ['Add it as weather?', 'y\r'],
+    ]
+    const options = { cwd: home, steps }
+    const command = [process.execPath, CLI, 'add', 'weather']
+    const shown = await inTerminal(command, bridgeEnv(home, { ...env, MCP_INPUT_WEATHER_DIR: chosen }), options)
+    expect(shown).toContain(`It does not see ${chosen}.`)
+    expect(await seen()).toBe(`['${work}']`)
+  })
 })

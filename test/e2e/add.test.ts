@@ -208,7 +208,7 @@ it.runIf(canJail)(
   async () => {
     const { run, home, startedIn, env } = await setUp([listed(weather('1.0.0', open))])
     const { stdout, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_UNITS: 'si' })
-    expect(stdout, stderr).toContain('in a jail: it reaches the internet, and no files but its own')
+    expect(stdout, stderr).toContain('in a jail: network: the public internet; writes to its own home folder only')
     expect(startedIn()).toHaveLength(1)
     expect(startedIn()[0]).toContain('/.sandbridge/jail/')
     rmSync(startedIn()[0]!)

@@ -160,14 +160,18 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
     expect((await run(['doctor'])).stdout).toMatch(/^Jailed with bubblewrap: .*told/m)
   })
 
-  it('a jailed server ends when the bridge is killed', async () => {
-    const doomed = await openTestBridge({ home: makeHome({ told: SERVERS.told }), prepareHome: prepare })
+  it('a jailed server ends when the bridge is killed, and what guarded its writable folder is removed', async () => {
+    const doomedHome = makeHome({ told: SERVERS.told })
+    const guarded = () => readdirSync(path.join(doomedHome, 'out'))
+    const doomed = await openTestBridge({ home: doomedHome, prepareHome: prepare })
     await doomed.run('await mcp_told.run(code="process.title = \'jailed-and-doomed\'")')
     const alive = () => execFileSync('sh', ['-c', 'pgrep -x jailed-and-doom || true']).toString().trim()
     await until(() => alive() !== '')
+    expect(guarded()).toContain('.envrc')
     process.kill(doomed.pid, 'SIGKILL')
     // Waits until the jailed process is gone.
     await until(() => alive() === '')
+    await until(() => guarded().length === 0)
     await closeTestBridge(doomed)
   })
 })

@@ -1,5 +1,5 @@
 // This file verifies what a user sees of config files by others: every command that would run, on separate lines, without control sequences.
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { runProgram } from '../support/run-program.ts'
 
 /** A folder with a `.mcp.json`, and `sandbridge` run in it. */
 function project(mcpServers: object, home = makeHome()) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'project-'))
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'project-')))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = path.join(folder, '.mcp.json')
   writeFileSync(file, JSON.stringify({ mcpServers }))
@@ -39,7 +39,7 @@ it('trust shows only commands with their arguments, addresses, and the names of 
     'in the folder /elsewhere',
     'far: https://far.example/mcp',
     'headers Authorization',
-    `long: x "${'a'.repeat(500)}… (5000 characters)" "a\\" \\"b"`,
+    `long: x ${'a'.repeat(5000)} "a\\" \\"b"`,
     'Trusted. A change of the file requires trust again.',
     '',
   ])
@@ -75,6 +75,27 @@ it('trust shows which values of this machine are filled in, and where they are s
     'passes ${GITHUB_TOKEN} in the variable PASS',
   ])
   expect(stdout).not.toContain('s3cret')
+})
+
+it('trust shows every argument whole, with the white space that could hide a part of it', async () => {
+  const { run } = project({
+    far: {
+      command: 'sh',
+      args: ['-c', `true${' '.repeat(600)}; evil`, 'a  b', 'a\u00a0\u3000\u2800\u3164b', '\\u0020{600}'],
+    },
+  })
+  const [, shown] = (await run('trust', '--yes')).stdout.split('\n')
+  expect(shown).toBe(
+    String.raw`  far: sh -c "true\u0020{600}; evil" "a\u0020{2}b" "a\u00a0\u3000\u2800\u3164b" "\\u0020{600}"`,
+  )
+})
+
+it('trust names the files that it covers beside the file of servers', async () => {
+  const { file, run } = project({ tool: { command: 'node', args: ['-e', '${file:./code.js}'], envFile: '.env' } })
+  const [env, code] = ['.env', 'code.js'].map((name) => path.join(path.dirname(file), name))
+  expect((await run('trust', '--yes')).stdout).toContain(
+    `Trusted. A change of ${file} and ${env} and ${code} requires trust again.`,
+  )
 })
 
 it('trust also lists a server that another file defines, since it may be trusted without that file', async () => {

@@ -154,6 +154,24 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     expect(await does(write(file), sandbox)).toMatch(/^failed/)
   })
 
+  it('a jailed server of a registry sees nothing of the user that its arguments name, nor the folder that the bridge runs in', async () => {
+    const notes = path.join(project, 'notes.txt')
+    const { transport, ...rest } = intruder()
+    const reads = async (
+      origin: Partial<ServerDefinition>,
+      sandbox: ServerSandbox = {},
+      cwd = folder,
+    ): Promise<string> => {
+      const named = { ...(transport as StdioServer), args: [...(transport as StdioServer).args, project], sandbox }
+      const upstreams = open([{ ...rest, ...origin, transport: named }], { jail: place, cwd })
+      return textOf(await upstreams.callTool('intruder', 'run', { code: read(notes) }))
+    }
+    expect(await reads({})).toBe('notes of the project')
+    expect(await reads({ isPublishers: true })).toBe('failed: ENOENT')
+    expect(await reads({ isPublishers: true }, {}, project)).toBe('failed: ENOENT')
+    expect(await reads({ isPublishers: true }, { filesystem: { allowRead: [project] } })).toBe('notes of the project')
+  })
+
   it('a jailed server reads the folder that it works in, and does not write there unless it may', async () => {
     const file = path.join(project, 'new.txt')
     expect(await does(read(path.join(project, 'notes.txt')), {})).toBe('notes of the project')

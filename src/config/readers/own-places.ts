@@ -31,6 +31,9 @@ function formatOf(file: string): ConfigFormat | undefined {
   return /\.ya?ml$/i.test(file) ? 'yaml' : undefined
 }
 
+/** The file in the state folder with the servers that were added from a registry. */
+export const ADDED_SERVERS_FILE = 'added-servers.json'
+
 /** `~/MCPs/*.json`, or the folder in MCP_BRIDGE_STATE_DIR. */
 export const mcps: Reader = {
   ...shared,

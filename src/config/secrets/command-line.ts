@@ -14,8 +14,8 @@ export function commandLine(transport: StdioServer | RemoteServer): string {
   return words.join(' ').slice(0, MAX_LINE_CHARS)
 }
 
-/** Quotes one word if needed, so that it is distinct, on one line and limited in length. */
-export function shellWord(text: string, maxChars: number): string {
+/** Quotes one word if needed, so that it is distinct, on one line and limited in length, if there is a limit. */
+export function shellWord(text: string, maxChars = Infinity): string {
   const cut = text.length > maxChars ? `${text.slice(0, maxChars)}… (${text.length} characters)` : text
   return /^[\w@%+=:,./${}[\]<>~^*-]+$/.test(cut) ? cut : visibleInline(JSON.stringify(cut))
 }

@@ -1,5 +1,6 @@
 // Serves the methods of every server beside its tools: resources, prompts, and the list of tools. Results have the form of tool results, so that the
 // kernel converts them by the same rules: text to str, images and sounds to media, other contents to bytes, lists and messages to records.
+import { namesOf } from '../../catalog/model/argument-names.ts'
 import { bindArguments } from '../../catalog/calls/bind.ts'
 import { promptTexts } from '../../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
@@ -68,7 +69,8 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   const name = String(bindArguments(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
   const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
-  const call = { kind: 'prompt', server: method.server, name, ...admitted, args: given } as const
+  const isNamed = namesOf(context.catalog.findPrompt(method.server, name)?.inputSchema)
+  const call = { kind: 'prompt', server: method.server, name, isNamed, ...admitted, args: given } as const
   const result = await observed(context, call, ({ meta }) =>
     upstreams.getPrompt(method.server, { name, arguments: given }, signal, meta),
   )

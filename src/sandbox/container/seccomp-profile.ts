@@ -1,6 +1,6 @@
 // Our list of system calls in the format of podman and docker. Depending on the version, their defaults allow keyctl, user namespaces, io_uring,
 // netlink and vsock. Pure.
-import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from '../python-syscalls.ts'
+import { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from '../python-syscalls.ts'
 import type { ArgumentTest, RuledSyscall, Syscall } from '../python-syscalls.ts'
 
 const ALLOW = 'SCMP_ACT_ALLOW'
@@ -22,7 +22,7 @@ export function seccompProfile(countedMemory: boolean): string {
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: EPERM,
     syscalls: [
-      { names: ALLOWED_SYSCALLS.map(({ name }) => name), action: ALLOW },
+      { names: [...ALLOWED_SYSCALLS, FLOCK].map(({ name }) => name), action: ALLOW },
       { names: [MISSING_SYSCALL.name], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
       ...RULED_SYSCALLS.flatMap((syscall) => ruled(syscall, countedMemory)),
     ],

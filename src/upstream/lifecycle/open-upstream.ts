@@ -1,6 +1,5 @@
 // Opens a connection to an upstream with the remembered transport and era, or tries them in turn. A failed attempt leaves nothing behind.
 import type { SignInPlace } from '../auth/callback.ts'
-import path from 'node:path'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import type { CallStart, Connection } from '../connection/connection.ts'
@@ -190,7 +189,6 @@ async function dialLocal({ definition, jailPlace, cwd, signal }: OpenOptions, se
   if (!sandbox) return dialProcess(() => spawnServer(server, cwd))
   if (!place) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
   const { openJail } = await import('../stdio/jail/open-jail.ts')
-  const folder = path.resolve(server.cwd ?? cwd ?? process.cwd())
-  const jail = await openJail(name, { ...server, sandbox }, folder, place)
+  const jail = await openJail(definition, { ...server, sandbox }, cwd ?? process.cwd(), place)
   return dialProcess(() => spawnServer(server, cwd, jail.launch), jail.release)
 }

@@ -4,6 +4,9 @@ import { AS_ROOT, NATIVE, opensForWriting } from './linux.ts'
 
 const kind = 'host'
 
+/** The providers with our filter of system calls. */
+const FILTERED = { control: 'python', providers: NATIVE.providers.filter((name) => name !== 'kubernetes') } as const
+
 /** Mounted noexec in a container; bubblewrap has no such option (docs/security.md). */
 const CONTAINERS = { control: 'python', providers: ['podman', 'docker'] } as const
 
@@ -72,6 +75,27 @@ if any(os.listdir(folder) for folder in ('/root', '/home') if os.path.isdir(fold
     kind,
     ...AS_ROOT,
     code: `import os\nos.close(os.open(f'/proc/{os.getppid()}/mem', os.O_RDWR))\nprint('ESCAPED')`,
+  },
+  {
+    name: 'learn which programs others run',
+    kind,
+    ...FILTERED,
+    code: `
+import fcntl, os, signal, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+folder = os.open(os.path.dirname(os.path.realpath(sys.executable)), os.O_RDONLY)
+fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+print('ESCAPED')`,
+  },
+  {
+    name: 'hold up programs that lock a file of the system',
+    kind,
+    control: 'python',
+    providers: NATIVE.providers.filter((name) => name.startsWith('bubblewrap')),
+    code: `
+import fcntl, os
+fcntl.flock(os.open(os.__file__, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+print('ESCAPED')`,
   },
   {
     name: 'the list of processes',

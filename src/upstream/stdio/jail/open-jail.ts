@@ -3,18 +3,25 @@ import { chmod, chown, rm } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { NETWORK_VARIABLES, passedEnvironment } from '../../../config/passed-variables.ts'
-import { IMAGE_NAME, type ServerSandbox, type StdioServer } from '../../../config/server-definition.ts'
+import {
+  IMAGE_NAME,
+  type ServerDefinition,
+  type ServerSandbox,
+  type StdioServer,
+} from '../../../config/server-definition.ts'
 import { BridgeError } from '../../../errors.ts'
 import type { Program, StartedProgram } from '../../../sandbox/provider.ts'
 import { makeTemporaryFolder } from '../../../sandbox/temporary-folder.ts'
 import { makePrivateFolder } from '../../../storage/private-folder.ts'
+import { afterBridge } from './after-bridge.ts'
 import { type AllowedDomains, allowedDomains } from './allowed-domains.ts'
 import { bubblewrapArguments, INNER_SOCKET, serverFilter, UNPRIVILEGED_UID } from './bubblewrap-jail.ts'
 import { type FilteringProxy, startFilteringProxy } from './filtering-proxy.ts'
+import { makeGuardedPlaces } from './guarded-places.ts'
 import { findJailMaker, type JailMaker, type JailMakerName } from './jail-maker.ts'
 import { behindRelay, proxyVariables } from './launcher.ts'
 import { startContainer } from './start-container.ts'
-import { type Mount, viewFor } from './view.ts'
+import { type Mount, refuseTooMuch, viewFor } from './view.ts'
 
 /** Where and how jails are made. */
 export interface JailPlace {
@@ -54,15 +61,19 @@ const HOME_FOLDERS = /^(?:XDG_\w+|TMPDIR)$/
 const MAX_REFUSALS_TOLD = 20
 
 /**
+ * @param definition whose server it is
  * @param server with its placeholders filled in
+ * @param cwd the working directory of a server without a `cwd`
  * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException when the command does not exist
  */
 export async function openJail(
-  name: string,
+  { name, isPublishers }: Pick<ServerDefinition, 'name' | 'isPublishers'>,
   server: StdioServer & { sandbox: ServerSandbox },
   cwd: string,
   place: JailPlace,
 ): Promise<Jail> {
+  // The folder that the bridge runs in is the user's, and not for every server of a registry.
+  const folder = path.resolve(server.cwd ?? (isPublishers ? place.home : cwd))
   const image = server.sandbox.image ?? place.image
   if (image !== undefined && !IMAGE_NAME.test(image))
     throw new BridgeError('CONFIG_INVALID', `The sandbox of server '${name}' has an image whose name is invalid`)
@@ -76,10 +87,11 @@ export async function openJail(
     throw unavailable(name, `${maker.name} filters no network here; only \`"network": true\` and \`false\` work`)
   const inImage = image !== undefined
   const passed = { ...(inImage ? imageEnvironment() : passedEnvironment()), ...server.env }
-  const view = await viewFor({
+  const request = {
     server,
     sandbox,
-    cwd,
+    cwd: folder,
+    opensNamed: !isPublishers,
     home: place.home,
     searchPath: passed['PATH'] ?? '',
     stateDir: place.stateDir,
@@ -89,21 +101,29 @@ export async function openJail(
       ...NETWORK_VARIABLES.certificates.flatMap((variable) => passed[variable] ?? []),
     ],
     inImage,
-  })
+  }
+  await refuseTooMuch(request)
   const owner = ownerFor(maker)
   const home = { source: await privateHome(name, place.stateDir, owner), target: place.home }
-  const folder = await makeTemporaryFolder()
-  const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => {})
+  const temporary = await makeTemporaryFolder()
+  let guards: Awaited<ReturnType<typeof makeGuards>> | undefined
+  const cleanUp = async (): Promise<void> => {
+    await guards?.remove()
+    await rm(temporary, { recursive: true, force: true }).catch(() => {})
+  }
   try {
-    const proxy = domains && (await openProxy(folder, domains, (host, reason) => place.onRefused(name, host, reason)))
-    if (owner !== undefined) await chown(folder, owner, owner)
+    guards = await makeGuards(sandbox, maker)
+    const view = await viewFor(request)
+    const proxy =
+      domains && (await openProxy(temporary, domains, (host, reason) => place.onRefused(name, host, reason)))
+    if (owner !== undefined) await chown(temporary, owner, owner)
     const command = [view.command, ...server.args]
     const started = {
       home,
       mounts: view.mounts,
       proxySocket: proxy?.socketPath,
       network: network === true,
-      cwd,
+      cwd: folder,
       command: proxy ? behindRelay(inImage ? 'node' : process.execPath, INNER_SOCKET, command) : command,
       environment: environment(
         passed,
@@ -113,16 +133,33 @@ export async function openJail(
       ),
     }
     const jail =
-      maker.name === 'bubblewrap' ? await startBubblewrap(maker, started) : await startContainer(maker, started, folder)
+      maker.name === 'bubblewrap'
+        ? await startBubblewrap(maker, started)
+        : await startContainer(maker, started, temporary)
     const release = async (): Promise<void> => {
       proxy?.close()
       await jail.release()
-      await removeFolder()
+      await cleanUp()
     }
     return { launch: jail.launch, release }
   } catch (error) {
-    await removeFolder()
+    await cleanUp()
     throw error
+  }
+}
+
+/** The folders that guard what is missing, removed when the jail has ended or, if the bridge is killed, by a shell. */
+async function makeGuards({ filesystem = {} }: ServerSandbox, maker: JailMaker): Promise<{ remove(): Promise<void> }> {
+  const made = await makeGuardedPlaces(filesystem)
+  if (made.folders.length === 0) return made
+  // Until then the jail has ended, too: bubblewrap ends with the bridge, a container is removed.
+  const seconds = maker.name === 'bubblewrap' ? 1 : 20
+  const dismiss = afterBridge(`sleep ${seconds}; rmdir -- "$@"`, made.folders)
+  return {
+    async remove() {
+      await made.remove()
+      dismiss()
+    },
   }
 }
 

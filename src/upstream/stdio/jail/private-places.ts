@@ -19,11 +19,22 @@ export const PROGRAM_PLACES: readonly string[] = words(
   'miniconda3 anaconda3 miniforge3 go/bin .local/bin bin .local/lib .dotnet .nix-profile .local/state/nix',
 )
 
-/** Files in a writable folder that other programs execute or obey. They stay read-only. */
-export const OBEYED_FILES: readonly string[] = words(
-  '.git/hooks .git/config .vscode .idea .zed .claude .cursor .codex .gemini .kiro .amp .github/mcp.json .mcp.json',
-  'opencode.json opencode.jsonc .envrc .bashrc .zshrc .profile .bash_profile .zprofile .gitconfig .gitmodules',
+/**
+ * Files and folders of a project that programs obey, most of them without asking: git, editors, agents, direnv. In a folder that a jailed
+ * server may write to, they stay read-only, and it cannot create them.
+ */
+export const OBEYED_PLACES: readonly string[] = words(
+  '.git .envrc .husky .devcontainer .vscode .idea .zed .claude .cursor .codex .gemini .kiro .amp .mcp.json',
+  '.github/mcp.json',
 )
+
+/** The same where they exist. Programs that find a folder in place of a missing one of these fail, or nothing obeys a new one. */
+export const OBEYED_IF_THERE: readonly string[] = words(
+  '.sandbridge opencode.json opencode.jsonc .bashrc .zshrc .profile .bash_profile .zprofile .gitconfig .gitmodules',
+)
+
+/** Of a repository whose `.git` a definition opens by name, where they exist. */
+export const OBEYED_IN_GIT: readonly string[] = words('hooks config config.worktree modules worktrees')
 
 function words(...lines: string[]): string[] {
   return lines.flatMap((line) => line.split(' '))

@@ -4,7 +4,8 @@ import path from 'node:path'
 import type { ServerSandbox, StdioServer } from '../../../config/server-definition.ts'
 import { BridgeError } from '../../../errors.ts'
 import { findCommand, foldersOfProgram } from './find-program.ts'
-import { OBEYED_FILES, PROGRAM_PLACES, SECRET_PLACES } from './private-places.ts'
+import { guardedPlaces } from './guarded-places.ts'
+import { PROGRAM_PLACES, SECRET_PLACES } from './private-places.ts'
 
 export interface ViewRequest {
   /** With its placeholders filled in. */
@@ -23,6 +24,8 @@ export interface ViewRequest {
   files: readonly string[]
   /** It runs in an image with its own programs and folders. */
   inImage?: boolean
+  /** Whether files and folders that its arguments name are opened. */
+  opensNamed: boolean
 }
 
 /** One mount; the order matters. `source` contains no symbolic links. */
@@ -53,24 +56,24 @@ interface ResolvedPath {
   isFolder: boolean
 }
 
-/** @throws BridgeError CONFIG_INVALID for a sandbox that exposes too much; NodeJS.ErrnoException when the command does not exist */
+/** @throws NodeJS.ErrnoException when the command does not exist */
 export async function viewFor(request: ViewRequest): Promise<View> {
   const { server, sandbox, cwd, home, searchPath, inImage = false } = request
   const { allowRead = [], allowWrite = [], denyRead = [], denyWrite = [] } = sandbox.filesystem ?? {}
+  const args = request.opensNamed ? server.args : []
   const command = inImage ? server.command : await findCommand(server.command, cwd, searchPath)
-  await refuseTooMuch([...allowRead, ...allowWrite], request)
   const named = [
     cwd,
     ...(inImage
-      ? namedFolders([command, ...server.args], cwd).filter((file) => isOfUser(file) || holds(cwd, file))
+      ? namedFolders([command, ...args], cwd).filter((file) => isOfUser(file) || holds(cwd, file))
       : [
           ...(await foldersOfProgram(command, searchPath)),
           ...PROGRAM_PLACES.map((place) => path.join(home, place)),
-          ...namedFolders(server.args, cwd),
+          ...namedFolders(args, cwd),
         ]),
     ...request.files,
   ].filter((folder) => !holds(folder, home) && folder !== path.join(home, '.local'))
-  const secrets = await placesOf([...SECRET_PLACES.map((place) => path.join(home, place)), ...request.hidden])
+  const secrets = await secretPlaces(request)
   const own = await placesOf([request.stateDir])
   const denied = await placesOf(denyRead)
   const asked = await placesOf([...allowRead, ...allowWrite])
@@ -84,10 +87,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const opened = [...implied, ...(await mountsOf('read', allowRead)), ...written].filter(
     ({ source }) => !isIn(denied, source),
   )
-  const obeyed = allowWrite.flatMap((folder) => OBEYED_FILES.map((file) => path.join(folder, file)))
-  const guarded = (await mountsOf('read', [...denyWrite, ...obeyed])).filter(({ source }) =>
-    written.some((mount) => holds(mount.source, source)),
-  )
+  const guarded = await guardsOf(guardedPlaces({ allowWrite, denyWrite }), written)
   const shut = [...secrets, ...own].filter(({ real }) => !asked.some((place) => place.real === real))
   return {
     command,
@@ -96,14 +96,16 @@ export async function viewFor(request: ViewRequest): Promise<View> {
 }
 
 /** Whether a folder equals or contains another one. */
-function holds(outer: string, inner: string): boolean {
+export function holds(outer: string, inner: string): boolean {
   const relative = path.relative(outer, inner)
   return relative === '' || (relative !== '..' && !relative.startsWith('../') && !path.isAbsolute(relative))
 }
 
-async function refuseTooMuch(folders: readonly string[], { home, stateDir, hidden }: ViewRequest): Promise<void> {
+/** @throws BridgeError CONFIG_INVALID for a sandbox that exposes too much */
+export async function refuseTooMuch({ sandbox, home, stateDir, hidden }: ViewRequest): Promise<void> {
+  const { allowRead = [], allowWrite = [] } = sandbox.filesystem ?? {}
   const realHome = await realpath(home).catch(() => home)
-  for (const { real } of await placesOf(folders)) {
+  for (const { real } of await placesOf([...allowRead, ...allowWrite])) {
     const what = holds(real, realHome)
       ? 'holds your whole home folder'
       : (await placesOf([stateDir, ...hidden])).some((own) => own.isFolder && holds(real, own.real))
@@ -116,15 +118,40 @@ async function refuseTooMuch(folders: readonly string[], { home, stateDir, hidde
   }
 }
 
+/** The user's files and folders that arguments name, without those that no jail opens, such as keys and the whole home folder. */
+export async function userPlacesIn(
+  args: readonly string[],
+  request: Pick<ViewRequest, 'cwd' | 'home' | 'stateDir' | 'hidden'>,
+): Promise<string[]> {
+  const named = args.flatMap((argument) => pathIn(argument, request.cwd) ?? [])
+  const closed = [...(await secretPlaces(request)), ...(await placesOf([request.stateDir]))]
+  const open = await Promise.all(
+    [...new Set(named)].map(async (file) => {
+      const real = await realpath(file).catch(() => undefined)
+      if (real === undefined || holds(real, request.home) || isIn(closed, real)) return []
+      return isOfUser(real) || holds(request.home, real) ? [file] : []
+    }),
+  )
+  return open.flat()
+}
+
+function secretPlaces({ home, hidden }: Pick<ViewRequest, 'home' | 'hidden'>): Promise<ResolvedPath[]> {
+  return placesOf([...SECRET_PLACES.map((place) => path.join(home, place)), ...hidden])
+}
+
 /** Folders that arguments name; for a script, the project that it belongs to. */
 function namedFolders(args: readonly string[], cwd: string): string[] {
   return args.flatMap((argument) => {
-    const text = argument.startsWith('-') ? (/=(.+)$/s.exec(argument)?.[1] ?? '') : argument
-    if (!text.includes('/') || text.includes('://') || text.includes('\0')) return []
-    const file = path.resolve(cwd, text)
+    const file = pathIn(argument, cwd)
+    if (file === undefined) return []
     const modules = file.indexOf('/node_modules/')
     return modules > 0 ? [file, file.slice(0, modules + '/node_modules'.length)] : [file, ...projectOf(file)]
   })
+}
+
+function pathIn(argument: string, cwd: string): string | undefined {
+  const text = argument.startsWith('-') ? (/=(.+)$/s.exec(argument)?.[1] ?? '') : argument
+  return text.includes('/') && !text.includes('://') && !text.includes('\0') ? path.resolve(cwd, text) : undefined
 }
 
 /** A script imports other files of its project: `…/build/index.js`, `…/src/server.py`. */
@@ -143,6 +170,33 @@ async function mountsOf(kind: 'read' | 'write', named: readonly string[]): Promi
     if (real !== path.resolve(target)) mounts.push({ kind, source: real, target: path.resolve(target) })
   }
   return mounts
+}
+
+/**
+ * Mounts each guarded place over itself, wherever the server may write. What is mounted over cannot be renamed or removed, so the folders
+ * between it and the writable one are mounted over themselves, too.
+ */
+async function guardsOf(places: readonly string[], written: readonly Mount[]): Promise<Mount[]> {
+  const real = (await placesOf(places)).map((place) => place.real)
+  return real.flatMap((place) =>
+    written
+      .filter(({ source }) => holds(source, place) && source !== place)
+      .flatMap(({ source, target }) => {
+        const at = (file: string): Pick<Mount, 'source' | 'target'> => ({
+          source: file,
+          target: path.join(target, path.relative(source, file)),
+        })
+        const between: Mount[] = foldersBetween(source, place)
+          .filter((folder) => !real.some((other) => holds(other, folder)))
+          .map((folder) => ({ kind: 'write', ...at(folder) }))
+        return [...between, { kind: 'read' as const, ...at(place) }]
+      }),
+  )
+}
+
+function foldersBetween(outer: string, inner: string): string[] {
+  const names = path.relative(outer, inner).split('/').slice(0, -1)
+  return names.map((_, index) => path.join(outer, ...names.slice(0, index + 1)))
 }
 
 async function placesOf(named: readonly string[]): Promise<ResolvedPath[]> {

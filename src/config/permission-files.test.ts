@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { PermissionFiles } from './permission-files.ts'
+
+/** A project and a state folder. */
+function setUp() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'rules-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const [project, stateDir] = ['project/.sandbridge', 'state'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+  ]
+  for (const one of [project, stateDir]) mkdirSync(one, { recursive: true })
+  const warnings: string[] = []
+  const files = new PermissionFiles(
+    { stateDir, permissions: 'open', profile: undefined },
+    { cwd: path.dirname(project), warn: (message) => warnings.push(message) },
+  )
+  return { files, warnings, stateDir, rules: path.join(project, 'permissions.json') }
+}
+
+it.skipIf(process.platform === 'win32')(
+  'a named pipe as the rules of a project is skipped with a warning',
+  async () => {
+    const { files, warnings, rules, stateDir } = setUp()
+    execFileSync('mkfifo', [rules])
+    expect(await files.read()).toBeUndefined()
+    expect(warnings).toEqual([`${rules} is not an ordinary file. Its rules are skipped.`])
+    // The user's own file is an error that only they can correct.
+    execFileSync('mkfifo', [path.join(stateDir, 'permissions.json')])
+    await expect(files.read()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  },
+)
+
+it('invalid rules of a project are an error, since skipping them would allow more', async () => {
+  const { files, rules } = setUp()
+  writeFileSync(rules, '{')
+  await expect(files.read()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
