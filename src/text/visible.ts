@@ -1,19 +1,23 @@
 // Makes text from others safe for a terminal: nothing in it controls the terminal or displays as something else. Pure.
 
-/** Terminal controls (C0, C1), direction marks, and zero-width characters. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+/**
+ * What is not seen: terminal controls (C0, C1), direction marks, zero-width and filler characters, the empty Braille pattern, and combining marks
+ * after the fourth on one letter, which no script needs and which cover other lines.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
 
 /** Escapes invisible characters as JSON does: `\u001b`. Line breaks and tabs stay. */
 export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escaped(character)))
+  return text.replace(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escapedUnits(character)))
 }
 
 /** The same on one line, so that foreign text cannot imitate a line of ours. */
 export function visibleInline(text: string): string {
-  return text.replace(UNSEEN, escaped)
+  return text.replace(UNSEEN, escapedUnits)
 }
 
-function escaped(character: string): string {
+/** The code units of a character as JSON escapes. */
+export function escapedUnits(character: string): string {
   const unit = (index: number): string => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
   return Array.from({ length: character.length }, (_, index) => unit(index)).join('')
 }
