@@ -45,11 +45,19 @@ function printList(server: string, docs: readonly ToolDoc[]): void {
   printSummary(`${count(docs.length, 'tool')}. How to call one: sandbridge tools ${server} ${docs[0]!.toolAlias}`)
 }
 
+/** No line of a server's text begins where the command's own lines do. */
+function indented(text: string): string {
+  return text && `  ${text.replaceAll('\n', '\n  ')}`
+}
+
 /** The line that calls it, and below it the description of the tool and of each parameter. */
 function asText({ line, description, params, example }: ToolDoc): string {
   if (params === undefined) return line
   const details = params.map(
-    (param) => `  ${param.name}: ${param.type}${param.description ? `  ${param.description}` : ''}`,
+    (param) =>
+      `  ${param.name}: ${param.type}${param.description ? `  ${param.description.replaceAll('\n', '\n  ')}` : ''}`,
   )
-  return [line, description, ...details, ...(example ? [`Example: ${example}`] : [])].filter(Boolean).join('\n')
+  return [line, indented(description), ...details, ...(example ? [`Example: ${example}`] : [])]
+    .filter(Boolean)
+    .join('\n')
 }
