@@ -38,10 +38,12 @@ export function fromOthers(text: string): string {
   )
 }
 
-const BRACKET = /[[\uff3b\ufe47]/
+/** Rules out most texts quickly: a bracket, and neither `s` nor anything unusual after it. */
+const BRACKET = /[[\uff3b\ufe47][^!-RT-rt-~]/
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}]/u
 /** The beginning of a line up to a bracket, past white space and what is not seen. */
-const LINE_START = /^(?:[^\S\n\u2028\u2029]|[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}])*[[\uff3b\ufe47]/gmu
+const LINE_START =
+  /^(?:[^\S\n\u2028\u2029]|[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}])*[[\uff3b\ufe47](?![!-RT-rt-~])/gmu
 const WORD = 'sandbridge'
 /** Letters of other scripts look like these, so they count as equal if some letters are. */
 const MIN_SAME = 3
