@@ -5,7 +5,7 @@ import { BridgeError } from '../errors.ts'
 import { count } from '../text/count.ts'
 import { withBridge } from './open-bridge.ts'
 import { namedServer } from './named-server.ts'
-import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
+import { type Cell, indented, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 
 const DESCRIPTION_CHARS = 100
 
@@ -45,19 +45,12 @@ function printList(server: string, docs: readonly ToolDoc[]): void {
   printSummary(`${count(docs.length, 'tool')}. How to call one: sandbridge tools ${server} ${docs[0]!.toolAlias}`)
 }
 
-/** No line of a server's text begins where the command's own lines do. */
-function indented(text: string): string {
-  return text && `  ${text.replaceAll('\n', '\n  ')}`
-}
-
 /** The line that calls it, and below it the description of the tool and of each parameter. */
-function asText({ line, description, params, example }: ToolDoc): string {
+export function asText({ line, description, params, example }: ToolDoc): string {
   if (params === undefined) return line
-  const details = params.map(
-    (param) =>
-      `  ${param.name}: ${param.type}${param.description ? `  ${param.description.replaceAll('\n', '\n  ')}` : ''}`,
-  )
-  return [line, indented(description), ...details, ...(example ? [`Example: ${example}`] : [])]
-    .filter(Boolean)
-    .join('\n')
+  const words = [
+    description,
+    ...params.map(({ name, type, description: about }) => `${name}: ${type}${about ? `  ${about}` : ''}`),
+  ]
+  return [line, ...words.filter(Boolean).map(indented), ...(example ? [`Example: ${example}`] : [])].join('\n')
 }

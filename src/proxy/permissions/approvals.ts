@@ -184,7 +184,7 @@ export class Approvals {
     if (page && link !== undefined && opensBrowser) this.#permissions.browser.show(page, link)
     const why =
       text.length > MAX_ASKED_CHARS && asker && canElicit(asker)
-        ? `its arguments are longer than a client can show (${MAX_ASKED_CHARS.toLocaleString('en')} characters)`
+        ? tooLong(MAX_ASKED_CHARS).why
         : 'this client cannot ask its user'
     return { why, hint: unasked(page?.address) }
   }

@@ -142,7 +142,11 @@ function answering(answer: string): { asker: Asker; questions: string[] } {
 }
 
 it.each([
-  ['of a form goes to the page', { body: 'x'.repeat(30_000) }, /longer than a client can show.*sandbridge approve/s],
+  [
+    'of a form goes to the page',
+    { body: 'x'.repeat(30_000) },
+    /longer than a question can show \(20,000 characters\).*sandbridge approve/s,
+  ],
   ['of the page is refused', { body: 'x'.repeat(600_000) }, /longer than a question can show \(500,000 characters\)/],
   ['of a name is refused', { [`to${'o'.repeat(50_000)}`]: 1 }, /a name that is too long to show/],
 ])('a yes never covers arguments that were not shown: what is over the limit %s', async (_, args, expected) => {
