@@ -4,7 +4,7 @@ import { definitionKey } from '../catalog/disk-cache.ts'
 import { changesIn, type FirstListed, shown } from '../catalog/first-listings.ts'
 import { suspiciousWords } from '../policy/suspicious-words.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
-import { indented, print, printEmpty, printJson, printStyled } from './print.ts'
+import { print, printEmpty, printJson, printStyled } from './print.ts'
 
 interface ToolChange {
   server: string
@@ -34,8 +34,8 @@ export async function printDiff(bridge: Bridge, options: { json?: boolean; accep
   for (const { server, tool, kind, before, after } of changes) {
     print(`${server}.${tool}: ${kind}`)
     for (const [field, was, is] of fieldsOf(before, after)) {
-      if (was !== undefined) printStyled('red', indented(`- ${field}: ${was}`))
-      if (is !== undefined) printStyled('green', indented(`+ ${field}: ${is}`))
+      if (was !== undefined) printStyled('red', `  - ${field}: ${was}`)
+      if (is !== undefined) printStyled('green', `  + ${field}: ${is}`)
     }
   }
   print(options.accept ? 'Accepted as they are now.' : 'Accept them as they are: sandbridge servers diff --accept')
