@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AskInput } from '../config/input-answers.ts'
 import type { ServerInput } from '../config/server-definition.ts'
 import type { TimeLimit } from '../cell/time-limit.ts'
-import { safeForTerminal } from '../text/terminal-text.ts'
+import { visible, visibleInline } from '../text/visible.ts'
 import type { ProgressBar } from './progress-bar.ts'
 
 /** The questions that are asked at the moment. */
@@ -20,7 +20,7 @@ export function hasTerminal(): boolean {
 export function askInTerminal(): AskInput | undefined {
   if (!hasTerminal()) return undefined
   return async (server, input) => {
-    process.stderr.write(safeForTerminal(question(server, input)))
+    process.stderr.write(visible(question(server, input)))
     if (input.options) return pick(input.options)
     return readLine('Value: ', input.password !== true)
   }
@@ -50,7 +50,7 @@ export async function pickOne(
   otherwise: string,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  for (const [index, choice] of choices.entries()) process.stderr.write(`  ${index + 1}. ${safeForTerminal(choice)}\n`)
+  for (const [index, choice] of choices.entries()) process.stderr.write(`  ${index + 1}. ${visibleInline(choice)}\n`)
   const typed = await readLine(`1 to ${choices.length}, or nothing ${otherwise}: `, true, signal)
   return typed !== undefined && /^\d+$/.test(typed) ? choices[Number(typed) - 1] : undefined
 }

@@ -25,6 +25,11 @@ export function print(text: string): void {
   process.stdout.write(`${visible(text)}\n`)
 }
 
+/** Indents text of others, so that none of its lines begins where a command's own lines do. */
+export function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ')
+}
+
 /** Prints untrusted text in a style. */
 export function printStyled(style: Style, text: string): void {
   process.stdout.write(`${styled(style, visible(text))}\n`)

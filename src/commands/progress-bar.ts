@@ -1,7 +1,7 @@
 // Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal, and makes room for the cell's output.
 import { describeUpstreamProgress } from '../cell/upstream-progress.ts'
 import { shortNumber } from '../text/short-number.ts'
-import { safeForTerminal } from '../text/terminal-text.ts'
+import { noteText } from '../render/notice.ts'
 import type { Heard } from '../session/cell-run.ts'
 
 const BAR_WIDTH = 24
@@ -20,6 +20,8 @@ export class ProgressBar {
   #waiting = ''
   #isShown = false
   #hidings = 0
+  /** Called when the bar is no longer hidden. */
+  onShow = (): void => {}
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal
@@ -52,6 +54,10 @@ export class ProgressBar {
     else this.clear()
   }
 
+  get isHidden(): boolean {
+    return this.#hidings > 0
+  }
+
   /** Draws nothing until the matching `show`. */
   hide(): void {
     this.#hidings += 1
@@ -60,6 +66,7 @@ export class ProgressBar {
 
   show(): void {
     this.#hidings -= 1
+    if (!this.isHidden) this.onShow()
     this.#draw()
   }
 
@@ -83,7 +90,7 @@ export class ProgressBar {
 }
 
 function oneLine(text: string): string {
-  return safeForTerminal(text.slice(0, 1_000)).replaceAll(/[\r\n]+/g, ' ')
+  return noteText(text.slice(0, 1_000))
 }
 
 function bar(done: number, total: number | undefined): string {

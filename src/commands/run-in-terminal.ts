@@ -4,8 +4,8 @@ import type { RunCellRequest } from '../bridge/cells.ts'
 import type { MediaBlock } from '../render/bundle.ts'
 import { renderResult, withParts } from '../render/render-result.ts'
 import type { Session } from '../session/session.ts'
-import { safeForTerminal } from '../text/terminal-text.ts'
 import { inlineImage } from './inline-image.ts'
+import { LiveOutput } from './live-output.ts'
 import { print, visible } from './print.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import { saveMedia } from './save-media.ts'
@@ -27,14 +27,15 @@ export async function runInTerminal(
   request: RunCellRequest,
   { bar, json = false, images }: TerminalOptions,
 ): Promise<boolean> {
-  const live = json ? undefined : liveOutput(bar)
+  const live = json ? undefined : new LiveOutput(bar)
   const stop = showStartingServers(bridge.upstreams, bar)
-  const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
+  const listeners = { ...bar.listeners, ...(live && { onOutput: live.write }) }
   const asker = new TerminalAsker(bar, request.timeLimit)
   // The session ends with this command, so a later answer elsewhere could not be used.
   const whole = { ...request, ...listeners, asker, forPerson: true, keepsQuestions: false }
   const result = await bridge.cells.run(session, whole).finally(() => {
     stop()
+    live?.end()
     bar.clear()
   })
   const rest = live ? { ...result, stdout: '', stderr: '' } : result
@@ -64,14 +65,6 @@ async function showMedia(media: readonly MediaBlock[], saved: readonly string[])
     const inline = process.stdout.isTTY && block.type === 'image' ? await inlineImage(block, process.env) : undefined
     if (inline) process.stdout.write(inline)
     process.stderr.write(visible(`Saved ${saved[index]}\n`))
-  }
-}
-
-/** Removes control sequences on a terminal; a pipe gets exactly what the cell prints. */
-function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: string) => void {
-  return (stream, part) => {
-    const shown = process[stream].isTTY ? safeForTerminal(part) : part
-    bar.around(() => process[stream].write(shown), part.endsWith('\n'))
   }
 }
 

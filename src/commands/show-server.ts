@@ -11,7 +11,7 @@ import { count } from '../text/count.ts'
 import { namedServer } from './named-server.ts'
 import { jailOf, type ServerJail } from './server-jail.ts'
 import { shortReason } from './server-notes.ts'
-import { type Cell, print, printJson, printSummary, printTable } from './print.ts'
+import { type Cell, indented, print, printJson, printSummary, printTable } from './print.ts'
 
 const DESCRIPTION_CHARS = 100
 
@@ -115,8 +115,4 @@ function costText({ tools }: ServerDetails): string {
 function nextStep(name: string, { failure, toolCount }: ServerDetails): string {
   if (failure) return `Ask it again: sandbridge index ${name}`
   return toolCount === undefined ? `Ask it now: sandbridge index ${name}` : `Signatures: sandbridge tools ${name}`
-}
-
-function indented(text: string): string {
-  return text.replaceAll(/^(?=.)/gm, '  ')
 }

@@ -5,7 +5,7 @@ import { BridgeError } from '../errors.ts'
 import { count } from '../text/count.ts'
 import { withBridge } from './open-bridge.ts'
 import { namedServer } from './named-server.ts'
-import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
+import { type Cell, indented, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 
 const DESCRIPTION_CHARS = 100
 
@@ -46,10 +46,11 @@ function printList(server: string, docs: readonly ToolDoc[]): void {
 }
 
 /** The line that calls it, and below it the description of the tool and of each parameter. */
-function asText({ line, description, params, example }: ToolDoc): string {
+export function asText({ line, description, params, example }: ToolDoc): string {
   if (params === undefined) return line
-  const details = params.map(
-    (param) => `  ${param.name}: ${param.type}${param.description ? `  ${param.description}` : ''}`,
-  )
-  return [line, description, ...details, ...(example ? [`Example: ${example}`] : [])].filter(Boolean).join('\n')
+  const words = [
+    description,
+    ...params.map(({ name, type, description: about }) => `${name}: ${type}${about ? `  ${about}` : ''}`),
+  ]
+  return [line, ...words.filter(Boolean).map(indented), ...(example ? [`Example: ${example}`] : [])].join('\n')
 }

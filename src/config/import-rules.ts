@@ -1,6 +1,6 @@
 // Converts users' decisions about tools in other clients to rules. A decision without an exact equivalent becomes a stricter rule or is reported as
 // left out, never a laxer rule. Pure.
-import type { RuleEntry, Verdict } from '../policy/rule.ts'
+import { type RuleEntry, ruleFor, type Verdict } from '../policy/rule.ts'
 import { fitsGlob } from '../text/glob.ts'
 import { fieldsOf, itemsOf } from '../text/json.ts'
 import { type ConfigObject, valueAt } from './config-document.ts'
@@ -53,7 +53,8 @@ export const codexRules: Importer = (document, servers) => {
       const mode = valueAt(settings, 'approval_mode')
       if (mode === 'prompt') into.add('ask', server, tool)
       // In Codex, a tool's setting takes precedence over its server's.
-      if (mode === 'approve') into.allowInsteadOfAsking(server, tool)
+      if (mode === 'approve')
+        into.rules.push({ verdict: 'allow', rule: { ...ruleFor(server, tool), insteadOfAsking: true } })
     }
   }
   return into

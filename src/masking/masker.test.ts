@@ -20,6 +20,12 @@ describe('a masker', () => {
     ['redis://me:hunter22@localhost/0', 'redis://me:[SECRET_1]@localhost/0'],
     ['password = "correct horse"', 'password = "correct horse"'],
     ['password = "correct-horse"', 'password = "[SECRET_1]"'],
+    ['to ali\u200bce@mail.exa\u2066mple now', 'to [EMAIL_1] now'],
+    ['\u200balice@mail.example\u{e0041}', '\u200b[EMAIL_1]\u{e0041}'],
+    ['call +49\u00ad 30 12\u2060345 67', 'call [PHONE_1]'],
+    ['card 4111 1111\ufe0f 1111 1111', 'card [CARD_1]'],
+    // With the character, and without it: either is enough.
+    ['card 4111 1111 1111 1111\u200b2', 'card [CARD_1]\u200b2'],
     ['-----BEGIN PRIVATE KEY-----\nMIIE\nvQIB\n-----END PRIVATE KEY-----', '[SECRET_1]'],
   ])('masking replaces %j', (text, masked) => expect(masker().maskedNow(text)).toBe(masked))
 
@@ -39,6 +45,11 @@ describe('a masker', () => {
     expect(masked).toBe('[EMAIL_1], [EMAIL_2], [EMAIL_1]')
     expect(one.unmask(masked)).toBe('a@x.example, b@x.example, a@x.example')
     expect(one.unmaskData({ to: ['[EMAIL_2]'], '[EMAIL_1]': 1 })).toEqual({ to: ['b@x.example'], 'a@x.example': 1 })
+  })
+
+  it('masking puts back a value with its invisible characters', () => {
+    const one = masker()
+    expect(one.unmask(one.maskedNow('ali\u200bce@mail.example')!)).toBe('ali\u200bce@mail.example')
   })
 
   it('masking does not put back the values of another session, and leaves unknown tokens alone', () => {

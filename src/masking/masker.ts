@@ -14,6 +14,8 @@ const MAX_ROUNDS = 5
 /** Values that are safe anywhere in Python source. */
 const PLAIN_IN_SOURCE = /^[^'"\\{}\r\n\0]*$/
 
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
+
 /** Masks one text. */
 export type Mask = (text: string) => string
 
@@ -74,10 +76,8 @@ export class Masker {
   }
 
   #mask(text: string): string {
-    return this.#replace(
-      text,
-      this.#recognisers.flatMap((recogniser) => recogniser.find(text)),
-    )
+    const find = (searched: string): Match[] => this.#recognisers.flatMap((recogniser) => recogniser.find(searched))
+    return this.#replace(text, [...find(text), ...matchesWithin(text, find)])
   }
 
   #replace(text: string, matches: readonly Match[]): string {
@@ -129,6 +129,24 @@ export class Masker {
     this.#valueOf.set(token, value)
     return token
   }
+}
+
+/** Finds values that invisible characters interrupt: a person and a model read over these. */
+function matchesWithin(text: string, find: (seen: string) => Match[]): Match[] {
+  if (!INVISIBLE.test(text)) return []
+  const places: number[] = []
+  let seen = ''
+  let from = 0
+  const add = (to: number): void => {
+    seen += text.slice(from, to)
+    for (let at = from; at < to; at += 1) places.push(at)
+  }
+  for (const { 0: hidden, index } of text.matchAll(new RegExp(INVISIBLE, 'gu'))) {
+    add(index)
+    from = index + hidden.length
+  }
+  add(text.length)
+  return find(seen).map(({ start, end, label }) => ({ start: places[start]!, end: places[end - 1]! + 1, label }))
 }
 
 const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))

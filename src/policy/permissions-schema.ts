@@ -35,6 +35,7 @@ function build() {
     reason: z.string().min(1).max(500).optional().describe('What a denied call is told.'),
     definition: z.string().max(100).optional().describe('Written by the bridge: only for the server defined so.'),
     insteadOfAsking: z.literal(true).optional().describe('Written by the bridge: the answer "always".'),
+    exact: z.literal(true).optional().describe('`server` and `tool` are names: * stands for itself.'),
   })
   const list = (meaning: string) =>
     z

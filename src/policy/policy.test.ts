@@ -1,6 +1,6 @@
 // This file verifies how rules decide a call: which rule matches, which wins, and that another spelling does not evade a rule.
 import { describe, expect, it } from 'vitest'
-import { type Call, mutate, Policy, validate } from './policy.ts'
+import { asSent, type Call, mutate, Policy, validate } from './policy.ts'
 import type { Preset } from './presets.ts'
 import { readRules, rulesOf } from './read-rules.ts'
 import type { Origin, Rule, RuleLists } from './rule.ts'
@@ -207,6 +207,17 @@ it('a policy decides what is certain about a tool before its arguments are known
     'depends',
     'allowed',
   ])
+})
+
+it('the arguments that are judged are those that the server parses', async () => {
+  const given = { a: -0, b: [1.5, 'x', null, { c: '\ud800' }], ...(JSON.parse('{"__proto__": {"d": 1}}') as object) }
+  const sent = asSent(given)
+  expect(JSON.stringify(sent)).toBe(JSON.stringify(given))
+  // Control: the given arguments are others, and a condition can tell.
+  expect([Object.is(given.a, -0), Object.is(sent.a, 0)]).toEqual([true, true])
+  const lists = await policy({ deny: [{ when: '1.0 / args.a > 0.0' }] })
+  const verdictOn = (args: Record<string, unknown>) => validate(lists, call('a', 'x', { args })).verdict
+  expect([verdictOn(given), verdictOn(sent)]).toEqual(['allow', 'deny'])
 })
 
 it('a policy returns a copy of the arguments that nothing can change', () => {

@@ -155,9 +155,15 @@ export function validate(policy: Policy, call: Call): Decision {
   return decided(policy.preset === 'careful' && !hints.readOnlyHint ? 'ask' : 'allow', 'preset')
 }
 
-/** Returns a frozen copy of the call, so that the call that was judged and shown is the one that is sent. */
+/** Returns the arguments as the server parses them. JSON has, for example, no negative zero. */
+export function asSent<T>(args: T): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(JSON.stringify(args)) as T
+}
+
+/** Returns a copy of the call with frozen arguments, so that the call that was judged and shown is the one that is sent. */
 export function mutate<T extends Call>(call: T): T {
-  return frozen(structuredClone(call))
+  return Object.freeze({ ...call, args: frozen(asSent(call.args)) })
 }
 
 function frozen<T>(root: T): T {

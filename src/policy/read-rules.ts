@@ -4,7 +4,15 @@ import { compileCondition } from './condition.ts'
 import type { JsonTree, Place } from './json-tree.ts'
 import { type MaskPattern, parseFile } from './permissions-schema.ts'
 import { type Origin, type Rule, type RuleEntry, type RuleLists, VERDICTS, type Verdict } from './rule.ts'
-import { parseOwnTarget, parseTarget, patternProblem, type Target, targetOf } from './target.ts'
+import {
+  exactTarget,
+  nameProblem,
+  parseOwnTarget,
+  parseTarget,
+  patternProblem,
+  type Target,
+  targetOf,
+} from './target.ts'
 
 export interface RuleProblem {
   reason: string
@@ -90,9 +98,10 @@ async function ruleOf(entry: string | RuleEntry, verdict: Verdict, origin: Origi
   }
 }
 
-function targetIn({ server, tool }: RuleEntry, isStrict: boolean, origin: Origin): Target | EntryProblem {
+function targetIn({ server, tool, exact }: RuleEntry, isStrict: boolean, origin: Origin): Target | EntryProblem {
   if (origin.server !== undefined && server !== undefined)
     return { reason: "names a server: the rules in a server's definition are for its own tools", key: 'server' }
+  if (exact === true) return exactTargetIn({ server: server ?? origin.server, tool }, isStrict)
   const wrongServer = server === undefined ? undefined : patternProblem(server, false)
   if (wrongServer !== undefined) return { reason: `"server" ${wrongServer}`, key: 'server' }
   const isWhole = server === undefined && origin.server === undefined
@@ -102,6 +111,19 @@ function targetIn({ server, tool }: RuleEntry, isStrict: boolean, origin: Origin
   if (origin.server !== undefined) return parseOwnTarget(tool ?? '*', origin.server, isStrict)
   if (server !== undefined) return targetOf({ server, ...(tool !== undefined && { tool }) }, isStrict)
   return parseTarget(tool ?? '*', isStrict)
+}
+
+function exactTargetIn({ server, tool }: Pick<RuleEntry, 'server' | 'tool'>, isStrict: boolean): Target | EntryProblem {
+  if (server === undefined || tool === undefined)
+    return { reason: 'exact needs both a server and a tool', key: 'exact' }
+  for (const [key, name] of [
+    ['server', server],
+    ['tool', tool],
+  ] as const) {
+    const wrong = nameProblem(name)
+    if (wrong !== undefined) return { reason: `"${key}" ${wrong}`, key }
+  }
+  return exactTarget({ server, tool }, isStrict)
 }
 
 function withoutUndefinedHints({ annotations = {} }: RuleEntry): Rule['annotations'] {

@@ -22,6 +22,14 @@ export interface RuleEntry {
   reason?: string | undefined
   definition?: string | undefined
   insteadOfAsking?: boolean | undefined
+  /** `server` and `tool` are names: `*` in them stands for itself. */
+  exact?: boolean | undefined
+}
+
+/** The entry for exactly this tool, whatever its name. */
+export function ruleFor(server: string, tool: string): RuleEntry {
+  // `exact` only where a pattern would be read: older bridges refuse files with fields that they do not know.
+  return { server, tool, ...(`${server}${tool}`.includes('*') && { exact: true }) }
 }
 
 /** The lists of a file. */

@@ -26,6 +26,18 @@ export function targetOf({ server = '*', tool = '*' }: Partial<Pair>, isStrict: 
   return compile([{ server, tool }], isStrict)
 }
 
+/** A server and a tool by their names, in which `*` stands for itself. */
+export function exactTarget(pair: Pair, isStrict: boolean): Target {
+  const plain = { server: plainName(pair.server), tool: plainName(pair.tool) }
+  return {
+    readings: [pair],
+    indexedServers: [plain.server],
+    matches: isStrict
+      ? (server, tool) => plainName(server) === plain.server && plainName(tool) === plain.tool
+      : (server, tool) => server === pair.server && tool === pair.tool,
+  }
+}
+
 /** Parses a rule that is one text: `server`, `server__tool`, with `*` in either part and an optional `mcp__` prefix. */
 export function parseTarget(text: string, isStrict: boolean): Target {
   const inner = text.replace(/^mcp__/, '')
@@ -40,12 +52,18 @@ export function parseOwnTarget(text: string, server: string, isStrict: boolean):
   return compile([{ server, tool: text.slice(prefix.length) }], isStrict)
 }
 
+/** Returns what is wrong with a name; undefined for a valid one. */
+export function nameProblem(name: string): string | undefined {
+  if (name.trim() === '') return 'is empty'
+  if (name.length > MAX_CHARS) return `is longer than ${MAX_CHARS} characters`
+  return /\p{Cc}/u.test(name) ? 'holds a control character' : undefined
+}
+
 /** Returns what is wrong with a pattern; undefined for a valid one. */
 export function patternProblem(pattern: string, isWholeRule: boolean): string | undefined {
-  if (pattern.trim() === '') return 'is empty'
-  if (pattern.length > MAX_CHARS) return `is longer than ${MAX_CHARS} characters`
+  const wrong = nameProblem(pattern)
+  if (wrong !== undefined) return wrong
   if (pattern.split('*').length - 1 > MAX_STARS || pattern.includes('***')) return `has more than ${MAX_STARS} *`
-  if (/\p{Cc}/u.test(pattern)) return 'holds a control character'
   if (!isWholeRule) return undefined
   const [found] = FOREIGN.exec(pattern) ?? []
   if (found !== undefined)

@@ -21,7 +21,7 @@ export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownSe
   return rules.flatMap((rule) => {
     const isMatched = servers.some(({ name, tools }) =>
       tools === undefined
-        ? rule.target.readings.some((reading) => rule.target.matches(name, reading.tool.replaceAll('*', 'x')))
+        ? rule.target.readings.some((reading) => rule.target.matches(name, reading.tool))
         : [...tools, ...METHODS].some((tool) => rule.target.matches(name, tool)),
     )
     if (isMatched) return []

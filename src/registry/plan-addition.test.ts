@@ -109,6 +109,14 @@ it.each([
   ['no version', npm({ version: undefined })],
   ['an option of the runner', npm({ runtimeArguments: [{ type: 'named', name: '-c', value: 'evil' }] })],
   ['a variable that loads code', npm({ environmentVariables: [{ name: 'NODE_OPTIONS', value: '-r evil' }] })],
+  [
+    'a variable that loads code, in lower case',
+    npm({ environmentVariables: [{ name: 'node_options', value: '-r evil' }] }),
+  ],
+  [
+    'a variable that loads code, in mixed case',
+    image('i.example/o/w:1', { environmentVariables: [{ name: 'Ld_Preload' }] }),
+  ],
   ['a variable with a = in it', npm({ environmentVariables: [{ name: 'A=B', value: 'x' }] })],
   ['an image without a version', image('images.example/owner/weather')],
   ['the newest image', image('images.example/owner/weather:latest')],
@@ -127,6 +135,11 @@ it.each([
   ['a kind that is not known', npm({ registryType: 'nuget' })],
 ])('adding a server is refused for %s', (_, server) => {
   expect(() => plan(server)).toThrow(/^This server cannot be added: /)
+})
+
+it.each(['__proto__', ' ', 'a\nb'])('adding a server is refused under the name %j, which no entry can have', (name) => {
+  expect(() => plan(npm(), { name })).toThrow(/its name cannot be the name of an entry/)
+  expect(() => plan({ ...npm(), name: 'io.example/__proto__' })).toThrow(/its name cannot be the name of an entry/)
 })
 
 it('adding a server warns that a package is one letter away from a popular one', () => {

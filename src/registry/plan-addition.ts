@@ -2,6 +2,7 @@
 // The publisher chooses names and values, but not programs, options of the package runner or placeholders; anything that could run or reach something
 // else is refused.
 import type { ServerSandbox } from '../config/server-definition.ts'
+import { isServerName } from '../config/server-entry.ts'
 import type { FoundServer } from './registries.ts'
 import { mcpbEntry } from './mcpb-manifest.ts'
 import type { UnpackedPackage } from './mcpb-package.ts'
@@ -91,9 +92,14 @@ export function mcpbOf({ server }: FoundServer, as: string | undefined): Package
   return server.packages.find(({ registryType, transport }) => registryType === 'mcpb' && transport.type === 'stdio')
 }
 
-/** The name among the user's servers. */
-export function additionName({ name }: ServerJson, given: string | undefined): string {
-  if (given !== undefined) return given
+/** The name among the user's servers. @throws BridgeError SERVER_REFUSED for one under which it could not be kept or read again */
+export function additionName(server: ServerJson, given: string | undefined): string {
+  const name = given ?? shortNameOf(server)
+  if (name !== '__proto__' && isServerName(name)) return name
+  throw refused('its name cannot be the name of an entry', 'Choose another one with --name.')
+}
+
+function shortNameOf({ name }: ServerJson): string {
   // `weather` for `io.github.owner/weather-mcp-server`.
   const last = name.slice(name.indexOf('/') + 1)
   const short = last.replace(/^(mcp[-_.]server|mcp)[-_.]/, '').replace(/[-_.](mcp[-_.]server|server[-_.]mcp|mcp)$/, '')

@@ -19,5 +19,5 @@ export function cutGiantLine(text: string, maxTokens: number, gapLine: GapLine):
   // Without a shape, head and tail are as good.
   if (shape === undefined) return undefined
   const end = betweenCharacters(text, headWithin(text, Math.min(MAX_TOKENS, maxTokens)))
-  return `${shape}:\n${text.slice(0, end)}\n${gapLine(end, text.length)}`
+  return `${shape.replace(/\s+/g, ' ')}:\n${text.slice(0, end)}\n${gapLine(end, text.length)}`
 }

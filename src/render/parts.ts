@@ -5,6 +5,7 @@ import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
 import { estimateTokens, surelyFit } from '../text/estimate-tokens.ts'
 import { cutGiantLine } from './giant-line.ts'
+import { fromOthers, noteText, openingOfNote } from './notice.ts'
 import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from '../text/terminal-text.ts'
 
@@ -18,7 +19,7 @@ export interface Part {
   json?: unknown
 }
 
-/** `notes` come last and include those of the result. */
+/** `notes` come last and include those of the result. Everything else is text from others. */
 export function partsOf(result: CellResult, notes: string[]): Part[] {
   const { stdout, stderr, displays, value, error } = result
   const shown: (Part | false | undefined)[] = [
@@ -29,16 +30,17 @@ export function partsOf(result: CellResult, notes: string[]): Part[] {
     error && { kind: 'error', text: plainText(errorText(error)) },
     value && { kind: 'value', text: textOf(value) ?? '', ...jsonIn(value) },
   ]
-  return [...withoutRepeats(shown.filter((part): part is Part => !!part && isShown(part))), ...noteParts(notes)]
+  const told = withoutRepeats(shown.filter((part): part is Part => !!part && isShown(part)))
+  return [...told.map((part) => ({ ...part, text: fromOthers(part.text) })), ...noteParts(notes)]
 }
 
 export function noteParts(notes: readonly string[]): Part[] {
-  return notes.map((note): Part => ({ kind: 'note', text: plainText(note) })).filter(isShown)
+  return notes.map((note): Part => ({ kind: 'note', text: noteText(note) })).filter(isShown)
 }
 
 const isShown = ({ text }: Part): boolean => text.trim() !== ''
 
-/** Joins the parts as in a terminal, with the bridge's own text in brackets. */
+/** Joins the parts as in a terminal, with the bridge's own text as notices. */
 export function joinParts(parts: Part[]): string {
   // String concatenation copies nothing: these texts may have many megabytes.
   return parts.map(partText).reduce((text, part) => (text === '' ? part : `${text}\n${part}`), '')
@@ -89,8 +91,8 @@ function partText(part: Part): string {
   return openingOf(part) + part.text.trimEnd() + (part.kind === 'note' ? ']' : '')
 }
 
-function openingOf({ kind }: Part): string {
-  return kind === 'stderr' ? '[stderr]\n' : kind === 'note' ? '[' : ''
+function openingOf({ kind, text }: Part): string {
+  return kind === 'stderr' ? '[stderr]\n' : kind === 'note' ? openingOfNote(text) : ''
 }
 
 /** Removes repeats: a text that was printed and is also the value, or that is displayed twice. */

@@ -2,6 +2,7 @@
 import { BridgeError, messageOf } from '../errors.ts'
 import { cutMiddle } from '../text/cut-middle.ts'
 import { fitsTokens } from '../text/estimate-tokens.ts'
+import { fromOthers } from './notice.ts'
 import { type RenderedResult, type RenderOptions, written } from './render-result.ts'
 
 /** Per message and hint. Each has a sentence or two; anything longer is quoted data. */
@@ -18,7 +19,8 @@ export function renderFailure(
   }: Pick<RenderOptions, 'mode' | 'outputTokens' | 'structured'> & { more?: string },
 ): RenderedResult {
   const share = Math.min(MAX_TOKENS, Math.floor(outputTokens / 2))
-  const short = (text: string) => cutMiddle(text, share, () => '…')
+  // A message may quote a server.
+  const short = (text: string) => cutMiddle(fromOthers(text), share, () => '…')
   const isOurs = BridgeError.isInstance(error)
   const message = short(isOurs ? error.message : `sandbridge failed: ${messageOf(error)}`)
   const hint = short([isOurs && error.hint, more].filter(Boolean).join(' ')) || undefined

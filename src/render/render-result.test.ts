@@ -34,7 +34,7 @@ it('the compact form is what a terminal would show', () => {
     value: { 'text/plain': '42' },
     notes: ['a note'],
   })
-  expect(text).toBe('a\n[stderr]\nwarned\n42\n[a note]')
+  expect(text).toBe('a\n[stderr]\nwarned\n42\n[sandbridge: a note]')
   expect(isError).toBe(false)
 })
 
@@ -140,10 +140,10 @@ describe('the budget', () => {
     const stdout = `BEGIN\n${'some words on a line\n'.repeat(10_000)}END`
     const { text } = render({ ...kept, stdout }, 'compact', 500)
     const [, from, to] = /runtime\.output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
-    const [head, tail] = text.split(/\n… [\d,]+ of 210,009 characters left out: .* …\n/)
+    const [head, tail] = text.split(/\n\[sandbridge: [\d,]+ of 210,009 characters left out: .*\]\n…?/)
     expect(head).toBe(stdout.slice(0, from).trimEnd())
     expect(tail).toBe(
-      `${stdout.slice(to)}\n[Truncated. Read more with print(runtime.output(3)[a:b]) or print(runtime.grep(3, r"pattern")); resource: sandbridge://output/s/3]`,
+      `${stdout.slice(to)}\n[sandbridge: Truncated. Read more with print(runtime.output(3)[a:b]) or print(runtime.grep(3, r"pattern")); resource: sandbridge://output/s/3]`,
     )
     expect(head).toMatch(/^BEGIN[^]*line$/)
   })
@@ -153,7 +153,7 @@ describe('the budget', () => {
     const { text } = render(fields, 'compact', 500)
     const [, from, to] = /output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
     const whole = Array.from(joinParts(result(fields).parts))
-    const [head, tail] = text.split(/\n… .* …\n/)
+    const [head, tail] = text.split(/\n\[sandbridge: .*\]\n…?/)
     expect(head).toBe(whole.slice(0, from).join('').trimEnd())
     expect(tail!.startsWith(whole.slice(to).join(''))).toBe(true)
   })
@@ -272,7 +272,7 @@ describe('the handle of a new session', () => {
       session,
     })
     expect(content).toEqual([
-      { type: 'text', text: `hello\n[To keep these variables, pass session="${session.handle}".]` },
+      { type: 'text', text: `hello\n[sandbridge: To keep these variables, pass session="${session.handle}".]` },
     ])
     expect(structuredContent).toBeUndefined()
   })

@@ -6,8 +6,10 @@ import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
 import { estimateTokens, fitsTokens } from '../text/estimate-tokens.ts'
 import { cutParts, joinParts, noteParts, type Part, partsOf } from './parts.ts'
+import { fromOthers, noticeLine } from './notice.ts'
 import { PythonPositions } from './python-positions.ts'
-import { plainText } from '../text/terminal-text.ts'
+import { mapTexts } from '../text/json.ts'
+import { shownText } from '../text/terminal-text.ts'
 
 type OutputMode = 'compact' | 'toon' | 'json'
 
@@ -77,7 +79,7 @@ function withinBudget(
 ): { text: string; data: Data } {
   const gapLine = gapLineFor(result, parts)
   // Not a part, because it must not be cut.
-  const wayBack = session ? `\n[To keep ${session.keeps}, pass session="${session.handle}".]` : ''
+  const wayBack = session ? `\n${noticeLine(`To keep ${session.keeps}, pass session="${session.handle}".`)}` : ''
   const handle = session ? { session: session.handle } : {}
   let room = tokens
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -101,12 +103,12 @@ function withinBudget(
 /** The line that says where the text of a gap can be read. */
 function gapLineFor(result: CellResult, parts: Part[]): GapLine {
   const { cell, outputUri } = result
-  if (cell === undefined || !outputUri) return (start, end) => `… ${count(end - start)} characters left out …`
+  if (cell === undefined || !outputUri) return (start, end) => noticeLine(`${count(end - start)} characters left out`)
   let positions: PythonPositions | undefined
   return (start, end) => {
     positions ??= new PythonPositions(joinParts(parts))
     const slice = `runtime.output(${cell})[${positions.of(start)}:${positions.of(end)}]`
-    return `… ${count(end - start)} of ${count(positions.text.length)} characters left out: ${slice} …`
+    return noticeLine(`${count(end - start)} of ${count(positions.text.length)} characters left out: ${slice}`)
   }
 }
 
@@ -127,7 +129,7 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
   const displays = textsOf('display')
   const [traceback] = textsOf('error')
   const notes = textsOf('note')
-  const message = error && plainText(error.message).slice(0, MAX_MESSAGE_CHARS)
+  const message = error && fromOthers(error.message).slice(0, MAX_MESSAGE_CHARS)
   return {
     status,
     ...(stdout !== undefined && { stdout }),
@@ -136,7 +138,7 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
     ...(value !== undefined && { value }),
     ...(error && {
       error: {
-        name: plainText(error.name).slice(0, MAX_NAME_CHARS),
+        name: fromOthers(error.name).slice(0, MAX_NAME_CHARS),
         ...(message && { message }),
         ...((error.traceback || error.hint) && { traceback }),
       },
@@ -148,15 +150,16 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
 /** As TOON, a table of records is much shorter than as JSON, and nested data longer. Uses the shorter form for each value. */
 function shorter(part: Part): unknown {
   if (part.json === undefined) return part.text
-  const json = JSON.stringify(part.json)
-  return encodeToon({ value: part.json }).length <= encodeToon({ value: json }).length ? part.json : json
+  const value = mapTexts(part.json, shownText)
+  const json = JSON.stringify(value)
+  return encodeToon({ value }).length <= encodeToon({ value: json }).length ? value : json
 }
 
-/** Data as the text for a model, in a mode other than `compact`. */
+/** Data as the text for a model, in a mode other than `compact`. Its texts are in quotes, so that none begins a line. */
 export function written(data: Data, mode: 'toon' | 'json'): string {
-  const json = JSON.stringify(data)
+  const json = shownText(JSON.stringify(data))
   if (mode === 'json') return json
-  const toon = encodeToon(data)
+  const toon = shownText(encodeToon(data))
   return toon.length <= json.length ? toon : json
 }
 

@@ -2,7 +2,7 @@
 // Without a level it sends nothing. It never sends a line of another run. (MCP 2025-11-25, Logging; 2026-07-28, Logging)
 import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server'
 import type { OnLine } from '../events/run-log.ts'
-import { plainText } from '../text/terminal-text.ts'
+import { shownText } from '../text/terminal-text.ts'
 
 const LEVELS: readonly LoggingLevel[] = [
   'debug',
@@ -50,6 +50,6 @@ export class ClientLog {
 }
 
 function short(value: unknown): unknown {
-  if (typeof value === 'string') return plainText(value).slice(0, MAX_CHARS)
+  if (typeof value === 'string') return shownText(value).slice(0, MAX_CHARS)
   return typeof value === 'object' ? JSON.stringify(value)?.slice(0, MAX_CHARS) : value
 }

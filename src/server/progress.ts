@@ -5,7 +5,7 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import { describeUpstreamProgress, type UpstreamProgress } from '../cell/upstream-progress.ts'
 import type { CellRequest, Heard } from '../session/cell-run.ts'
 import { shortNumber } from '../text/short-number.ts'
-import { plainText } from '../text/terminal-text.ts'
+import { fromOthers } from '../render/notice.ts'
 
 const INTERVAL_MS = 100
 const HEARTBEAT_MS = 12_000
@@ -117,7 +117,7 @@ export class ProgressReporter {
 
   async #tell(): Promise<void> {
     this.#beatLater()
-    const message = [lastLines(this.#printed), this.#state && plainText(this.#state).slice(0, MAX_CHARS)]
+    const message = [lastLines(this.#printed), this.#state && fromOthers(this.#state).slice(0, MAX_CHARS)]
       .filter(Boolean)
       .join('\n')
     this.#printed = ''
@@ -136,7 +136,7 @@ function nextAfter(value: number): number {
 
 /** The last lines of a text; of a progress bar, its last state. */
 function lastLines(text: string): string {
-  const lines = plainText(text).trim()
+  const lines = fromOthers(text).trim()
   if (lines.length <= MAX_CHARS) return lines
   const end = lines.slice(-MAX_CHARS)
   return end.slice(end.indexOf('\n') + 1)

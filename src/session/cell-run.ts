@@ -1,4 +1,5 @@
 // One run of one cell: collects its output within bounds, and enforces its time limit and interrupts.
+import { kernelNote } from '../render/notice.ts'
 import { BridgeError } from '../errors.ts'
 import type { Origin } from '../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
@@ -202,7 +203,7 @@ export class CellRun {
 
   #finished(done: DoneFrame, durationMs: number): CellResult {
     // A cell that finishes after an interrupt caught the KeyboardInterrupt. It still reached its limit.
-    const result = this.#result(this.#stop ?? done.status, durationMs, done.notes)
+    const result = this.#result(this.#stop ?? done.status, durationMs, (done.notes ?? []).map(kernelNote))
     if (done.value && result.status === 'ok') result.value = done.value
     if (done.error) result.error = done.error
     return result

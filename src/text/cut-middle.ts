@@ -12,14 +12,15 @@ const SHORT_GAP: GapLine = () => '…'
 /** Returns `text` if it costs at most `maxTokens`, else its head and tail. The gap line counts as part of the cost. */
 export function cutMiddle(text: string, maxTokens: number, gapLine: GapLine): string {
   if (fitsTokens(text, maxTokens)) return text
-  const gapTokens = estimateTokens(gapLine(text.length, text.length)) + 2
+  const gapTokens = estimateTokens(gapLine(text.length, text.length)) + 3
   // If little more than the gap line would fit, use a short gap, so that some text fits.
   if (gapTokens * 3 > maxTokens && gapLine !== SHORT_GAP) return cutMiddle(text, maxTokens, SHORT_GAP)
   const half = Math.floor((maxTokens - gapTokens) / 2)
   const start = lineEndBefore(text, headWithin(text, half))
   const end = lineStartAfter(text, text.length - tailWithin(text, half))
   const head = text.slice(0, start)
-  const tail = text.slice(end)
+  // A piece of a line is marked, so that it does not read like a line of its own.
+  const tail = (end === 0 || text[end - 1] === '\n' ? '' : '…') + text.slice(end)
   const lines = [head.replace(/\n$/, ''), gapLine(start, end), tail]
   return lines.filter((line) => line !== '').join('\n')
 }

@@ -24,6 +24,11 @@ export function itemsOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+/** Copies plain JSON with every text changed; the names of fields stay. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === 'string' ? change(inner) : inner))
+}
+
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }

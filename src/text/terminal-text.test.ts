@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { plainText, safeForTerminal, TerminalText } from './terminal-text.ts'
+import { plainText, shownText, TerminalText } from './terminal-text.ts'
 
 it.each([
   ['plain\n\ttext', 'plain\n\ttext'],
@@ -56,6 +56,7 @@ it('TerminalText does not wait for the end of an endless line', () => {
   expect(stream.push(long)).toBe(long)
 })
 
-it('safeForTerminal keeps a progress bar moving and removes control sequences', () => {
-  expect(safeForTerminal('\x1b[2J10%\r20%\x1b]52;c;AAAA\x07\x07\n')).toBe('10%\r20%\n')
+it('shownText shows what reorders text or is never shown as escapes, and leaves joiners and marks of scripts', () => {
+  expect(shownText('\x1b[2Ja\u202eb\u2069c\u{e0041}d')).toBe('a\\u202eb\\u2069c\\udb40\\udc41d')
+  expect(shownText('👩\u200d🚀 می\u200cخواهم ❤\ufe0f')).toBe('👩\u200d🚀 می\u200cخواهم ❤\ufe0f')
 })

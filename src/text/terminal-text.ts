@@ -1,5 +1,6 @@
 // Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing that breaks JSON or a reader's
 // terminal. Pure. Never fails, whatever a cell prints.
+import { escapedUnits } from './visible.ts'
 
 /** Longest unfinished line that waits for a carriage return. */
 const MAX_OPEN_LINE = 64 * 1024
@@ -11,15 +12,17 @@ const ESCAPE_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b\][^\x07\x1b\n]*(
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
 /* oxlint-enable no-control-regex */
 const LONE_SURROGATE = /\p{Surrogate}/gu
+/** Embeddings, overrides and isolates of bidirectional text, and tag characters. */
+const MISLEADING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
 
 /** Converts a complete text. */
 export function plainText(text: string): string {
   return SPECIAL.test(text) ? withoutControls(lastStates(withoutEscapes(text))) : text
 }
 
-/** Removes what controls a terminal; carriage returns stay, so that a progress bar still moves. */
-export function safeForTerminal(text: string): string {
-  return withoutEscapes(text).replace(CONTROL, (character) => (character === '\r' ? character : ''))
+/** Converts a complete text for a reader: what reorders the text around it, and tags, which are never shown, become visible escapes. */
+export function shownText(text: string): string {
+  return plainText(text).replace(MISLEADING, escapedUnits)
 }
 
 /** Converts a text in pieces: each call returns the part that can no longer change, `end` the rest. */

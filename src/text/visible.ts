@@ -1,26 +1,32 @@
 // Makes text from others safe for a terminal: nothing in it controls the terminal or displays as something else. Pure.
 
-/** Terminal controls (C0, C1), direction marks, and zero-width characters. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+/**
+ * What is not seen: terminal controls (C0, C1), direction marks, zero-width and filler characters, the empty Braille pattern, and combining marks
+ * after the fourth on one letter, which no script needs and which cover other lines.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
 
-/** Escapes invisible characters as JSON does: `\u001b`. Line breaks and tabs stay. */
+/** Escapes invisible characters as JSON does: `\u001b`. Line breaks, tabs and the mark that makes a sign an emoji stay. */
 export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escaped(character)))
+  return text.replace(UNSEEN, (character) => (/[\n\t\ufe0f]/.test(character) ? character : escapedUnits(character)))
 }
 
 /** The same on one line, so that foreign text cannot imitate a line of ours. */
 export function visibleInline(text: string): string {
-  return text.replace(UNSEEN, escaped)
+  return text.replace(UNSEEN, escapedUnits)
 }
 
 /** Also escapes blanks that a line would hide text behind: runs of spaces, as one space with their number, and characters that look like none. */
 export function withVisibleBlanks(line: string): string {
   return visibleInline(line)
-    .replace(/[\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu, (blank) => (blank === ' ' ? blank : escaped(blank)))
+    .replace(/[\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu, (blank) =>
+      blank === ' ' ? blank : escapedUnits(blank),
+    )
     .replace(/ {2,}/g, (run) => `\\u0020{${run.length}}`)
 }
 
-function escaped(character: string): string {
+/** The code units of a character as JSON escapes. */
+export function escapedUnits(character: string): string {
   const unit = (index: number): string => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
   return Array.from({ length: character.length }, (_, index) => unit(index)).join('')
 }

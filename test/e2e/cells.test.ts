@@ -84,7 +84,7 @@ describe('a cell', () => {
       timeout: 100,
     })
     expect(countTokens(text)).toBeLessThanOrEqual(6_000)
-    expect(text).toMatch(/^BEGIN[\s\S]*left out[\s\S]*\nEND\n\[Truncated/)
+    expect(text).toMatch(/^BEGIN[\s\S]*left out[\s\S]*\nEND\n\[sandbridge: Truncated/)
     expect(await bridge.run('1')).toBe('1')
   })
 })

@@ -45,7 +45,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(countTokens(text)).toBeLessThanOrEqual(6_600)
     expect(countTokens(text)).toBeGreaterThan(3_000)
     expect(text).toMatch(/^line 0 of the log ok\n/)
-    expect(text).toMatch(/line 99999 of the log ok\n'the value'\n\[Truncated\./)
+    expect(text).toMatch(/line 99999 of the log ok\n'the value'\n\[sandbridge: Truncated\./)
     const [, cell, from, to] = /runtime\.output\((\d+)\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
     const [head, tail] = text.split(/\n… .* …\n/)
 

@@ -127,7 +127,7 @@ handle = open("/workspace/f", "w")`)
     expect(structured).toMatchObject({
       status: 'ok',
       value: '([1, 2, 3], True, 2, 2.0, 1, [False, False, False, False])',
-      notes: [expect.stringMatching(/^Restored from before the restart: /)],
+      notes: [expect.stringMatching(/^kernel: Restored from before the restart: /)],
     })
     // Reported once.
     expect(await bridge.run('shared')).toBe('[1, 2, 3]')

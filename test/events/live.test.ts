@@ -50,7 +50,7 @@ describe('a bridge that is watched', { timeout: 120_000 }, () => {
     const [cell] = live.state.cells.keys()
     expect(await live.ask('interrupt', { cell: 'ffffffffffffffff' })).toBe(false)
     expect(await live.ask('interrupt', { cell })).toBe(true)
-    expect(JSON.stringify((await running).content)).toContain('[Interrupted.')
+    expect(JSON.stringify((await running).content)).toContain('[sandbridge: Interrupted.')
     await expect(live.ask('rm -rf')).rejects.toThrow("no method 'rm -rf'")
     live.close()
   })

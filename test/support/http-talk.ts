@@ -16,13 +16,13 @@ class Talk {
     const { text } = await this.client.call({ code, ...(this.session && { session: this.session }) }, options)
     if (this.#era === 'legacy' || this.session) return text
     this.session = handleIn(text)
-    return text.replace(/\n\[To keep.*\]$/, '')
+    return text.replace(/\n\[sandbridge: To keep.*\]$/, '')
   }
 }
 
 /** The session handle in the first result of a modern client. */
 export function handleIn(text: string): string {
-  return /\[To keep these variables, pass session="([\w-]+)"\.\]$/.exec(text)![1]!
+  return /\[sandbridge: To keep these variables, pass session="([\w-]+)"\.\]$/.exec(text)![1]!
 }
 
 export async function talk(

@@ -96,6 +96,15 @@ describe('what is refused', () => {
     expect(problemsOf(issue, args, kwargs)).toEqual(expect.arrayContaining(expected))
   })
 
+  it.each([
+    [Infinity, 'a is a number that JSON cannot carry'],
+    [[1, { b: [-Infinity] }], "a[1]['b'][0] is a number that JSON cannot carry"],
+  ])('a number that was too large to parse is refused, at any depth: %j', (value, expected) => {
+    const [problem] = problemsOf({ type: 'object', additionalProperties: true }, [], { a: value })
+    expect(problem).toContain(expected)
+    expect(problemsOf({ type: 'object', properties: { a: {} } }, [value], {})[0]).toContain(expected)
+  })
+
   it('an argument error holds the signature', () => {
     expect(() => bindArguments(tool(issue), [], {})).toThrow(
       /Signature: mcp_github\.create_issue\(\*, title: str, state: Literal\['open', 'closed'\] = None, from_: str = /,

@@ -70,9 +70,35 @@ export function bindArguments(
     else if (value === null && !parameter.required) bound.delete(parameter.trueName)
     else problems.push(wrong)
   }
+  for (const [name, value] of bound) {
+    const at = placeOfInfinity(value)
+    if (at !== undefined) problems.push(`${name}${at} is a number that JSON cannot carry: pass it as a str`)
+  }
   if (problems.length > 0) throw invalid(tool, problems)
   // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
   return Object.fromEntries(bound)
+}
+
+/**
+ * Finds a number that is too large for a double. It was parsed as infinity and would be sent as null, so a rule would judge another value
+ * than the server gets. @returns the steps to it: `[1]['a']`
+ */
+function placeOfInfinity(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : ''
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) {
+    // By index: a list may have a million items.
+    for (let index = 0; index < value.length; index += 1) {
+      const at = placeOfInfinity(value[index])
+      if (at !== undefined) return `[${index}]${at}`
+    }
+    return undefined
+  }
+  for (const key of Object.keys(value)) {
+    const at = placeOfInfinity((value as Record<string, unknown>)[key])
+    if (at !== undefined) return `['${key.slice(0, 80)}']${at}`
+  }
+  return undefined
 }
 
 /** Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be fast. */

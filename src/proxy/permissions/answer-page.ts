@@ -5,6 +5,7 @@ import { openBrowser } from '../../process/open-browser.ts'
 import type { KeptQuestion, KeptQuestions } from '../../state/kept-questions.ts'
 import type { Asker, Question } from '../user/questions.ts'
 import { type Answer, isAnswer } from './ask-by-elicitation.ts'
+import { MAX_ASKED_CHARS } from './question-text.ts'
 
 /** The page where the user can answer, as an alternative to a terminal. */
 export interface AnswerPage {
@@ -18,6 +19,8 @@ export interface AnswerPage {
   linkTo(question: KeptQuestion): string
   close(): void
 }
+
+const TOO_LONG = 'The code that is running wants to make a call whose arguments only the page can show.'
 
 /** How long a browser may take to show the page. */
 const OPENING_MS = 30_000
@@ -47,7 +50,8 @@ export async function askByLink(
   const timeout = AbortSignal.timeout(timeoutMs)
   const over = AbortSignal.any([signal, timeout])
   try {
-    const { action } = await asker.ask(linkTo(link, `${question.text}\nOpen the link to answer.`), over)
+    const shown = question.text.length > MAX_ASKED_CHARS ? TOO_LONG : question.text
+    const { action } = await asker.ask(linkTo(link, `${shown}\nOpen the link to answer.`), over)
     if (action !== 'accept') return 'no'
     const answer = await asker.hold(questions.answerTo(question.id, over))
     if (answer === undefined) return undefined

@@ -11,7 +11,8 @@ import type { CellOf } from './cell-permissions.ts'
 import type { Permissions } from './permissions.ts'
 import { askByLink, canShowLinks } from './answer-page.ts'
 import { type Answer, askByElicitation, canElicit, isAnswer, noAnswer } from './ask-by-elicitation.ts'
-import { callsText, type ShownCall } from './question-text.ts'
+import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
+import { callsText, MAX_ASKED_CHARS, type ShownCall } from './question-text.ts'
 
 interface Approval {
   tool: CatalogTool
@@ -126,7 +127,16 @@ export class Approvals {
     const permissions = this.#permissions
     const { asker, allowed, keepsQuestions } = this.#cell
     if (allowed) return UNWATCHED
-    if (!asker || !canElicit(asker)) return keepsQuestions ? this.#keptAnswer(text, group, signal) : noTerminal(group)
+    // A yes is only for what could be read.
+    if (group.some(({ call }) => hasLongName(call.args))) return LONG_NAME
+    if (text.length > MAX_SHOWN_CHARS) return tooLong(MAX_SHOWN_CHARS)
+    const fits = text.length <= MAX_ASKED_CHARS
+    if (!asker || !canElicit(asker) || !fits)
+      return keepsQuestions
+        ? this.#keptAnswer(text, group, signal)
+        : fits
+          ? noTerminal(group)
+          : tooLong(MAX_ASKED_CHARS)
     if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
     const end = this.#tellQuestion(text, group)
     permissions.openQuestions += 1
@@ -172,7 +182,11 @@ export class Approvals {
     const what = 'A call waits for an answer: run `sandbridge approve`, or open the link'
     origin.log.warnUser(what, { question: id }, { link })
     if (page && link !== undefined && opensBrowser) this.#permissions.browser.show(page, link)
-    return { why: 'this client cannot ask its user', hint: unasked(page?.address) }
+    const why =
+      text.length > MAX_ASKED_CHARS && asker && canElicit(asker)
+        ? tooLong(MAX_ASKED_CHARS).why
+        : 'this client cannot ask its user'
+    return { why, hint: unasked(page?.address) }
   }
 
   /** @returns a function that reports the answer */
@@ -199,7 +213,6 @@ export class Approvals {
   async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
     if (answer === 'yes' && isExact) this.#grants.once(call)
     if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
-    if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
     if (answer === 'yes-session' || answer === 'yes-always')
       this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
     // Rules apply to all users, so with several users the answer counts for this session only.
@@ -242,6 +255,18 @@ export class Approvals {
 const UNWATCHED = {
   why: 'a scheduled run is unattended',
   hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
+}
+
+const LONG_NAME = {
+  why: 'one of its arguments has a name that is too long to show',
+  hint: 'Use shorter names, or ask the user to allow the tool by a rule in permissions.json.',
+}
+
+function tooLong(limit: number): { why: string; hint: string } {
+  return {
+    why: `its arguments are longer than a question can show (${limit.toLocaleString('en')} characters)`,
+    hint: 'Pass less at a time, or ask the user to allow the tool by a rule in permissions.json.',
+  }
 }
 
 /** For a command that runs in a pipe or a job. */

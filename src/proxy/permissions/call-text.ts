@@ -1,33 +1,47 @@
-// Shows a call to the person who decides about it: every argument, those with the most effect first, and no text that displays as something else
-// than it is. It contains no text of the server. Pure.
+// Shows a call to the person who decides about it: every argument as a whole, those that say where it goes first, and no text that displays as
+// something else than it is. It contains no text of the server. Pure.
 import { hash } from 'node:crypto'
 import type { Call } from '../../policy/policy.ts'
 import { sortedJson } from '../../text/sorted-json.ts'
 import { visibleInline } from '../../text/visible.ts'
 
-/** Per text. Longer texts are shown by their beginning and end, length and hash. */
-const MAX_TEXT_CHARS = 400
-const MAX_VALUES = 200
-/** Arguments that say where something goes, to whom, and how much. */
+/** Longest text that any place shows. Lines are made up to this length: a longer question is not asked. */
+export const MAX_SHOWN_CHARS = 500_000
+/** Longer names are not read. */
+const MAX_NAME_CHARS = 200
+/** Arguments that say where something goes, and to whom. */
+const PLACE =
+  /^(to|cc|bcc|recipients?|urls?|uris?|hosts?|domain|endpoint|paths?|files?|e-?mails?|phone|channels?|account)$/i
+/** Arguments that say where, to whom, and how much. */
 const TELLING =
-  /url|uri|host|domain|endpoint|server|path|file|dir|folder|dest|target|source|^to$|^cc$|^bcc$|recipient|email|phone|user|account|channel|owner|org|repo|branch|project|table|database|amount|price|total|currency|quantity|count|limit|command|cmd|script|sql|query|force|recursive|permission|role|public/i
+  /url|uri|host|domain|endpoint|server|path|file|dir|folder|dest|target|source|recipient|email|phone|user|account|channel|owner|org|repo|branch|project|table|database|amount|price|total|currency|quantity|count|limit|command|cmd|script|sql|query|force|recursive|permission|role|public/i
+/** Other names are quoted, so that a name cannot look like a value or a second argument. */
+const PLAIN_NAME = /^[A-Za-z_][\w-]*$/
 
-/** One line per argument of the call. */
+interface Shown {
+  path: string
+  /** How soon it is shown: 0 for a place. */
+  rank: number
+  text: string
+}
+
+/** One line per value of the call. */
 export function argumentLines(args: Readonly<Record<string, unknown>>): string[] {
   if (Object.keys(args).length === 0) return ['(no arguments)']
-  const values: { path: string; text: string }[] = []
-  collect(args, '', values)
-  const telling = values.filter(({ path }) => TELLING.test(lastName(path)))
-  const others = values.filter((one) => !telling.includes(one))
-  const all = [...telling, ...others]
-  const shown = all.slice(0, MAX_VALUES).map(({ path, text }) => `${visibleInline(path)}: ${text}`)
-  const left = all.slice(MAX_VALUES)
-  return left.length === 0 ? shown : [...shown, `and ${left.length} more values, ${hashed(JSON.stringify(left))}`]
+  const values: Shown[] = []
+  collect(args, { path: '', rank: 2 }, values, MAX_SHOWN_CHARS)
+  return values.toSorted((a, b) => a.rank - b.rank).map(({ path, text }) => `${path}: ${text}`)
 }
 
 /** The arguments on one line. */
 export function argumentLine(args: Readonly<Record<string, unknown>>): string {
   return argumentLines(args).join(', ')
+}
+
+/** Whether a name in the arguments is too long to be read. */
+export function hasLongName(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, inner]) => key.length > MAX_NAME_CHARS || hasLongName(inner))
 }
 
 /** Calls of one tool with the same argument names have the same shape. */
@@ -40,33 +54,28 @@ export function argumentsHash(args: Readonly<Record<string, unknown>>): string {
   return hash('sha256', sortedJson(args))
 }
 
-function collect(value: unknown, path: string, into: { path: string; text: string }[]): void {
-  if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
-    for (const [key, inner] of Object.entries(value)) {
-      const step = Array.isArray(value) ? `[${key}]` : path === '' ? key : `.${key}`
-      collect(inner, path + step, into)
-    }
-    return
+/** @returns the characters that are left */
+function collect(value: unknown, { path, rank }: Omit<Shown, 'text'>, into: Shown[], room: number): number {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
+    const text = visibleInline(JSON.stringify(value))
+    into.push({ path, rank, text })
+    return room - path.length - text.length
   }
-  into.push({ path, text: typeof value === 'string' ? shownText(value) : JSON.stringify(value) })
+  let left = room
+  for (const [key, inner] of Object.entries(value)) {
+    if (left < 0) break
+    const step = Array.isArray(value)
+      ? { path: `${path}[${key}]`, rank }
+      : { path: `${path}${path && '.'}${shownName(key)}`, rank: Math.min(rank, rankOf(key)) }
+    left = collect(inner, step, into, left)
+  }
+  return left
 }
 
-function shownText(text: string): string {
-  const quoted = (part: string): string => visibleInline(JSON.stringify(part))
-  if (text.length <= MAX_TEXT_CHARS) return quoted(text)
-  const half = MAX_TEXT_CHARS / 2
-  return `${quoted(text.slice(0, half))} … ${quoted(text.slice(-half))} (${text.length} characters, ${hashed(text)})`
+function shownName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : visibleInline(JSON.stringify(name))
 }
 
-function hashed(text: string): string {
-  return `SHA-256 ${hash('sha256', text).slice(0, 16)}`
-}
-
-function lastName(path: string): string {
-  return (
-    path
-      .replace(/\[\d+\]/g, '')
-      .split('.')
-      .at(-1) ?? ''
-  )
+function rankOf(name: string): number {
+  return PLACE.test(name) ? 0 : TELLING.test(name) ? 1 : 2
 }

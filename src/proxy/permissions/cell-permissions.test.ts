@@ -1,9 +1,10 @@
 // This file verifies a thousand questions of as many sessions at once: few are open, the others are denied at once, and all fail closed.
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import type { BridgeError } from '../../errors.ts'
 import { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { NO_EVENTS } from '../../events/event-stream.ts'
 import { CallLimits } from '../../policy/limits.ts'
@@ -57,8 +58,13 @@ async function open() {
       keepsQuestions: true,
       stop: () => {},
     })
-  const files = () => readdirSync(path.join(folder, '.sandbridge/questions'))
-  return { permissions, questions, cellOf, files }
+  const kept = path.join(folder, '.sandbridge/questions')
+  const files = () => readdirSync(kept)
+  const keptText = () =>
+    files()
+      .map((file) => readFileSync(path.join(kept, file), 'utf8'))
+      .join('\n')
+  return { permissions, questions, cellOf, files, keptText }
 }
 
 const outcomeOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'made', String)
@@ -124,3 +130,56 @@ it.each(['before', 'after', 'never'])(
     expect(outcome).toMatch(when === 'never' ? /^made$/ : /given up/)
   },
 )
+
+/** A client whose user gives this answer to every question. */
+function answering(answer: string): { asker: Asker; questions: string[] } {
+  const questions: string[] = []
+  const ask: Asker['ask'] = ({ params }) => {
+    questions.push(String(params['message']))
+    return Promise.resolve({ action: 'accept', content: { answer } })
+  }
+  return { asker: { canAnswer: ({ params }) => params['mode'] === 'form', hold: (work) => work, ask }, questions }
+}
+
+it.each([
+  [
+    'of a form goes to the page',
+    { body: 'x'.repeat(30_000) },
+    /longer than a question can show \(20,000 characters\).*sandbridge approve/s,
+  ],
+  ['of the page is refused', { body: 'x'.repeat(600_000) }, /longer than a question can show \(500,000 characters\)/],
+  ['of a name is refused', { [`to${'o'.repeat(50_000)}`]: 1 }, /a name that is too long to show/],
+])('a yes never covers arguments that were not shown: what is over the limit %s', async (_, args, expected) => {
+  const { cellOf, keptText } = await open()
+  const { asker, questions } = answering('yes, this tool always')
+  const refused = cellOf(asker).admit(TOOL, args, new AbortController())
+  const { message, hint } = (await refused.catch((error: unknown) => error)) as BridgeError
+  expect(`${message}. ${hint}`).toMatch(expected)
+  expect(questions).toEqual([])
+  if (expected.source.includes('approve')) expect(keptText()).toContain(Object.values(args)[0])
+  // Control: a call that fits is shown and made.
+  expect(await outcomeOf(cellOf(asker).admit(TOOL, { body: 'x'.repeat(10_000) }, new AbortController()))).toBe('made')
+  expect(questions).toHaveLength(1)
+})
+
+it('"calls like this for the rest of the cell" covers the calls whose arguments were shown, and not the whole tool', async () => {
+  const { cellOf } = await open()
+  const { asker, questions } = answering('yes, calls like this for the rest of the cell')
+  const cell = cellOf(asker)
+  const { signal } = new AbortController()
+  await cell.foresee(
+    [
+      { tool: TOOL, args: { id: 1 } },
+      { tool: TOOL, args: undefined },
+    ],
+    signal,
+  )
+  expect(questions).toHaveLength(1)
+  expect(questions[0]).toContain('arguments that are not known yet: you are asked again')
+  // Control: a call of the shape that was shown is made without another question.
+  await cell.admit(TOOL, { id: 2 }, { signal })
+  expect(questions).toHaveLength(1)
+  await cell.admit(TOOL, { to: 'evil@x.org' }, { signal })
+  expect(questions).toHaveLength(2)
+  expect(questions[1]).toContain('to: "evil@x.org"')
+})

@@ -6,7 +6,7 @@ import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../policy/limits.ts'
 import type { Rule } from '../../policy/rule.ts'
-import { type Decision, mutate, validate } from '../../policy/policy.ts'
+import { asSent, type Decision, mutate, validate } from '../../policy/policy.ts'
 import type { Asker } from '../user/questions.ts'
 import { Approvals } from './approvals.ts'
 import { deniedByLimit, deniedByRule } from './denied.ts'
@@ -72,8 +72,9 @@ export class CellPermissions {
    * Returns the arguments to send: exactly those that were judged, and shown if the user was asked.
    * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
    */
-  async admit(tool: CatalogTool, args: Arguments, call: Cancellable): Promise<Admitted> {
+  async admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted> {
     const permissions = this.#permissions
+    const args = asSent(given)
     const subject = permissions.subject(tool)
     const decision = validate(permissions.policy, { ...subject, args })
     if (decision.verdict === 'deny') throw this.#deny(tool, args)

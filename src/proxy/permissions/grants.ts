@@ -26,14 +26,9 @@ export class CellGrants {
     this.#shapes.add(shapeKey(call))
   }
 
-  /** Grants all calls of this tool. */
-  tool(call: GrantableCall): void {
-    this.#shapes.add(call.toolKey)
-  }
-
   /** Whether the call is granted. Uses up a grant for one call. */
   take(call: GrantableCall): boolean {
-    if (this.#shapes.has(call.toolKey) || this.#shapes.has(shapeKey(call))) return true
+    if (this.#shapes.has(shapeKey(call))) return true
     const key = exactKey(call)
     const left = this.#once.get(key) ?? 0
     if (left > 1) this.#once.set(key, left - 1)

@@ -7,7 +7,7 @@ import type { ServerDefinition } from '../../config/server-definition.ts'
 import type { KeptQuestions } from '../../state/kept-questions.ts'
 import type { CallLimits, Counts, LimitReached } from '../../policy/limits.ts'
 import type { Policy, Standing, Subject } from '../../policy/policy.ts'
-import type { Rule, RuleEntry } from '../../policy/rule.ts'
+import { type Rule, type RuleEntry, ruleFor } from '../../policy/rule.ts'
 import { type AnswerPage, Browser } from './answer-page.ts'
 
 export interface PermissionsOptions {
@@ -102,7 +102,7 @@ export class Permissions {
   async allowAlways(tool: CatalogTool): Promise<void> {
     const { server, tool: name, definition, isChanged } = this.subject(tool)
     if (isChanged === true) await this.options.accept(tool)
-    await this.options.remember({ server, tool: name, definition, insteadOfAsking: true })
+    await this.options.remember({ ...ruleFor(server, name), definition, insteadOfAsking: true })
   }
 
   /** Counts a call that is about to be made, unless a limit is reached. */

@@ -12,10 +12,10 @@ export interface ShownCall {
   isExact?: boolean
 }
 
-/** A longer text is not read; further calls become another question. */
-const MAX_CHARS = 20_000
+/** Longest text for a client's form; further calls become another question. */
+export const MAX_ASKED_CHARS = 20_000
 
-/** @returns the text, and how many of the calls it shows */
+/** @returns the text, and how many of the calls it shows: as many as fit, and at least the first one, whose text may be longer */
 export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'): { text: string; shownCount: number } {
   const [first] = calls as [ShownCall]
   const name = nameOf(first)
@@ -30,7 +30,7 @@ export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'):
     const given = one.isExact === false ? UNKNOWN : argumentLine(one.call.args)
     const line = `  ${lines.length + 1}. ${prefix}${given}`
     chars += line.length
-    if (lines.length > 0 && chars > MAX_CHARS) break
+    if (lines.length > 0 && chars > MAX_ASKED_CHARS) break
     lines.push(line)
   }
   const what = about === 'cell' ? `make ${lines.length} calls` : `call ${name} ${lines.length} times`
@@ -44,14 +44,18 @@ function opening(about: 'calls' | 'cell'): string {
   return about === 'cell' ? 'Before it runs: the code wants' : 'The code that is running wants'
 }
 
+/** Quoted unless plain, so that a tool's name cannot look like an argument. */
 function nameOf({ call }: ShownCall): string {
-  return visibleInline(`${call.server}.${call.tool}`)
+  const name = `${call.server}.${call.tool}`
+  return /^[\w.@/-]+$/.test(name) ? name : visibleInline(JSON.stringify(name))
 }
 
-const UNKNOWN = '(arguments that are not known yet: "yes, this once" asks again)'
+const UNKNOWN = '(arguments that are not known yet: you are asked again when they are)'
 
 function reasonOf({ decision: { by, rule } }: ShownCall): string {
   if (by === 'change') return 'Asked because the tool has changed since it was first listed: sandbridge servers diff'
   if (rule === undefined) return 'Asked because the tool is not marked read-only (MCP_BRIDGE_PERMISSIONS=careful).'
-  return `Asked because of the rule ${visibleInline(ruleName(rule))}.${rule.reason === undefined ? '' : ` ${rule.reason}`}`
+  return visibleInline(
+    `Asked because of the rule ${ruleName(rule)}.${rule.reason === undefined ? '' : ` ${rule.reason}`}`,
+  )
 }

@@ -200,14 +200,24 @@ it('the texts of a question are cleaned, and a question whose choices cannot be 
   const hidden = '\u001b[2JWhich\u202e\u200b?'
   await call(questions, 's', { asker, session: {} }, async () => {
     await ask!('s', { message: hidden, requestedSchema: { title: hidden } }, signal())
-    await sample!('s', { messages: [], systemPrompt: hidden }, signal())
+    const messages = [
+      { role: 'user', content: { type: 'text', text: `${hidden}\u001b]0;title\u0007` } },
+      { role: 'user', content: { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' } },
+    ]
+    await sample!('s', { messages, systemPrompt: hidden }, signal())
     expect(await ask!('s', { message: 'x', requestedSchema: { enum: ['a\u202e'] } }, signal())).toEqual({
       action: 'decline',
     })
   })
   expect(asker.questions.map(({ params }) => params)).toEqual([
     { message: "MCP server 's' asks: Which?", requestedSchema: { title: 'Which?' } },
-    { messages: [], systemPrompt: "This request comes from MCP server 's'.\n\nWhich?" },
+    {
+      messages: [
+        { role: 'user', content: { type: 'text', text: 'Which?' } },
+        { role: 'user', content: { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' } },
+      ],
+      systemPrompt: "This request comes from MCP server 's'.\n\nWhich?",
+    },
   ])
   expect(JSON.stringify(logged)).toContain('invisible characters')
 })

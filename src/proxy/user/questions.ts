@@ -5,6 +5,7 @@ import type { Origin } from '../../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../events/event-stream.ts'
 import { newId } from '../../events/new-id.ts'
 import type { Log } from '../../log.ts'
+import { fieldsOf, mapTexts } from '../../text/json.ts'
 import { cleanWords } from '../../text/server-words.ts'
 import type { UpstreamRequests } from '../../upstream/connection/requests.ts'
 import { cleanForm } from './clean-form.ts'
@@ -143,10 +144,11 @@ export class Questions {
   }
 
   #sample(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
-    // Names the server in the system prompt: clients show a request before they pass it on. Its messages are a conversation and stay unchanged.
+    // Names the server in the system prompt: clients show a request before they pass it on.
     const systemPrompt =
       `This request comes from MCP server '${source.server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
-    return this.#ask(source, { method: 'sampling/createMessage', params: { ...params, systemPrompt } }, signal)
+    const cleaned = fieldsOf(mapTexts(params, cleanWords))
+    return this.#ask(source, { method: 'sampling/createMessage', params: { ...cleaned, systemPrompt } }, signal)
   }
 
   /** @param declined the result when no client can be asked; without it that is an error */
