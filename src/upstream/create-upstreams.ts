@@ -40,6 +40,8 @@ export interface UpstreamsOptions {
   startTimeoutMs?: number
   /** How long an unused server keeps running; 0 or missing means forever. */
   idleMs?: number
+  /** How long a server that left a call unanswered may take to answer a ping. */
+  pingTimeoutMs?: number
   /** Maximum number of processes. Beyond it, the least recently used idle server is stopped. */
   maxProcesses?: number
   /** Fills in a definition's placeholders when its server starts. Missing means no placeholders. @throws BridgeError */
@@ -120,6 +122,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       signInPlace: options.signInPlace,
       cwd: options.cwd,
       idleMs: options.idleMs ?? 0,
+      pingTimeoutMs: options.pingTimeoutMs,
       allowLinkLocal: options.allowLinkLocal ?? false,
       env: options.env ?? process.env,
       resolveTransport,
@@ -189,6 +192,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     redefine,
     state: (server) => find(server).state,
     lastStart: (server) => find(server).lastStart,
+    whyUnanswered: (server) => find(server).whyUnanswered(),
     redact: (server, text) => find(server).redact(text),
     instructions: (server) => find(server).instructions,
     listTools: async (server, signal) => find(server, signal).listTools(signal),

@@ -58,6 +58,9 @@ export interface Failure {
   retryAfterMs?: number | undefined
 }
 
+/** Follows the name of a request whose outcome is unknown. */
+export const UNSURE = ', which may or may not have taken effect'
+
 /** For a remote server, which has no process and no command here. */
 export const REMOTE_HINT = 'The next use tries again.'
 
@@ -114,7 +117,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
-    const text = `Server '${server}' failed during ${what}, which may or may not have taken effect: ${withQuotedTail(rpc.message, about)}`
+    const text = `Server '${server}' failed during ${what}${UNSURE}: ${withQuotedTail(rpc.message, about)}`
     return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
   if (rpc) {
@@ -126,7 +129,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
       answered: true,
     }
   }
-  if (isTimeout(error)) return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time`), isOutage: remote }
+  if (isTimeout(error)) {
+    const effect = tool === undefined ? '' : UNSURE
+    return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time${effect}`), isOutage: remote }
+  }
   if (error instanceof BodyRefusedError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
@@ -134,15 +140,14 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   if (remote) return remoteFailure(error, what, about)
   if (about.endedFor !== undefined) {
-    const text = `was stopped during ${what}, which may or may not have taken effect: it sent ${about.endedFor}, without a request id`
+    const text = `was stopped during ${what}${UNSURE}: it sent ${about.endedFor}, without a request id`
     return fail('FRAME_TOO_LARGE', text)
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
-    error: unreachable(
-      `Server '${server}' ${ended} during ${what}, which may or may not have taken effect.${quotedTail(about)}`,
-      { ...logHint(about, 'Its next use restarts it. ') },
-    ),
+    error: unreachable(`Server '${server}' ${ended} during ${what}${UNSURE}.${quotedTail(about)}`, {
+      ...logHint(about, 'Its next use restarts it. '),
+    }),
   }
 }
 
@@ -155,7 +160,7 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
   const { server } = about
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
-  const unknown = hadNoEffect(error) ? '' : ', which may or may not have taken effect'
+  const unknown = hadNoEffect(error) ? '' : UNSURE
   const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
   const hint = isRefusal ? 'The server refuses only this request. Other requests may work.' : REMOTE_HINT
@@ -255,7 +260,8 @@ function wordsOf(error: unknown, { redact }: Circumstances): string {
   return redactStart(redact, messageOf(error), 500)
 }
 
-function isTimeout(error: unknown): boolean {
+/** The server did not answer in time. */
+export function isTimeout(error: unknown): boolean {
   return sdkCodeOf(error) === 'REQUEST_TIMEOUT'
 }
 
