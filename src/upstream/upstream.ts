@@ -79,7 +79,7 @@ export interface SignInOptions {
   signal: AbortSignal
 }
 
-export type UpstreamState = 'not-started' | 'starting' | 'running' | 'failed'
+export type UpstreamState = 'not-started' | 'starting' | 'installing' | 'running' | 'failed'
 
 /** The last successful start of a server. */
 export interface ServerStart {

@@ -11,6 +11,8 @@ import { loginNeeded, needsLogin } from './login-failure.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
+import { brokenCache } from './broken-cache.ts'
+import type { InstallFacts } from '../stdio/launcher/installation.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
@@ -38,6 +40,8 @@ export interface Circumstances {
   endedFor?: string | undefined
   /** The server's output, not redacted. */
   stderrTail?: string | undefined
+  /** How its package manager installed it, if one starts it. */
+  installation?: InstallFacts | undefined
   /** Its last log messages, redacted; empty when it sent none. */
   logged?: string
 }
@@ -78,22 +82,19 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const words = quotedTail(about)
   const log = fullLog(about)
   if (isTimeout(error)) {
-    const hint = remote
-      ? 'It may be overloaded. Retry in a moment.'
-      : 'It may be downloading its packages. Retry in a moment.'
-    const what = remote ? 'did not answer within' : 'did not complete its start within'
-    return {
-      error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, {
-        hint,
-        ...log,
-      }),
-    }
+    return { error: startTimeout(about, timeoutMs, words, log) }
   }
   const spawned = remote ? undefined : spawnFailure(error, about)
   if (spawned) return { error: spawned }
   const rpcCode = rpcErrorOf(error)?.code
   const why = about.exit ? `${commandOf(about)} ${describeExit(about.exit)}` : reasonOf(error, about)
   const failure = remote ? `could not be reached${at(about)}` : 'could not be started'
+  const broken = brokenCache(about)
+  if (broken) {
+    const { text, remedy } = broken
+    const options = { ...log, hint: `Ask the user to repair it: ${remedy}`, userHint: remedy }
+    return { error: unreachable(`Server '${server}' ${failure}: ${why}.${words} ${text}`, options) }
+  }
   return {
     error: unreachable(
       `Server '${server}' ${failure}: ${why}.${words}`,
@@ -102,6 +103,24 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
     refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
     retryAfterMs: retryAfterOf(error),
   }
+}
+
+function startTimeout(about: Circumstances, timeoutMs: number, words: string, log: { log?: string }): BridgeError {
+  const { server, remote, installation } = about
+  const fail = (text: string, hint: string): BridgeError =>
+    new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${text}.${words}`, { hint, ...log })
+  if (installation?.hasGrown) {
+    const { seconds, manager, goesOn } = installation
+    const text = `did not complete its start within ${seconds} s`
+    return fail(
+      goesOn ? text : `${text}, and ${manager} installs nothing more`,
+      'Check the network and the package registry. Retry in a moment.',
+    )
+  }
+  const seconds = timeoutMs / 1000
+  return remote
+    ? fail(`did not answer within ${seconds} s`, 'It may be overloaded. Retry in a moment.')
+    : fail(`did not complete its start within ${seconds} s`, 'It may be downloading its packages. Retry in a moment.')
 }
 
 /** @param what the request in words, such as "the call of 'echo'". */

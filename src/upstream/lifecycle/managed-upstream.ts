@@ -15,8 +15,9 @@ import type { Connection } from '../connection/connection.ts'
 import { unexpectedExit, UNSURE, type Circumstances } from '../failures/failures.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
 import type { ServerMessage } from '../connection/handshake.ts'
+import { InstallReports } from './install-reports.ts'
 import { LastLogged } from './last-logged.ts'
-import { openUpstream, StartFailedError } from './open-upstream.ts'
+import { type OpenOptions, openUpstream, StartFailedError } from './open-upstream.ts'
 import { Silence } from './silence.ts'
 import { createListingCleaner } from '../../config/secrets/listing-words.ts'
 import { createRedactor, redactEnd, redactStart, type Redactor } from '../../config/secrets/redact.ts'
@@ -48,6 +49,7 @@ export interface ManagedUpstreamOptions {
   idleMs: number
   /** How long a server that left a call unanswered may take to answer a ping; missing means the default. */
   pingTimeoutMs?: number | undefined
+  installLimits?: OpenOptions['installLimits']
   allowLinkLocal: boolean
   env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
@@ -96,6 +98,7 @@ export class ManagedUpstream {
   /** Requests that were sent and not answered. */
   #sentCount = 0
   readonly #silence: Silence
+  readonly #installs: InstallReports
   #timer: NodeJS.Timeout | undefined
   #offeringsTimer: NodeJS.Timeout | undefined
   readonly #told: ToldStates
@@ -107,6 +110,13 @@ export class ManagedUpstream {
     this.#redact = createRedactor(definition.transport)
     this.#silence = new Silence(options.pingTimeoutMs)
     this.#told = new ToldStates(definition, options.events)
+    this.#installs = new InstallReports(({ manager, isWaiting, seconds }, isFirst) => {
+      this.#log('info', isWaiting ? 'A server waits for the installation of another' : 'A server is being installed', {
+        manager,
+        seconds,
+      })
+      if (isFirst) this.#told.installing()
+    })
     this.#lastLogged = new LastLogged(options.now)
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
@@ -121,7 +131,7 @@ export class ManagedUpstream {
 
   get state(): UpstreamState {
     if (this.#connection) return 'running'
-    if (this.#starting) return 'starting'
+    if (this.#starting) return this.#installs.isInstalling ? 'installing' : 'starting'
     return this.#failed ? 'failed' : 'not-started'
   }
 
@@ -147,11 +157,13 @@ export class ManagedUpstream {
 
   callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const { callTimeoutMs } = this.definition
-    return this.use(options.signal, (connection) =>
+    const leave = !this.#connection && options.onProgress && this.#installs.listen(options.onProgress)
+    const called = this.use(options.signal, (connection) =>
       callTimeoutMs === undefined
         ? connection.callTool(tool, args, options)
         : this.#callInTime(connection, tool, args, options, callTimeoutMs),
     )
+    return leave ? called.finally(leave) : called
   }
 
   async #callInTime(
@@ -180,7 +192,10 @@ export class ManagedUpstream {
 
   /** Why the server left a call unanswered that was just given up; undefined when it answers a ping. */
   async whyUnanswered(): Promise<string | undefined> {
-    return (await this.#silence.isDeaf()) ? `Server '${this.definition.name}' did not answer. ${DEAF}.` : undefined
+    const { name } = this.definition
+    const { text } = this.#installs
+    if (text !== undefined) return `Server '${name}' ${text}. That goes on: call it again later.`
+    return (await this.#silence.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
   }
 
   /** Concurrent callers share one listing, so a cancelled caller does not end it. */
@@ -328,6 +343,8 @@ export class ManagedUpstream {
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
       this.#options.onError(failure.error)
       throw failure.error
+    } finally {
+      this.#installs.over()
     }
   }
 
@@ -362,6 +379,8 @@ export class ManagedUpstream {
       onPageFinished: (id) => this.finishedPages.add(id),
       logged: (after) => this.#lastLogged.text(after),
       loggedCount: () => this.#lastLogged.count,
+      onInstalling: (news) => this.#installs.take(news),
+      installLimits: this.#options.installLimits,
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
         this.#log('debug', 'A server reported an error', { detail: redactStart(this.#redact, message, 2000) }),
