@@ -12,7 +12,7 @@ import { startBridge } from '../support/start-bridge.ts'
 it('servers that were never seen are listed as soon as a client asks for the tools', async () => {
   const bridge = await startBridge({ servers: { quick: fixtureServer('raw.mjs', 'good') } })
   await bridge.client.listTools()
-  const code = '[server.state for server in await runtime.discovered_servers()]'
+  const code = '[server["state"] for server in runtime.discovered_servers(detailed=True)]'
   await expect.poll(() => bridge.run(code), { timeout: 20_000 }).toBe("['running']")
 })
 

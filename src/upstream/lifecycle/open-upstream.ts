@@ -50,7 +50,7 @@ interface Approach {
 }
 
 const MAX_PROGRAM_CHARS = 200
-const INSTALL_LIMITS = { quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
+const INSTALL_LIMITS = { firstMs: 30_000, quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
 
 /** Almost all stdio servers support the legacy era, and asking about another one costs a process; a remote server is asked which it supports. */
 const APPROACHES: Record<Via, Approach[]> = {

@@ -4,8 +4,10 @@ import { folderState } from './folder-state.ts'
 import type { WatchedFolder } from './install-place.ts'
 
 export interface InstallLimits {
-  /** How long a start may take without any sign. */
+  /** How long an installed server may take. */
   timeoutMs: number
+  /** How long it may take until the package manager writes anything. */
+  firstMs: number
   /** How long an installation may pause: a slow registry, a large file. */
   quietMs: number
   /** How long all of it may take. */
@@ -69,20 +71,21 @@ export class InstallWatch {
   }
 
   async #look(folders: string, processes: string): Promise<void> {
-    const { timeoutMs, quietMs, maxMs, lookMs } = this.#limits
+    const { timeoutMs, firstMs, quietMs, maxMs, lookMs } = this.#limits
     const { pid, newOutput } = this.#source
-    const isFirst = folders === ''
     const nowFolders = await folderState(this.#watched)
     const nowProcesses = pid === undefined ? '' : (await processTree(pid)).join()
     if (this.#isStopped) return
     const now = performance.now()
-    if (!isFirst) {
+    if (folders !== '') {
       if (nowFolders !== folders) this.#hasGrown = true
       const isSign = nowFolders !== folders || nowProcesses !== processes || OUTPUT_OF_MANAGER.test(newOutput())
       if (isSign) this.#lastSignAt = now
       if (this.#hasGrown) this.#onInstalling()
     }
-    const untilMs = Math.max(this.#startedAt + timeoutMs, this.#lastSignAt && this.#lastSignAt + quietMs)
+    const untilMs = this.#hasGrown
+      ? this.#lastSignAt + Math.max(quietMs, timeoutMs)
+      : Math.max(this.#startedAt + firstMs, this.#lastSignAt && this.#lastSignAt + quietMs)
     if (now >= Math.min(untilMs, this.#startedAt + maxMs)) this.#expire()
     else this.#timer = setTimeout(() => void this.#look(nowFolders, nowProcesses), lookMs).unref()
   }

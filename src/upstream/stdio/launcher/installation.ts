@@ -107,10 +107,10 @@ export class Installation implements ProcessKeeper {
       output = ''
       return text
     }
-    const { isFirst } = this.#options
-    const { timeoutMs, ...others } = this.#options.limits
+    const { isFirst, limits: given } = this.#options
     // A timeout that suits an installed server may be shorter than the first answer of a registry.
-    const limits = { ...others, timeoutMs: isFirst ? Math.max(timeoutMs, others.quietMs) : timeoutMs }
+    const firstMs = isFirst ? Math.max(given.firstMs, given.timeoutMs) : given.timeoutMs
+    const limits = { ...given, firstMs }
     const watch = new InstallWatch(this.#place.watched, { pid: child.pid, newOutput }, limits, () => this.#tell(false))
     void watch.expired.then(this.#expire)
     this.#watch = watch
