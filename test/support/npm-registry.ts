@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,18 +25,21 @@ const BLOCK = 512
 export async function startNpmRegistry(delayMs = 0): Promise<NpmRegistry> {
   const requests: string[] = []
   let going = Promise.resolve()
-  const http = createServer(async (request, response) => {
-    requests.push(request.url!)
-    const [, name = '', ...rest] = decodeURIComponent(request.url!).split('/')
-    if (name.startsWith('-')) return void response.end('{}')
+  const answer = async (asked: string, response: ServerResponse): Promise<void> => {
+    requests.push(asked)
+    const [, name = '', ...rest] = decodeURIComponent(asked).split('/')
     await sleep(delayMs)
-    if (rest.length === 0) return void response.end(JSON.stringify(packument(name, url)))
+    if (rest.length === 0) {
+      response.end(JSON.stringify(packument(name, url)))
+      return
+    }
     const tarball = tarballOf(name)
     response.writeHead(200, { 'content-length': tarball.length })
     response.write(tarball.subarray(0, tarball.length / 2))
     await going
     response.end(tarball.subarray(tarball.length / 2))
-  })
+  }
+  const http = createServer((request, response) => void answer(request.url!, response))
   http.listen(0, '127.0.0.1')
   await once(http, 'listening')
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/`

@@ -7,7 +7,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../src/config/server-definition.ts'
 import { findPrograms } from '../../src/process/find-program.ts'
@@ -39,16 +38,18 @@ const WHEEL = makeWheel({
 
 /** An index of packages with one server, each of whose answers takes a second. */
 async function slowIndex(): Promise<string> {
-  const http = createServer(async (request, response) => {
-    await sleep(1000)
+  const http = createServer((request, response) => {
     const isWheel = request.url!.endsWith('.whl')
     response.setHeader('content-type', isWheel ? 'application/octet-stream' : 'text/html')
-    response.end(isWheel ? WHEEL.data : `<a href="/files/${WHEEL.fileName}">${WHEEL.fileName}</a>`)
+    const body = isWheel ? WHEEL.data : `<a href="/files/${WHEEL.fileName}">${WHEEL.fileName}</a>`
+    setTimeout(() => response.end(body), 1000)
   })
   http.listen(0, '127.0.0.1')
   await once(http, 'listening')
-  onTestFinished(() => void http.closeAllConnections())
-  onTestFinished(() => void http.close())
+  onTestFinished(() => {
+    http.closeAllConnections()
+    http.close()
+  })
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}/simple/`
 }
 

@@ -10,9 +10,9 @@ export class InstallReports {
   readonly #onLog: (news: InstallNews, isFirst: boolean) => void
   readonly #listeners = new Set<Listener>()
   #latest: InstallNews | undefined
-  #loggedAt: number | undefined
+  #loggedAt = 0
 
-  /** @param onLog called at first, and then every 30 s */
+  /** @param onLog called at first, at each change, and every 30 s */
   constructor(onLog: (news: InstallNews, isFirst: boolean) => void) {
     this.#onLog = onLog
   }
@@ -31,18 +31,18 @@ export class InstallReports {
   }
 
   take(news: InstallNews): void {
+    const before = this.#latest
     this.#latest = news
     for (const listener of this.#listeners) listener({ progress: news.seconds, message: `the server ${this.text}` })
-    if (this.#loggedAt !== undefined && news.seconds - this.#loggedAt < LOG_EVERY_S) return
-    const isFirst = this.#loggedAt === undefined
+    const isOther = before?.isWaiting !== news.isWaiting
+    if (!isOther && news.seconds - this.#loggedAt < LOG_EVERY_S) return
     this.#loggedAt = news.seconds
-    this.#onLog(news, isFirst)
+    this.#onLog(news, before === undefined)
   }
 
   /** The start has ended, in whatever way. */
   over(): void {
     this.#latest = undefined
-    this.#loggedAt = undefined
   }
 
   /** @returns a function that ends it */

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { groupExists } from '../../../process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
+
+beforeEach((ctx) => ctx.skip(process.platform === 'win32', 'process groups and signals are those of POSIX'))
 
 /** Writes to a file until it is asked to end or `last` times, and ends its step first. Without its output being read it would stop. */
 const MANAGER = `

@@ -19,8 +19,10 @@ export async function folderState(watched: readonly WatchedFolder[]): Promise<st
     bytes += stat.size
     latest = Math.max(latest, stat.mtimeMs)
     if (!stat.isDirectory() || depth === 0) return
+    const names = await readdir(place).catch((): string[] => [])
     // uv writes to folders whose names begin with a dot, so they come first.
-    for (const name of (await readdir(place).catch(() => [])).toSorted())
+    names.sort((a, b) => (a < b ? -1 : 1))
+    for (const name of names)
       if (count < MAX_ENTRIES && !LOCK.test(name)) await look(path.join(place, name), depth - 1)
   }
   for (const { folder, depth } of watched) await look(folder, depth)

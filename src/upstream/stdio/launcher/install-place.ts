@@ -49,19 +49,13 @@ function cacheOf(manager: PackageManager, { env, home, platform = process.platfo
   const isWindows = platform === 'win32'
   const local = env['LOCALAPPDATA'] ?? path.join(home, 'AppData', 'Local')
   const caches = env['XDG_CACHE_HOME'] ?? (isWindows ? local : path.join(home, '.cache'))
-  switch (manager) {
-    case 'npm': {
-      const configured = env['npm_config_cache'] ?? env['NPM_CONFIG_CACHE']
-      return configured ?? (isWindows ? path.join(local, 'npm-cache') : path.join(home, '.npm'))
-    }
-    case 'uv':
-      return env['UV_CACHE_DIR'] ?? (isWindows ? path.join(local, 'uv', 'cache') : path.join(caches, 'uv'))
-    case 'bun':
-      return path.join(home, '.bun', 'install', 'cache')
-    case 'yarn':
-      return path.join(home, '.yarn', 'berry', 'cache')
-    case 'pnpm':
-    case 'pipx':
-      return path.join(caches, manager)
+  if (manager === 'npm') {
+    const configured = env['npm_config_cache'] ?? env['NPM_CONFIG_CACHE']
+    return configured ?? (isWindows ? path.join(local, 'npm-cache') : path.join(home, '.npm'))
   }
+  if (manager === 'uv')
+    return env['UV_CACHE_DIR'] ?? (isWindows ? path.join(local, 'uv', 'cache') : path.join(caches, 'uv'))
+  if (manager === 'bun') return path.join(home, '.bun', 'install', 'cache')
+  if (manager === 'yarn') return path.join(home, '.yarn', 'berry', 'cache')
+  return path.join(caches, manager)
 }

@@ -26,7 +26,7 @@ export interface InstallNews {
   manager: string
   /** It waits for another server that is installed into the same cache. */
   isWaiting: boolean
-  /** Since its start began. */
+  /** How long that has lasted. */
   seconds: number
 }
 
@@ -57,7 +57,8 @@ export class Installation implements ProcessKeeper {
   readonly expired: Promise<void>
   readonly #place: InstallPlace
   readonly #options: InstallOptions
-  readonly #startedAt = performance.now()
+  /** When it began to wait, and then when it began to be installed. */
+  #since = performance.now()
   #expire = (): void => {}
   #leaveQueue = (): void => {}
   #watch: InstallWatch | undefined
@@ -139,6 +140,7 @@ export class Installation implements ProcessKeeper {
     const entering = queue.enter(this.#place.cache)
     try {
       this.#leaveQueue = await untilAborted(entering, signal)
+      this.#since = performance.now()
     } catch (error) {
       void entering.then((leave) => leave())
       throw error
@@ -148,7 +150,7 @@ export class Installation implements ProcessKeeper {
   }
 
   get #seconds(): number {
-    return Math.round((performance.now() - this.#startedAt) / 1000)
+    return Math.round((performance.now() - this.#since) / 1000)
   }
 
   #tell(isWaiting: boolean): void {
