@@ -204,6 +204,7 @@ export class Bridge {
         () => {},
       )
       void this.catalog.readAhead().then(() => {
+        if (this.settings.load !== 'explicit') this.catalog.indexAhead()
         for (const warning of this.rules.unmatched()) this.log.warning(warning)
       })
     })

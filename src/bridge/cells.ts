@@ -1,4 +1,5 @@
 // Runs the cells of all sessions: decides which servers each can reach, starts the servers it names, and lets it be interrupted.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Origin } from '../events/event.ts'
@@ -107,6 +108,7 @@ interface OpenCell {
   origin: Origin
   /** Interrupts the cell, as its client can. */
   interrupt: AbortController
+  called: Set<string>
   notes: Set<string>
   savedArtifacts: Artifact[]
 }
@@ -148,6 +150,7 @@ export class Cells {
     const { scope, notes, masker, user, savedArtifacts } = cell
     user.quota?.spendCell(ran.durationMs)
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
+    if (ran.status === 'timeout') for (const note of await unansweredNotes(cell)) notes.add(note)
     return finishResult(ran, {
       catalog: set.connected.catalog,
       scope,
@@ -186,6 +189,7 @@ export class Cells {
       log,
       origin: { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace },
       interrupt: new AbortController(),
+      called: new Set(),
       notes: new Set(),
       savedArtifacts: [],
     }
@@ -266,6 +270,7 @@ export class Cells {
       scope,
       asker,
       session,
+      called: cell.called,
       notes: cell.notes,
       savedArtifacts: cell.savedArtifacts,
       uploads: new Uploads(ARTIFACT_LIMITS.artifactBytes),
@@ -308,4 +313,13 @@ export class Cells {
     }
     return over
   }
+}
+
+/** What keeps the servers that a cell has called from answering, one sentence each. */
+async function unansweredNotes({ called, servers }: OpenCell): Promise<string[]> {
+  // The calls that the time limit ended are reported to their upstreams first.
+  await nextTurn()
+  const { upstreams } = servers.connected
+  const reasons = await Promise.all([...called].map((server) => upstreams.whyUnanswered(server).catch(() => undefined)))
+  return reasons.filter((reason) => reason !== undefined)
 }

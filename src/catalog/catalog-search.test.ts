@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import type { CatalogOptions } from './catalog.ts'
 import { asked, catalog, codeOf, definition, FILES } from '../../test/support/catalog-tools.ts'
@@ -134,5 +134,63 @@ describe('search', () => {
     const known = catalog()
     expect(await known.search('issue', { limit: 0 })).toHaveLength(1)
     expect(await known.search('issue file', { limit: 1e9 })).toHaveLength(3)
+  })
+})
+
+describe('servers that were never listed', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, at) => definition(`server-${at}`))
+  const names = (known: ReturnType<typeof catalog>) => known.servers().map(({ name }) => name)
+
+  it('a search waits for servers that were never listed as long as they go on answering', async () => {
+    const known = catalog({
+      definitions: many(12),
+      firstIndexingWaitMs: 100,
+      listTools: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 60))
+        return { tools: FILES }
+      },
+    })
+    await known.search('read')
+    expect(known.unsearched(names(known))).toEqual([])
+  })
+
+  it('a server that is known from an earlier start is searched, whether it answers now or not', async () => {
+    await catalog().search('read')
+    const later = catalog({
+      now: () => Date.now() + 30 * 24 * 3600 * 1000,
+      listTools: () => new Promise(() => {}),
+    })
+    expect(await later.search('read')).not.toEqual([])
+    expect(later.unsearched(names(later))).toEqual([])
+    later.close()
+  })
+
+  it('servers that were never listed are listed ahead, and known ones are not asked', async () => {
+    await catalog().tools('GitHub')
+    const known = catalog()
+    known.indexAhead()
+    await expect.poll(() => known.unsearched(names(known))).toEqual([])
+    expect(asked).toEqual(['GitHub', 'files'])
+  })
+
+  it('a server that is being installed keeps no other server waiting, and its time limit waits for the installation', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    let state = 'installing'
+    const known = catalog({
+      definitions: many(5),
+      state: (server) => (server === 'server-4' ? 'starting' : state),
+      listTools: (server) => (server === 'server-4' ? Promise.resolve({ tools: FILES }) : new Promise(() => {})),
+    })
+    known.indexAhead()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(known.unsearched(names(known)).map(({ name, reason }) => [name, reason])).toEqual(
+      [0, 1, 2, 3].map((at) => [`server-${at}`, 'it is being installed']),
+    )
+    await vi.advanceTimersByTimeAsync(300_000)
+    expect(known.unsearched(['server-0'])[0]?.isBroken).toBe(false)
+    state = 'starting'
+    await vi.advanceTimersByTimeAsync(61_000)
+    expect(known.unsearched(['server-0'])[0]).toMatchObject({ isBroken: true, reason: 'No answer within 60 s' })
   })
 })

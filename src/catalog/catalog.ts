@@ -49,7 +49,7 @@ export interface CatalogOptions {
   startInputs?: (definition: ServerDefinition) => string
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
-  /** Longest wait of a search for servers that were never listed, in milliseconds. */
+  /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
   /** Milliseconds since 1970. */
@@ -88,11 +88,15 @@ export class Catalog {
         ? undefined
         : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)))
     this.redefine(definitions)
-    this.#indexing = new Indexing(async (record, signal) => {
-      const { tools, instructions } = await options.listTools(record.name, signal)
-      this.toolsChanged(record.name, tools, instructions)
-      await withTimeout(this.readOfferings(record.name, signal), OFFERINGS_WAIT_MS, () => {})
-    }, log)
+    this.#indexing = new Indexing(
+      async (record, signal) => {
+        const { tools, instructions } = await options.listTools(record.name, signal)
+        this.toolsChanged(record.name, tools, instructions)
+        await withTimeout(this.readOfferings(record.name, signal), OFFERINGS_WAIT_MS, () => {})
+      },
+      (server) => options.state?.(server) === 'installing',
+      log,
+    )
   }
 
   /** Applies a new list of servers. Knowledge of unchanged servers is kept. */
@@ -114,6 +118,11 @@ export class Catalog {
     const vectors = wordVectors()
     do await nextTurn()
     while (vectors?.stemAhead())
+  }
+
+  /** Lists servers that were never listed, in the background, so that the first search finds their tools. */
+  indexAhead(): void {
+    this.#indexing.inBackground([...this.#records.byName.values()], 0).catch(() => {})
   }
 
   /** All configured servers, in configuration order. Starts nothing. */
@@ -142,9 +151,13 @@ export class Catalog {
     const unknown = records.filter((record) => record.tools === undefined)
     return unknown.map(({ name, failure }) => ({
       name,
-      reason: failure?.reason ?? 'it has not answered yet',
+      reason: failure?.reason ?? this.#pendingReason(name),
       isBroken: failure !== undefined,
     }))
+  }
+
+  #pendingReason(server: string): string {
+    return this.#options.state?.(server) === 'installing' ? 'it is being installed' : 'it has not answered yet'
   }
 
   /** The true name of a server given by name or alias, or by either in another case; undefined when no server has it. */
@@ -264,7 +277,7 @@ export class Catalog {
 
   /**
    * Returns the tools that fit a query best, best first; at least one when any are known. Servers that were never listed are listed
-   * first, for at most `firstIndexingWaitMs`; the rest continue in the background.
+   * first, as long as they go on answering; the rest continue in the background.
    */
   async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     const { detail = 'summary' } = options

@@ -12,8 +12,11 @@ import { oneLine } from '../text/one-line.ts'
 const AT_ONCE = 4
 /** Used when a person waits for all servers. With more, servers would run into their time limit for lack of CPU. */
 const ALL_AT_ONCE = 8
-/** Package managers download many servers when they are first started. */
+/** Does not include the time in which a package manager installs the server. */
 const TIME_LIMIT_MS = 60_000
+const LOOK_MS = 500
+/** A search waits this many times as long when servers go on answering. */
+const MAX_WAITS = 4
 const REASON_LIMIT = 400
 const LATE = `No answer within ${TIME_LIMIT_MS / 1000} s`
 
@@ -25,14 +28,20 @@ export interface IndexingWatch {
 
 export class Indexing {
   readonly #read: (record: ServerRecord, signal: AbortSignal) => Promise<void>
+  readonly #isInstalling: (server: string) => boolean
   readonly #log: Log | undefined
   readonly #running = new Map<ServerRecord, Promise<void>>()
   readonly #closed = new AbortController()
   readonly #waiting: (() => void)[] = []
   #active = 0
 
-  constructor(read: (record: ServerRecord, signal: AbortSignal) => Promise<void>, log?: Log) {
+  constructor(
+    read: (record: ServerRecord, signal: AbortSignal) => Promise<void>,
+    isInstalling: (server: string) => boolean,
+    log?: Log,
+  ) {
     this.#read = read
+    this.#isInstalling = isInstalling
     this.#log = log
   }
 
@@ -60,7 +69,7 @@ export class Indexing {
   }
 
   /**
-   * Lists all of `records` that were never listed, except recent failures, and waits up to `waitMs` for them.
+   * Lists all of `records` that were never listed, except recent failures. Waits for them until none has answered for `waitMs`, within limits.
    * A server's failure does not reject: the record holds the reason.
    * @throws BridgeError CANCELLED
    */
@@ -68,9 +77,11 @@ export class Indexing {
     const unseen = records.filter((record) => record.tools === undefined && record.mayRetry)
     // Outdated lists are renewed in the background.
     for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
-    if (unseen.length === 0) return
-    const all = Promise.allSettled(unseen.map((record) => this.#start(record, true)))
-    await until(withTimeout(all, waitMs, ignore), signal)
+    const soon = unseen.flatMap((record) => {
+      const reading = this.#start(record, true).catch(ignore)
+      return this.#isInstalling(record.name) ? [] : [reading]
+    })
+    if (waitMs > 0) await until(whileTheyAnswer(soon, waitMs), signal)
   }
 
   close(): void {
@@ -89,7 +100,22 @@ export class Indexing {
   async #readOne(record: ServerRecord, isQueued: boolean, caller: Caller | undefined): Promise<void> {
     if (isQueued && this.#active >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#active += 1
-    const limit = AbortSignal.timeout(TIME_LIMIT_MS)
+    let hasPlace = true
+    const leave = (): void => {
+      if (!hasPlace) return
+      hasPlace = false
+      this.#active -= 1
+      this.#waiting.shift()?.()
+    }
+    const limiter = new AbortController()
+    const limit = limiter.signal
+    let leftMs = TIME_LIMIT_MS
+    const timer = setInterval(() => {
+      // An installation takes minutes, and the servers of one cache wait for each other.
+      if (this.#isInstalling(record.name)) return leave()
+      leftMs -= LOOK_MS
+      if (leftMs <= 0) limiter.abort(new DOMException(LATE, 'TimeoutError'))
+    }, LOOK_MS).unref()
     try {
       const signal = AbortSignal.any([this.#closed.signal, limit])
       setCaller(signal, caller)
@@ -106,9 +132,24 @@ export class Indexing {
       }
       throw error
     } finally {
-      this.#active -= 1
-      this.#waiting.shift()?.()
+      clearInterval(timer)
+      leave()
     }
+  }
+}
+
+/** Resolves when all are over, when none was over for `waitMs`, or after a few times as long. */
+async function whileTheyAnswer(reading: readonly Promise<void>[], waitMs: number): Promise<void> {
+  const endsAt = performance.now() + MAX_WAITS * waitMs
+  const open = new Set(reading)
+  for (const one of reading) void one.then(() => open.delete(one))
+  for (let isLate = false; open.size > 0 && !isLate;) {
+    const leftMs = Math.min(waitMs, endsAt - performance.now())
+    isLate = await withTimeout(
+      Promise.race(open).then(() => false),
+      leftMs,
+      () => true,
+    )
   }
 }
 

@@ -63,7 +63,8 @@ export class ToolCalls {
       return `${name} ${calls}${(ms / 1000).toFixed(1)} s${isOpen ? ', still running' : ''}`
     })
     const more = tools.length > shown.length ? `; ${tools.length - shown.length} more` : ''
-    return `Time in tool calls: ${lines.join('; ')}${more}.`
+    const unsure = tools.some(({ isOpen }) => isOpen) ? ' Calls still running may or may not have taken effect.' : ''
+    return `Time in tool calls: ${lines.join('; ')}${more}.${unsure}`
   }
 
   #toolOf(call: CallFrame): ToolTimes {

@@ -26,20 +26,24 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
   const inTerminal = askInTerminal()
   const ask: AskInput | undefined =
     inTerminal && ((server, input) => whileAsking({ bar, timeLimit }, () => inTerminal(server, input)))
-  await withBridge(async (bridge) => {
-    const request = parseRunPythonArguments(
-      {
-        code,
-        ...(options.servers !== undefined && { servers: splitNames(options.servers) }),
-        ...(options.timeout !== undefined && { timeout: secondsOf(options.timeout) }),
-      },
-      bridge.settings,
-    )
-    timeLimit = new TimeLimit(request.timeoutMs)
-    const cell = { ...request, timeLimit }
-    const shown = { bar, json: options.json === true, images: options.images ?? '.' }
-    process.exitCode = (await runInTerminal(bridge, bridge.sessions.open(), cell, shown)) ? 0 : 1
-  }, ask)
+  await withBridge(
+    async (bridge) => {
+      const request = parseRunPythonArguments(
+        {
+          code,
+          ...(options.servers !== undefined && { servers: splitNames(options.servers) }),
+          ...(options.timeout !== undefined && { timeout: secondsOf(options.timeout) }),
+        },
+        bridge.settings,
+      )
+      timeLimit = new TimeLimit(request.timeoutMs)
+      const cell = { ...request, timeLimit }
+      const shown = { bar, json: options.json === true, images: options.images ?? '.' }
+      process.exitCode = (await runInTerminal(bridge, bridge.sessions.open(), cell, shown)) ? 0 : 1
+    },
+    ask,
+    true,
+  )
 }
 
 async function readCode(file: string | undefined, code: string | undefined): Promise<string> {

@@ -22,7 +22,8 @@ export async function indexServers(given: readonly string[], options: { json?: b
     if (names.length === 0 && !options.json) return printEmpty([NO_SERVERS, ...untrustedNote(bridge)].join('\n'))
 
     const started = performance.now()
-    const finished = await indexShown(catalog, names, options.json === true)
+    const stateOf = (name: string) => (bridge.upstreams.state(name) === 'installing' ? 'installing' : 'starting')
+    const finished = await indexShown(catalog, names, stateOf, options.json === true)
     const failed = finished.filter(({ problem }) => problem !== undefined)
     if (failed.length > 0) process.exitCode = 1
     if (options.json) return printJson(finished)
@@ -33,14 +34,21 @@ export async function indexServers(given: readonly string[], options: { json?: b
 }
 
 /** On a terminal, finished servers are printed at once, and those in progress below them. */
-async function indexShown(catalog: { index: Index }, names: readonly string[], isQuiet: boolean): Promise<Indexed[]> {
+async function indexShown(
+  catalog: { index: Index },
+  names: readonly string[],
+  stateOf: (name: string) => string,
+  isQuiet: boolean,
+): Promise<Indexed[]> {
   const live = new LiveLines(isQuiet ? { write: () => {} } : process.stdout)
   const width = Math.max(...names.map((name) => name.length))
   const running = new Map<string, number>()
   const finished: Indexed[] = []
   const draw = (): void => {
     const waiting = names.length - finished.length - running.size
-    const lines = [...running].map(([name, since]) => `${name.padEnd(width)}  starting  ${secondsSince(since)} s`)
+    const lines = [...running].map(
+      ([name, since]) => `${name.padEnd(width)}  ${stateOf(name)}  ${secondsSince(since)} s`,
+    )
     live.show(waiting > 0 ? [...lines, `${count(waiting, 'more server')} to start`] : lines)
   }
   const timer = setInterval(draw, REDRAW_MS)

@@ -4,24 +4,25 @@ import type { AskInput } from '../config/input-answers.ts'
 import { readSettings } from '../config/settings.ts'
 import { createLog, SILENT } from '../log.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { chooseProvider, rememberedChoice } from '../sandbox/choose-provider.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import { offerPage } from './offer-page.ts'
 import { visible } from './print.ts'
 
 /**
  * @param poolCount how many sandboxes to keep ready; missing means the setting
+ * @param remembersEngine whether `auto` may take what it took last time, and check that meanwhile
  * @throws BridgeError CONFIG_INVALID naming every invalid variable
  */
-export async function openBridge(poolCount?: number, ask?: AskInput): Promise<Bridge> {
+export async function openBridge(poolCount?: number, ask?: AskInput, remembersEngine = false): Promise<Bridge> {
   const settings = readSettings(process.env)
   // The command itself tells a person what matters.
   const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
   if (log === SILENT) for (const warning of settings.warnings) process.stderr.write(visible(`sandbridge: ${warning}\n`))
-  const bridge = await Bridge.open(
-    poolCount === undefined ? settings : { ...settings, poolCount },
-    log,
-    ask ? { ask } : {},
-  )
+  const bridge = await Bridge.open(poolCount === undefined ? settings : { ...settings, poolCount }, log, {
+    ...(ask && { ask }),
+    ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
+  })
   offerPage(bridge)
   return bridge
 }
@@ -30,8 +31,9 @@ export async function openBridge(poolCount?: number, ask?: AskInput): Promise<Br
 export async function withBridge<T>(
   command: (bridge: Bridge) => Promise<T>,
   ask: AskInput | undefined = askInTerminal(),
+  remembersEngine = false,
 ): Promise<T> {
-  const bridge = await openBridge(0, ask)
+  const bridge = await openBridge(0, ask, remembersEngine)
   onShutdown(() => bridge.close(), { watchStdin: false })
   try {
     return await command(bridge)

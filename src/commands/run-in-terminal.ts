@@ -10,7 +10,7 @@ import { print, visible } from './print.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import { saveMedia } from './save-media.ts'
 import { TerminalAsker } from './terminal-asker.ts'
-import type { Upstreams } from '../upstream/upstream.ts'
+import type { Upstreams, UpstreamState } from '../upstream/upstream.ts'
 
 export interface TerminalOptions {
   bar: ProgressBar
@@ -74,9 +74,13 @@ const LOOK_EVERY_MS = 200
 function showStartingServers(upstreams: Upstreams, bar: ProgressBar): () => void {
   const startedAt = performance.now()
   const timer = setInterval(() => {
-    const names = upstreams.definitions.map(({ name }) => name).filter((name) => upstreams.state(name) === 'starting')
+    const named = (state: UpstreamState) =>
+      upstreams.definitions.map(({ name }) => name).filter((name) => upstreams.state(name) === state)
+    const parts = (['starting', 'installing'] as const)
+      .map((state) => [state, named(state).join(', ')])
+      .filter(([, names]) => names !== '')
     const seconds = Math.round((performance.now() - startedAt) / 1000)
-    bar.waitFor(names.length === 0 ? '' : `starting ${names.join(', ')} (${seconds} s)`)
+    bar.waitFor(parts.length === 0 ? '' : `${parts.map((part) => part.join(' ')).join('; ')} (${seconds} s)`)
   }, LOOK_EVERY_MS)
   return () => {
     clearInterval(timer)

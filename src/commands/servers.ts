@@ -3,7 +3,9 @@ import type { Bridge } from '../bridge.ts'
 import { describeServers } from '../config/describe-servers.ts'
 import type { ConfigFileRead, FoundServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
+import { ago } from '../text/ago.ts'
 import { count } from '../text/count.ts'
+import { installingServers } from './installing-servers.ts'
 import { withBridge } from './open-bridge.ts'
 import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 import { NO_SERVERS, shortReason } from './server-notes.ts'
@@ -26,7 +28,7 @@ export async function servers(name: string | undefined, options: ServersOptions)
     }
     if (options.json) printJson({ ...listing(bridge), ...(options.sources && { files: sourceFiles(bridge) }) })
     else if (options.sources) printSources(bridge)
-    else printServers(bridge)
+    else await printServers(bridge)
   })
 }
 
@@ -39,13 +41,17 @@ function listing({ catalog, discovered }: Bridge) {
   }
 }
 
-function printServers(bridge: Bridge): void {
+async function printServers(bridge: Bridge): Promise<void> {
   const { catalog, discovered } = bridge
+  const installing = await installingServers(bridge.settings.stateDir)
   const entries = catalog.servers()
   const renamed = new Map(discovered.found.filter(isRenamed).map((one) => [one.name, one]))
   const rows: Cell[][] = entries.map(({ name, alias, toolCount, problem, description }) => {
     const from = renamed.get(name)?.definition
     const note = from ? `is ${from.name} in ${from.source.file}; that name is taken. ` : ''
+    const since = toolCount === undefined ? installing.get(name) : undefined
+    if (since !== undefined)
+      return [name, `mcp_${alias}`, { text: 'installing', style: 'yellow' }, `${note}began ${ago(since, Date.now())}`]
     if (problem !== undefined)
       return [name, `mcp_${alias}`, { text: 'failed', style: 'red' }, note + shortReason(name, problem)]
     if (toolCount === undefined)

@@ -191,7 +191,7 @@ interface SandboxEnded extends About {
 export interface ServerStateChanged extends About {
   type: 'server.state'
   server: string
-  state: 'starting' | 'running' | 'failed' | 'stopped'
+  state: 'starting' | 'installing' | 'running' | 'failed' | 'stopped'
   transport: 'stdio' | 'http' | 'sse'
   /** Duration of the start, or of the time that the server ran. */
   durationMs?: number | undefined

@@ -20,6 +20,11 @@ export function trackGroup(pid: number): void {
   })
 }
 
+/** Another process ends the group, also after the bridge has exited. */
+export function untrackGroup(pid: number): void {
+  live.delete(pid)
+}
+
 /** Close the child's stdin, wait, send SIGTERM to its group, wait, then SIGKILL what remains. Never throws; resolves within 2 s. */
 export async function endGroup(child: ChildProcess): Promise<void> {
   const pid = child.pid
@@ -42,7 +47,7 @@ export async function endGroup(child: ChildProcess): Promise<void> {
 }
 
 /** True while the group has a process. */
-function groupExists(pid: number): boolean {
+export function groupExists(pid: number): boolean {
   return signalGroup(pid, 0)
 }
 

@@ -17,17 +17,24 @@ const MAX_PROCESSES = 2_000
 export async function processTreeUsage(root: number): Promise<ProcessUsage | undefined> {
   if (process.platform !== 'linux') return undefined
   const total: ProcessUsage = { memoryBytes: 0, cpuMs: 0 }
-  const open = [root]
-  for (let count = 0; open.length > 0 && count < MAX_PROCESSES; count += 1) {
-    const pid = open.pop()!
+  for (const pid of await processTree(root)) {
     const usage = await usageOf(pid)
     if (!usage && pid === root) return undefined
     total.memoryBytes += usage?.memoryBytes ?? 0
     total.cpuMs += usage?.cpuMs ?? 0
-    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
-    open.push(...children.split(' ').filter(Boolean).map(Number))
   }
   return total
+}
+
+/** The process and its descendants; the process alone where /proc does not list them. */
+export async function processTree(root: number): Promise<number[]> {
+  const tree = [root]
+  for (let at = 0; at < tree.length && tree.length < MAX_PROCESSES; at += 1) {
+    const pid = tree[at]!
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+    tree.push(...children.split(' ').filter(Boolean).map(Number))
+  }
+  return tree
 }
 
 async function usageOf(pid: number): Promise<ProcessUsage | undefined> {

@@ -18,3 +18,11 @@ it('a command that is running when the bridge ends is ended as well', async (ctx
   await once(bridge, 'exit')
   await until(() => !isRunning())
 })
+
+it('the bridge does not wait for a command in the background before it exits', async () => {
+  const script = `
+    const { runCommand } = await import('${import.meta.dirname}/run-command.ts')
+    void runCommand(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { inBackground: true })`
+  const bridge = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script])
+  expect(await once(bridge, 'exit')).toEqual([0, null])
+})

@@ -1,5 +1,6 @@
 // Runs one short command and collects its output, such as an engine's command line. Not for long-lived sandboxes.
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 
@@ -27,6 +28,7 @@ export interface CommandResult {
  * @param options.timeoutMs kills the command after this time (default 30 s)
  * @param options.input stdin of the command (default empty)
  * @param options.extraInput descriptor 3 of the command (default closed)
+ * @param options.inBackground the bridge may exit before the command does, which ends it
  * @param options.env the whole environment (default: the bridge's)
  */
 export function runCommand(
@@ -38,6 +40,7 @@ export function runCommand(
     input?: Buffer
     extraInput?: Buffer
     env?: NodeJS.ProcessEnv
+    inBackground?: boolean
   } = {},
 ): Promise<CommandResult> {
   const timeoutMs = options.timeoutMs ?? 30_000
@@ -52,6 +55,7 @@ export function runCommand(
       ...(options.env && { env: options.env }),
     })
     running.add(child)
+    if (options.inBackground) for (const one of [child, ...child.stdio]) (one as Partial<Socket> | undefined)?.unref?.()
     if (options.extraInput) (child.stdio[3] as Writable).on('error', () => {}).end(options.extraInput)
     // A command that exits without reading its input reports why itself.
     child.stdin.on('error', () => {}).end(options.input)
@@ -59,6 +63,7 @@ export function runCommand(
       timedOut = true
       child.kill('SIGKILL')
     }, timeoutMs)
+    if (options.inBackground) timer.unref()
     const finish = (code: number | null, missing = false) => {
       clearTimeout(timer)
       running.delete(child)

@@ -43,6 +43,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   const { server, tool, args, kwargs, raw } = checkToolCall(params)
   const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context
   const serverName = allowedServer(server, catalog, scope)
+  context.called.add(serverName)
   return withUser(serverName, context, cancellation, async function callFoundTool() {
     if (permissions) await permissions.ready(serverName, cancellation)
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))

@@ -7,6 +7,7 @@ import type { Log } from '../log.ts'
 import { DEFAULT_IMAGE, isImagePath } from './image-name.ts'
 import { type MountedFolder, resolveMount } from './mounted-folder.ts'
 import type { Provider, ProviderName } from './provider.ts'
+import type { Choice, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
 
 /** The state of a provider on this machine. */
 export interface Candidate {
@@ -27,16 +28,15 @@ export interface FoundProvider {
   passedOver: PassedOver[]
 }
 
-export type PassedOver = Pick<Candidate, 'name' | 'verdict'>
-
-type Probe = () => Promise<Candidate>
+/** @param inBackground the bridge's exit does not wait for it */
+type Probe = (inBackground?: boolean) => Promise<Candidate>
 
 type LocalName = Exclude<ProviderName, 'kubernetes'>
 
 /** In the order in which `auto` tries them. A cluster is used only on request. */
 const PROBES: Record<LocalName, Probe> = {
-  podman: () => probeContainerEngine('podman'),
-  docker: () => probeContainerEngine('docker'),
+  podman: (inBackground) => probeContainerEngine('podman', undefined, inBackground),
+  docker: (inBackground) => probeContainerEngine('docker', undefined, inBackground),
   bubblewrap: () => probeHostSystem(),
   pyodide: async () => ({
     name: 'pyodide',
@@ -59,8 +59,8 @@ function probesFor(settings: Wanted, isThorough: boolean): Record<LocalName, Pro
     const engine = (name: 'podman' | 'docker') => async () => ({ name, usable: false, verdict })
     return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap }
   }
-  const engine = (name: 'podman' | 'docker') => () =>
-    probeContainerEngine(name, isThorough ? (image ?? DEFAULT_IMAGE) : undefined)
+  const engine = (name: 'podman' | 'docker') => (inBackground?: boolean) =>
+    probeContainerEngine(name, isThorough ? (image ?? DEFAULT_IMAGE) : undefined, inBackground)
   return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap }
 }
 
@@ -110,32 +110,59 @@ async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
 /**
  * Returns the provider for the settings. A named provider is not checked: `prepare` reports why it does not work.
  * @param onProgress called with progress of the preparation
+ * @param memory remembers what `auto` takes between starts; missing means that the engines are always asked
  * @param probes replaced in tests, to simulate other machines
  */
 export async function findProvider(
   settings: Settings,
   log: Log,
   onProgress: (message: string) => void = () => {},
+  memory?: RememberedChoice,
   probes: Iterable<Probe> = Object.values(probesFor(settings, false)),
 ): Promise<FoundProvider> {
   const { stateDir, cacheDir } = settings
   const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir]))
   if (settings.runtime !== 'auto')
     return { provider: await createProvider(settings.runtime, settings, mount, log), passedOver: [] }
+  const remembered = memory?.read()
+  if (memory && remembered) {
+    try {
+      const provider = await createProvider(remembered.name, settings, mount, log)
+      if (remembered.name !== 'pyodide') await provider.prepare(onProgress)
+      log.info('Sandbox provider remembered', { provider: remembered.name, verdict: remembered.verdict })
+      check(memory, remembered, probes).catch(() => {})
+      return { provider, passedOver: remembered.passedOver }
+    } catch {
+      memory.forget()
+    }
+  }
   let candidates = [...probes].map((probe) => probe())
+  const refused: ProviderName[] = []
   for (;;) {
-    const { name, verdict, passedOver } = await firstUsable(candidates)
+    const choice = await firstUsable(candidates)
+    const { name, verdict, passedOver } = choice
     if (settings.session === 'durable' && name !== 'podman' && name !== 'docker') throw keepsNothing(name, passedOver)
     const provider = await createProvider(name, settings, mount, log)
     try {
       // `auto` skips an engine that has no image and cannot pull one.
       if (name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandbox provider selected', { provider: name, verdict, passedOver })
+      await memory?.keep({ ...choice, refused })
       return { provider, passedOver }
     } catch (error) {
+      refused.push(name)
       candidates = candidates.map((probe) => probe.then((one) => (one.name === name ? unprepared(one, error) : one)))
     }
   }
+}
+
+/** Lets the next start ask again, when `auto` would take another provider by now. This start keeps what it has. */
+async function check(memory: RememberedChoice, { name, refused }: KeptChoice, probes: Iterable<Probe>): Promise<void> {
+  const candidates = [...probes].map(async (probe) => {
+    const candidate = await probe(true)
+    return refused.includes(candidate.name) ? { ...candidate, usable: false, asleep: false } : candidate
+  })
+  if ((await firstUsable(candidates)).name !== name) memory.forget()
 }
 
 function keepsNothing(name: ProviderName, passedOver: readonly PassedOver[]): BridgeError {
@@ -155,9 +182,7 @@ function unprepared({ name }: Candidate, error: unknown): Candidate {
  * Returns the first running and usable provider, a rootless engine before a rootful one. Otherwise one that must be started first, but only if
  * nothing else isolates as well.
  */
-export async function firstUsable(
-  probes: readonly Promise<Candidate>[],
-): Promise<PassedOver & { passedOver: PassedOver[] }> {
+export async function firstUsable(probes: readonly Promise<Candidate>[]): Promise<Choice> {
   const passedOver: PassedOver[] = []
   let asleep: Candidate | undefined
   let rootful: Candidate | undefined
@@ -258,9 +283,13 @@ const IMAGE_WORDS = {
     `the image ${image} was not found and cannot be pulled. Build one with \`sandbridge image build slim\``,
 }
 
-async function probeContainerEngine(name: 'podman' | 'docker', image?: string): Promise<Candidate> {
+async function probeContainerEngine(
+  name: 'podman' | 'docker',
+  image?: string,
+  inBackground = false,
+): Promise<Candidate> {
   const { probeEngine } = await import('./container/probe-engine.ts')
-  const { engine, verdict, stoppedMachine } = await probeEngine(name)
+  const { engine, verdict, stoppedMachine } = await probeEngine(name, undefined, inBackground)
   const { findImage } = await import('./container/image.ts')
   const state = engine && image !== undefined ? await findImage(engine, image) : undefined
   return {

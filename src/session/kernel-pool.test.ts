@@ -22,14 +22,15 @@ function open(start: (count: number) => FakeSandbox, size: number | PoolBounds =
       return sandbox
     },
   }
+  const logged: string[] = []
   const pool = new KernelPool({
     provider: async () => provider,
     limits: { memoryBytes: 1 },
     size,
-    log: createLog('error', () => {}),
+    log: createLog('warning', (line) => void logged.push(line)),
     events,
   })
-  return { pool, sandboxes, startCount: () => startCount, told }
+  return { pool, sandboxes, startCount: () => startCount, told, logged }
 }
 
 const killed = { reason: 'killed', code: 137 } as const
@@ -48,6 +49,20 @@ describe('KernelPool', () => {
     await vi.advanceTimersByTimeAsync(200)
     expect(startCount()).toBe(2)
     await pool.close()
+  })
+
+  it('the pool logs a kernel that fails to start, and not one whose start ends with the pool', async () => {
+    const failing = open(() => {
+      throw new Error('no more processes')
+    })
+    failing.pool.warm()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(failing.logged.join()).toContain('A pooled kernel failed to start')
+    const ending = open(() => new FakeSandbox())
+    ending.pool.warm()
+    await ending.pool.close()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(ending.logged).toEqual([])
   })
 
   it('the pool grows while sessions come faster than sandboxes start, and shrinks later', async () => {

@@ -155,6 +155,7 @@ export class KernelPool {
         }),
       (error: unknown) => {
         forget()
+        if (this.#closed) return
         this.#options.log.warning('A pooled kernel failed to start', { error })
         // Only replacements are retried. A first kernel that fails to start is left to the session that needs it.
         if (this.#lossCount > 0) this.#refillLater()

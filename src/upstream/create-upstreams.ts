@@ -10,6 +10,7 @@ import type { Abortable } from '../process/cancellation.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Callers } from './lifecycle/callers.ts'
+import type { OpenOptions } from './lifecycle/open-upstream.ts'
 import { ManagedUpstream } from './lifecycle/managed-upstream.ts'
 import { getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { Redactor } from '../config/secrets/redact.ts'
@@ -40,6 +41,10 @@ export interface UpstreamsOptions {
   startTimeoutMs?: number
   /** How long an unused server keeps running; 0 or missing means forever. */
   idleMs?: number
+  /** How long a server that left a call unanswered may take to answer a ping. */
+  pingTimeoutMs?: number
+  /** How long a package manager may take to install a server. */
+  installLimits?: OpenOptions['installLimits']
   /** Maximum number of processes. Beyond it, the least recently used idle server is stopped. */
   maxProcesses?: number
   /** Fills in a definition's placeholders when its server starts. Missing means no placeholders. @throws BridgeError */
@@ -104,7 +109,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const makeRoom = async (newcomer: string): Promise<void> => {
     const others = [...upstreams.values()].filter(({ definition }) => definition.name !== newcomer)
     const processes = others.filter(
-      ({ isProcess, state }) => isProcess && (state === 'running' || state === 'starting'),
+      ({ isProcess, state }) => isProcess && (state === 'running' || state === 'starting' || state === 'installing'),
     )
     if (processes.length < maxProcesses) return
     const [oldest] = processes.filter(({ isIdle }) => isIdle).toSorted((a, b) => a.lastUsed - b.lastUsed)
@@ -120,6 +125,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       signInPlace: options.signInPlace,
       cwd: options.cwd,
       idleMs: options.idleMs ?? 0,
+      pingTimeoutMs: options.pingTimeoutMs,
+      installLimits: options.installLimits,
       allowLinkLocal: options.allowLinkLocal ?? false,
       env: options.env ?? process.env,
       resolveTransport,
@@ -189,6 +196,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     redefine,
     state: (server) => find(server).state,
     lastStart: (server) => find(server).lastStart,
+    whyUnanswered: (server) => find(server).whyUnanswered(),
     redact: (server, text) => find(server).redact(text),
     instructions: (server) => find(server).instructions,
     listTools: async (server, signal) => find(server, signal).listTools(signal),

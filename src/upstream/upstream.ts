@@ -79,7 +79,7 @@ export interface SignInOptions {
   signal: AbortSignal
 }
 
-export type UpstreamState = 'not-started' | 'starting' | 'running' | 'failed'
+export type UpstreamState = 'not-started' | 'starting' | 'installing' | 'running' | 'failed'
 
 /** The last successful start of a server. */
 export interface ServerStart {
@@ -97,6 +97,8 @@ export interface Upstreams {
   state(server: string): UpstreamState
   /** Missing for a server that this bridge has not started. */
   lastStart(server: string): ServerStart | undefined
+  /** Why a server left a call unanswered that was just given up, in a sentence; undefined when it answers a ping. */
+  whyUnanswered(server: string): Promise<string | undefined>
   /** Removes a server's secrets from a text: those of its definition, with placeholders filled in after its first start. */
   redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */

@@ -74,3 +74,13 @@ it('exec refuses a cache folder in /proc, where Node would try for ever to make 
   expect(code).toBe(2)
   expect(stderr).toMatch(/MCP_BRIDGE_CACHE_DIR.*"\/proc\/nope".*outside of \/proc/)
 })
+
+it('exec remembers which sandbox auto took, and checks it', async () => {
+  // Without a PATH, no engine answers.
+  const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'auto', MCP_BRIDGE_LOG_LEVEL: 'info', PATH: '' })
+  const run = () => runProgram(process.execPath, [CLI, 'exec', '-c', '1 + 1'], env)
+  const [first, second] = [await run(), await run()]
+  expect([first.stdout, second.stdout]).toEqual(['2\n', '2\n'])
+  expect(first.stderr).toContain('Sandbox provider selected')
+  expect(second.stderr).toContain('Sandbox provider remembered')
+})

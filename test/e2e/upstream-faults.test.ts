@@ -126,3 +126,14 @@ results = await asyncio.gather(mcp_dead.x(), *(mcp_good.echo(text=str(n)) for n 
 [type(results[0]).__name__, results[1:] == [str(n) for n in range(20)]]`
   expect(await bridge.run(code)).toMatch(/Error', True\]/)
 })
+
+it('a cell that waits for a server that answers nothing more says so, and the next one gets a new process', async () => {
+  const bridge = await startBridge({ servers: { deaf: raw('goes-deaf') } })
+  const first = await bridge.run('await mcp_deaf.pid()')
+  const text = await bridge.run('await mcp_deaf.deafen()', { timeout: 1.2 })
+  expect(text).toMatch(/deaf\.deafen [\d.]+ s, still running\. Calls still running may or may not have taken effect\./)
+  expect(text).toContain("Server 'deaf' did not answer. It does not answer a ping either. Its next use restarts it.")
+  const second = await bridge.run('await mcp_deaf.pid()')
+  expect([first, second].every((pid) => /^'\d+'$/.test(pid))).toBe(true)
+  expect(second).not.toBe(first)
+})

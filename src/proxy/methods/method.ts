@@ -75,6 +75,8 @@ export interface CellContext extends ProxyOptions {
   /** Missing when every call is allowed. */
   permissions: CellPermissions | undefined
   session: Session
+  /** The servers whose tools the cell has called. */
+  called: Set<string>
   /** Notes for the reader of the cell's result, one sentence each. */
   notes: Set<string>
   /** Artifacts that the running cell has saved. */

@@ -40,10 +40,14 @@ export const EXIT_ENGINE = 125
 
 const PROBE_TIMEOUT_MS = 15_000
 
-/** Probe an engine. Tests replace `run` to simulate other machines. */
+/**
+ * Probe an engine. Tests replace `run` to simulate other machines.
+ * @param inBackground the bridge's exit does not wait for it
+ */
 export async function probeEngine(
   command: EngineName,
-  run: RunCommand = (name, args) => runCommand(name, args, { timeoutMs: PROBE_TIMEOUT_MS }),
+  run: RunCommand = (name, args) => runCommand(name, args, { timeoutMs: PROBE_TIMEOUT_MS, inBackground }),
+  inBackground = false,
 ): Promise<EngineProbe> {
   const result = await run(command, ['info', '--format', '{{json .}}'])
   if (result.missing) return { verdict: `${command} is not installed` }

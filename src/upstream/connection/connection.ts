@@ -10,7 +10,14 @@ import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../process/cancellation.ts'
 import type { Link } from '../dial.ts'
 import type { DirectCalls } from './direct-calls.ts'
-import { isSessionLost, REMOTE_HINT, requestFailure, type Circumstances, type Failure } from '../failures/failures.ts'
+import {
+  isSessionLost,
+  isTimeout,
+  REMOTE_HINT,
+  requestFailure,
+  type Circumstances,
+  type Failure,
+} from '../failures/failures.ts'
 import { headerParameters } from '../remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
@@ -191,6 +198,18 @@ export class Connection {
   async ping(): Promise<void> {
     if (this.era === 'modern') return
     await this.#guard('a ping', undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
+  }
+
+  /** Whether the server answers anything within this time, be it with an error. Never rejects. */
+  async answers(withinMs: number): Promise<boolean> {
+    // The modern era has no ping.
+    const method = this.era === 'modern' ? 'tools/list' : 'ping'
+    try {
+      await this.#request(method, {}, requestOptions(withinMs))
+      return true
+    } catch (error) {
+      return !isTimeout(error)
+    }
   }
 
   /** Sets the log level once for a server of the legacy era; in the modern era each call carries it. Never rejects. */

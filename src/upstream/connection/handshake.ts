@@ -31,6 +31,8 @@ export interface HandshakeOptions {
   clientInfo: Implementation
   requests: UpstreamRequests
   timeoutMs: number
+  /** Ends the attempt in place of the timeout: the server may have to be installed. */
+  expired?: Promise<void> | undefined
   signal: AbortSignal
   /** The current circumstances of the server, for errors. */
   about: (since?: CallStart) => Circumstances
@@ -105,8 +107,10 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
 }
 
 /** The package has a timeout for requests, but not for opening a transport: an event stream may never begin. */
-function withinTime({ sdk, timeoutMs, signal }: HandshakeOptions, connecting: Promise<void>): Promise<void> {
-  return withTimeout(untilAborted(connecting, signal), timeoutMs, () => {
+function withinTime({ sdk, timeoutMs, expired, signal }: HandshakeOptions, connecting: Promise<void>): Promise<void> {
+  const timeOut = (): never => {
     throw new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'Timed out')
-  })
+  }
+  const done = untilAborted(connecting, signal)
+  return withTimeout(expired ? Promise.race([done, expired.then(timeOut)]) : done, timeoutMs, timeOut)
 }

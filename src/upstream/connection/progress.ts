@@ -1,11 +1,14 @@
 // Reads the progress of calls directly from the transport. When progress and response arrive in one chunk, the client package removes a call's
 // handler before it delivers that progress, so the last steps, or all of them, would be lost.
+import { randomInt } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { onOneLine } from '../../text/server-words.ts'
 import type { CallOptions } from '../upstream.ts'
 import type { MessageObserver } from './message-tap.ts'
 
 const MAX_MESSAGE_CHARS = 1000
+/** Some servers read a token as a number of 32 bits. */
+const TOKENS = 2 ** 31 - 1
 
 type ProgressHandler = NonNullable<CallOptions['onProgress']>
 
@@ -16,13 +19,13 @@ export interface ProgressRoutes extends MessageObserver {
 
 export function routeProgress(): ProgressRoutes {
   const handlers = new Map<number, ProgressHandler>()
-  let lastToken = 0
   return {
     name: 'progress',
     receive: (message) => deliver(message, handlers),
     add(handler) {
-      lastToken += 1
-      const token = lastToken
+      // Counted tokens would tell a server how many calls the other sessions make.
+      let token = randomInt(TOKENS)
+      while (handlers.has(token)) token = randomInt(TOKENS)
       handlers.set(token, handler)
       return { token, remove: () => handlers.delete(token) }
     },

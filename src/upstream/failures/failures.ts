@@ -11,6 +11,8 @@ import { loginNeeded, needsLogin } from './login-failure.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
+import { brokenCache } from './broken-cache.ts'
+import type { InstallFacts } from '../stdio/launcher/installation.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
@@ -38,6 +40,8 @@ export interface Circumstances {
   endedFor?: string | undefined
   /** The server's output, not redacted. */
   stderrTail?: string | undefined
+  /** How its package manager installed it, if one starts it. */
+  installation?: InstallFacts | undefined
   /** Its last log messages, redacted; empty when it sent none. */
   logged?: string
 }
@@ -58,6 +62,9 @@ export interface Failure {
   retryAfterMs?: number | undefined
 }
 
+/** Follows the name of a request whose outcome is unknown. */
+export const UNSURE = ', which may or may not have taken effect'
+
 /** For a remote server, which has no process and no command here. */
 export const REMOTE_HINT = 'The next use tries again.'
 
@@ -75,22 +82,19 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const words = quotedTail(about)
   const log = fullLog(about)
   if (isTimeout(error)) {
-    const hint = remote
-      ? 'It may be overloaded. Retry in a moment.'
-      : 'It may be downloading its packages. Retry in a moment.'
-    const what = remote ? 'did not answer within' : 'did not complete its start within'
-    return {
-      error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, {
-        hint,
-        ...log,
-      }),
-    }
+    return { error: startTimeout(about, timeoutMs, words, log) }
   }
   const spawned = remote ? undefined : spawnFailure(error, about)
   if (spawned) return { error: spawned }
   const rpcCode = rpcErrorOf(error)?.code
   const why = about.exit ? `${commandOf(about)} ${describeExit(about.exit)}` : reasonOf(error, about)
   const failure = remote ? `could not be reached${at(about)}` : 'could not be started'
+  const broken = brokenCache(about)
+  if (broken) {
+    const { text, remedy } = broken
+    const options = { ...log, hint: `Ask the user to repair it: ${remedy}`, userHint: remedy }
+    return { error: unreachable(`Server '${server}' ${failure}: ${why}.${words} ${text}`, options) }
+  }
   return {
     error: unreachable(
       `Server '${server}' ${failure}: ${why}.${words}`,
@@ -99,6 +103,24 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
     refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
     retryAfterMs: retryAfterOf(error),
   }
+}
+
+function startTimeout(about: Circumstances, timeoutMs: number, words: string, log: { log?: string }): BridgeError {
+  const { server, remote, installation } = about
+  const fail = (text: string, hint: string): BridgeError =>
+    new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${text}.${words}`, { hint, ...log })
+  if (installation?.hasGrown) {
+    const { seconds, manager, goesOn } = installation
+    const text = `did not complete its start within ${seconds} s`
+    return fail(
+      goesOn ? text : `${text}, and ${manager} installs nothing more`,
+      'Check the network and the package registry. Retry in a moment.',
+    )
+  }
+  const seconds = timeoutMs / 1000
+  return remote
+    ? fail(`did not answer within ${seconds} s`, 'It may be overloaded. Retry in a moment.')
+    : fail(`did not complete its start within ${seconds} s`, 'It may be downloading its packages. Retry in a moment.')
 }
 
 /** @param what the request in words, such as "the call of 'echo'". */
@@ -114,7 +136,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
-    const text = `Server '${server}' failed during ${what}, which may or may not have taken effect: ${withQuotedTail(rpc.message, about)}`
+    const text = `Server '${server}' failed during ${what}${UNSURE}: ${withQuotedTail(rpc.message, about)}`
     return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
   if (rpc) {
@@ -126,7 +148,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
       answered: true,
     }
   }
-  if (isTimeout(error)) return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time`), isOutage: remote }
+  if (isTimeout(error)) {
+    const effect = tool === undefined ? '' : UNSURE
+    return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time${effect}`), isOutage: remote }
+  }
   if (error instanceof BodyRefusedError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
@@ -134,15 +159,14 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   if (remote) return remoteFailure(error, what, about)
   if (about.endedFor !== undefined) {
-    const text = `was stopped during ${what}, which may or may not have taken effect: it sent ${about.endedFor}, without a request id`
+    const text = `was stopped during ${what}${UNSURE}: it sent ${about.endedFor}, without a request id`
     return fail('FRAME_TOO_LARGE', text)
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
-    error: unreachable(
-      `Server '${server}' ${ended} during ${what}, which may or may not have taken effect.${quotedTail(about)}`,
-      { ...logHint(about, 'Its next use restarts it. ') },
-    ),
+    error: unreachable(`Server '${server}' ${ended} during ${what}${UNSURE}.${quotedTail(about)}`, {
+      ...logHint(about, 'Its next use restarts it. '),
+    }),
   }
 }
 
@@ -155,7 +179,7 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
   const { server } = about
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
-  const unknown = hadNoEffect(error) ? '' : ', which may or may not have taken effect'
+  const unknown = hadNoEffect(error) ? '' : UNSURE
   const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
   const hint = isRefusal ? 'The server refuses only this request. Other requests may work.' : REMOTE_HINT
@@ -255,7 +279,8 @@ function wordsOf(error: unknown, { redact }: Circumstances): string {
   return redactStart(redact, messageOf(error), 500)
 }
 
-function isTimeout(error: unknown): boolean {
+/** The server did not answer in time. */
+export function isTimeout(error: unknown): boolean {
   return sdkCodeOf(error) === 'REQUEST_TIMEOUT'
 }
 

@@ -12,11 +12,13 @@ import { type Abortable, signalOf } from '../../process/cancellation.ts'
 import { callerOf, Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
-import { unexpectedExit, type Circumstances } from '../failures/failures.ts'
+import { unexpectedExit, UNSURE, type Circumstances } from '../failures/failures.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
 import type { ServerMessage } from '../connection/handshake.ts'
+import { InstallReports } from './install-reports.ts'
 import { LastLogged } from './last-logged.ts'
-import { openUpstream, StartFailedError } from './open-upstream.ts'
+import { type OpenOptions, openUpstream, StartFailedError } from './open-upstream.ts'
+import { Silence } from './silence.ts'
 import { createListingCleaner } from '../../config/secrets/listing-words.ts'
 import { createRedactor, redactEnd, redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import type { UpstreamRequests } from '../connection/requests.ts'
@@ -28,11 +30,15 @@ import { startErrorOf, ToldStates } from './told-states.ts'
 
 /** How long a remote connection may be idle before the bridge pings it. */
 const PING_AFTER_MS = 5 * 60_000
+/** A call that its caller gives up sooner says nothing about the server. */
+const SILENT_AFTER_MS = 1_000
 const LOGGED_CHARS = 1000
 /** After these errors the server may still be working on the request. */
 const GIVEN_UP = new Set<string>(['CANCELLED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNREACHABLE'] satisfies ErrorCode[])
 /** Changes come in bursts: they are reported this long after the first. */
 const OFFERINGS_DELAY_MS = 200
+
+const DEAF = 'It does not answer a ping either. Its next use restarts it'
 
 export interface ManagedUpstreamOptions {
   clientInfo: Implementation
@@ -41,6 +47,9 @@ export interface ManagedUpstreamOptions {
   cwd: string | undefined
   /** How long to keep running without use; 0 means forever. */
   idleMs: number
+  /** How long a server that left a call unanswered may take to answer a ping; missing means the default. */
+  pingTimeoutMs?: number | undefined
+  installLimits?: OpenOptions['installLimits']
   allowLinkLocal: boolean
   env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
@@ -86,6 +95,10 @@ export class ManagedUpstream {
   #failed = false
   #instructions: string | undefined
   #openCallCount = 0
+  /** Requests that were sent and not answered. */
+  #sentCount = 0
+  readonly #silence: Silence
+  readonly #installs: InstallReports
   #timer: NodeJS.Timeout | undefined
   #offeringsTimer: NodeJS.Timeout | undefined
   readonly #told: ToldStates
@@ -95,7 +108,15 @@ export class ManagedUpstream {
     this.definition = definition
     this.#options = options
     this.#redact = createRedactor(definition.transport)
+    this.#silence = new Silence(options.pingTimeoutMs)
     this.#told = new ToldStates(definition, options.events)
+    this.#installs = new InstallReports(({ manager, isWaiting, seconds }, isFirst) => {
+      this.#log('info', isWaiting ? 'A server waits for the installation of another' : 'A server is being installed', {
+        manager,
+        seconds,
+      })
+      if (isFirst) this.#told.installing()
+    })
     this.#lastLogged = new LastLogged(options.now)
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
@@ -110,7 +131,7 @@ export class ManagedUpstream {
 
   get state(): UpstreamState {
     if (this.#connection) return 'running'
-    if (this.#starting) return 'starting'
+    if (this.#starting) return this.#installs.isInstalling ? 'installing' : 'starting'
     return this.#failed ? 'failed' : 'not-started'
   }
 
@@ -136,11 +157,13 @@ export class ManagedUpstream {
 
   callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const { callTimeoutMs } = this.definition
-    return this.use(options.signal, (connection) =>
+    const leave = !this.#connection && options.onProgress && this.#installs.listen(options.onProgress)
+    const called = this.use(options.signal, (connection) =>
       callTimeoutMs === undefined
         ? connection.callTool(tool, args, options)
         : this.#callInTime(connection, tool, args, options, callTimeoutMs),
     )
+    return leave ? called.finally(leave) : called
   }
 
   async #callInTime(
@@ -159,10 +182,20 @@ export class ManagedUpstream {
       return await connection.callTool(tool, args, { ...options, signal })
     } catch (error) {
       if (!limit.aborted || options.signal?.aborted) throw error
-      const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`
+      const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s${UNSURE}`
       const logged = this.#callers.wereAlone(sequence) ? this.#lastLogged.text(count) : ''
-      throw new BridgeError('UPSTREAM_TIMEOUT', logged ? `${text}. It logged: ${logged}` : text)
+      const isDeaf = !(await this.#orCancelled(this.#silence.ask(connection), options.signal))
+      const parts = [text, ...(isDeaf ? [DEAF] : []), ...(logged ? [`It logged: ${logged}`] : [])]
+      throw new BridgeError('UPSTREAM_TIMEOUT', parts.join('. '))
     }
+  }
+
+  /** Why the server left a call unanswered that was just given up; undefined when it answers a ping. */
+  async whyUnanswered(): Promise<string | undefined> {
+    const { name } = this.definition
+    const { text } = this.#installs
+    if (text !== undefined) return `Server '${name}' ${text}. That goes on: call it again later.`
+    return (await this.#silence.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
   }
 
   /** Concurrent callers share one listing, so a cancelled caller does not end it. */
@@ -216,19 +249,25 @@ export class ManagedUpstream {
     this.#openCallCount += 1
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const connection = this.#connection ?? (await this.#connect(signal))
+        let connection = this.#connection ?? (await this.#connect(signal))
+        if (this.#silence.doubts(connection)) connection = await this.#renewed(connection, signal)
         const since = this.#circuit.generation
+        const sentAt = this.#options.now()
+        this.#sentCount += 1
         try {
           const result = await work(connection)
           this.#circuit.succeeded(since)
           return result
         } catch (error) {
+          if (this.#isUnanswered(error, sentAt)) void this.#silence.ask(connection)
           const failure = connection.failureOf(error)
           if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
           else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
           // The server did not act on this request, so it may be sent again. Other requests on the connection may be under way and continue.
           if (attempt > 1 || !failure?.sessionLost || signal?.aborted) throw error
           this.#retire(connection)
+        } finally {
+          this.#sentCount -= 1
         }
       }
     } catch (error) {
@@ -240,6 +279,24 @@ export class ManagedUpstream {
       this.#openCallCount -= 1
       this.#touch()
     }
+  }
+
+  #isUnanswered(error: unknown, sentAt: number): boolean {
+    if (!BridgeError.isInstance(error)) return false
+    if (error.code === 'UPSTREAM_TIMEOUT') return true
+    return error.code === 'CANCELLED' && this.#options.now() - sentAt >= SILENT_AFTER_MS
+  }
+
+  /** Restarts a server that left a call and a ping unanswered, unless other callers still wait for it. */
+  async #renewed(connection: Connection, signal: Abortable | undefined): Promise<Connection> {
+    const doesAnswer = await this.#orCancelled(this.#silence.ask(connection), signal)
+    if (!doesAnswer && this.#connection === connection && this.#sentCount === 0) {
+      this.#log('warning', 'A server answers neither calls nor a ping; it is restarted')
+      const text = `Server '${this.definition.name}' answered neither calls nor a ping, and was restarted`
+      this.#options.onError(new BridgeError('UPSTREAM_TIMEOUT', text))
+      await this.#drop(connection)
+    }
+    return this.#connection ?? (await this.#connect(signal))
   }
 
   async #connect(signal: Abortable | undefined): Promise<Connection> {
@@ -286,6 +343,8 @@ export class ManagedUpstream {
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
       this.#options.onError(failure.error)
       throw failure.error
+    } finally {
+      this.#installs.over()
     }
   }
 
@@ -320,6 +379,8 @@ export class ManagedUpstream {
       onPageFinished: (id) => this.finishedPages.add(id),
       logged: (after) => this.#lastLogged.text(after),
       loggedCount: () => this.#lastLogged.count,
+      onInstalling: (news) => this.#installs.take(news),
+      installLimits: this.#options.installLimits,
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
         this.#log('debug', 'A server reported an error', { detail: redactStart(this.#redact, message, 2000) }),

@@ -4,7 +4,10 @@ import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/s
 import { BridgeError } from '../../errors.ts'
 import type { CallStart, Connection } from '../connection/connection.ts'
 import type { JailPlace } from '../stdio/jail/open-jail.ts'
-import { spawnServer } from '../stdio/server-process.ts'
+import type { InstallLimits } from '../stdio/launcher/install-watch.ts'
+import type { Installation, InstallNews } from '../stdio/launcher/installation.ts'
+import { packageLaunch } from '../stdio/launcher/package-launch.ts'
+import { type ProcessKeeper, spawnServer } from '../stdio/server-process.ts'
 import type { RemoteOptions } from '../remote/dial-remote.ts'
 import { dialProcess, type Link, type Via } from '../dial.ts'
 import { startFailure, type Circumstances, type Failure } from '../failures/failures.ts'
@@ -36,6 +39,9 @@ export interface OpenOptions
   /** The callers that the server may be working for. */
   callers: Callers
   onClose: (about: Circumstances) => void
+  /** Called again and again while a package manager installs the server. */
+  onInstalling: (news: InstallNews) => void
+  installLimits?: Partial<InstallLimits> | undefined
 }
 
 interface Approach {
@@ -44,6 +50,7 @@ interface Approach {
 }
 
 const MAX_PROGRAM_CHARS = 200
+const INSTALL_LIMITS = { firstMs: 30_000, quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
 
 /** Almost all stdio servers support the legacy era, and asking about another one costs a process; a remote server is asked which it supports. */
 const APPROACHES: Record<Via, Approach[]> = {
@@ -74,22 +81,63 @@ export class StartFailedError extends Error {
 /** @throws StartFailedError, BridgeError SHUTTING_DOWN */
 export async function openUpstream(options: OpenOptions): Promise<Connection> {
   const remembered = await options.negotiatedTransports.get(options.definition)
+  const installation = await beginInstallation(options, remembered === undefined)
+  try {
+    return await openIn(options, remembered, installation)
+  } finally {
+    void installation?.over()
+  }
+}
+
+/** Undefined for a server that no package manager starts on this machine. @throws BridgeError SHUTTING_DOWN */
+async function beginInstallation(
+  { definition, transport, jailPlace, timeoutMs, installLimits, onInstalling, signal }: OpenOptions,
+  isFirst: boolean,
+): Promise<Installation | undefined> {
+  const place = jailPlace()
+  if (transport.type !== 'stdio' || place?.startProgram) return undefined
+  const launch = packageLaunch(transport.command, transport.args)
+  if (!launch) return undefined
+  const { Installation: Begun } = await import('../stdio/launcher/installation.ts')
+  const { jailHome } = await import('../stdio/jail/open-jail.ts')
+  return Begun.begin({
+    launch,
+    env: transport.env,
+    jailHome: transport.sandbox && place && jailHome(definition.name, place.stateDir),
+    isFirst,
+    limits: { ...INSTALL_LIMITS, ...installLimits, timeoutMs },
+    onNews: onInstalling,
+    signal,
+  }).catch(() => {
+    throw shuttingDown()
+  })
+}
+
+async function openIn(
+  options: OpenOptions,
+  remembered: NegotiatedTransport | undefined,
+  installation: Installation | undefined,
+): Promise<Connection> {
   let first: Failure | undefined
   for (const approach of inOrder(options.transport.type, remembered)) {
-    const outcome = await attempt(options, approach)
+    const outcome = await attempt(options, approach, installation)
     if ('connection' in outcome) {
       const found: NegotiatedTransport = { via: approach.via, era: outcome.connection.era }
       if (found.via !== remembered?.via || found.era !== remembered.era)
         options.negotiatedTransports.set(options.definition, found)
       return outcome.connection
     }
-    if (options.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
+    if (options.signal.aborted) throw shuttingDown()
     // The first refusal is more useful than those of eras and transports that the server may not support.
     first ??= outcome.failure
     if (!outcome.failure.refused)
       throw new StartFailedError(first.refused && outcome.failure !== first ? first : outcome.failure)
   }
   throw new StartFailedError(first!)
+}
+
+function shuttingDown(): BridgeError {
+  return new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
 }
 
 function inOrder(type: Via, remembered: NegotiatedTransport | undefined): Approach[] {
@@ -102,6 +150,7 @@ function inOrder(type: Via, remembered: NegotiatedTransport | undefined): Approa
 async function attempt(
   options: OpenOptions,
   { via, era }: Approach,
+  installation: Installation | undefined,
 ): Promise<{ connection: Connection } | { failure: Failure }> {
   const { definition, redact, timeoutMs } = options
   const written = definition.transport
@@ -125,6 +174,7 @@ async function attempt(
     usesClientCredentials: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
     exit: link?.exit?.(),
     endedFor: link?.endedFor?.(),
+    installation: installation?.facts,
     ...words(since),
   })
   const callStart = (): CallStart => ({
@@ -137,10 +187,11 @@ async function attempt(
   try {
     const sdk = await loadSdk()
     options.signal.throwIfAborted()
-    link = await dial(options, via, sdk)
+    link = await dial(options, via, sdk, installation)
     const opened = link
     const connection = await handshake({
       ...options,
+      ...(installation && { timeoutMs: INSTALL_LIMITS.maxMs, expired: installation.expired }),
       sdk,
       link,
       era,
@@ -155,9 +206,14 @@ async function attempt(
   }
 }
 
-async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): Promise<Link> {
+async function dial(
+  options: OpenOptions,
+  via: Via,
+  sdk: RemoteOptions['sdk'],
+  keeper: ProcessKeeper | undefined,
+): Promise<Link> {
   const { transport } = options
-  if (transport.type === 'stdio') return dialLocal(options, transport)
+  if (transport.type === 'stdio') return dialLocal(options, transport, keeper)
   const { dialRemote } = await import('../remote/dial-remote.ts')
   const { allowLinkLocal, env, authProvider } = options
   return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
@@ -168,7 +224,11 @@ async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): 
   })
 }
 
-async function dialLocal({ definition, jailPlace, cwd, signal }: OpenOptions, server: StdioServer): Promise<Link> {
+async function dialLocal(
+  { definition, jailPlace, cwd, signal }: OpenOptions,
+  server: StdioServer,
+  keeper: ProcessKeeper | undefined,
+): Promise<Link> {
   const { name } = definition
   const { sandbox } = server
   const place = jailPlace()
@@ -186,9 +246,9 @@ async function dialLocal({ definition, jailPlace, cwd, signal }: OpenOptions, se
     })
     return dialProcess(() => inPod, end)
   }
-  if (!sandbox) return dialProcess(() => spawnServer(server, cwd))
+  if (!sandbox) return dialProcess(() => spawnServer(server, cwd, undefined, keeper))
   if (!place) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
   const { openJail } = await import('../stdio/jail/open-jail.ts')
   const jail = await openJail(definition, { ...server, sandbox }, cwd ?? process.cwd(), place)
-  return dialProcess(() => spawnServer(server, cwd, jail.launch), jail.release)
+  return dialProcess(() => spawnServer(server, cwd, jail.launch, keeper), jail.release)
 }

@@ -33,6 +33,11 @@ export class ToldStates {
     this.#emit('starting', {})
   }
 
+  /** The start goes on, and takes as long as an installation does. */
+  installing(): void {
+    this.#emit('installing', { durationMs: this.stateMs })
+  }
+
   changed(state: ServerStateChanged['state'], rest: Rest = {}): void {
     this.#emit(state, { durationMs: this.stateMs, ...rest })
     this.#since = performance.now()

@@ -31,12 +31,20 @@ export interface ServerProcess {
   end(): Promise<void>
 }
 
+/** Follows a process from its start, and decides how it ends. */
+export interface ProcessKeeper {
+  spawned(child: ChildProcess): void
+  /** Ends the process and all its descendants. Never rejects. */
+  end(child: ChildProcess): Promise<void>
+}
+
 /**
  * @param cwd working directory of a server without a `cwd`
  * @param launch what to start instead, with the server inside
+ * @param keeper missing means that nothing about its end is special
  * @throws NodeJS.ErrnoException when its working directory does not exist or its command line is invalid
  */
-export function spawnServer(server: StdioServer, cwd?: string, launch?: Launch): ServerProcess {
+export function spawnServer(server: StdioServer, cwd?: string, launch?: Launch, keeper?: ProcessKeeper): ServerProcess {
   const { command, args, env, extraInput } = launch ?? {
     ...server,
     env: { ...passedEnvironment(), ...server.env },
@@ -65,12 +73,13 @@ export function spawnServer(server: StdioServer, cwd?: string, launch?: Launch):
     started: new Promise((resolve, reject) => {
       child.once('spawn', () => {
         trackGroup(child.pid!)
+        keeper?.spawned(child)
         resolve()
       })
       child.once('error', reject)
     }),
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal }))),
     closed: new Promise((resolve) => child.once('close', () => resolve())),
-    end: () => endGroup(child),
+    end: () => (keeper ? keeper.end(child) : endGroup(child)),
   }
 }

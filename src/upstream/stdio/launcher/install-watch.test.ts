@@ -1,0 +1,58 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { InstallWatch } from './install-watch.ts'
+
+const LIMITS = { timeoutMs: 1, firstMs: 100, quietMs: 300, maxMs: 60_000, lookMs: 20 }
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'watch-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+})
+
+function watch(newOutput = () => '', limits = LIMITS) {
+  const state = { isExpired: false, told: 0 }
+  const watching = new InstallWatch(
+    [{ folder, depth: 1 }],
+    { pid: undefined, newOutput },
+    limits,
+    () => (state.told += 1),
+  )
+  void watching.expired.then(() => (state.isExpired = true))
+  onTestFinished(() => watching.stop())
+  return { watching, state }
+}
+
+it('an installation goes on while its folders grow, and has ended when they stop', async () => {
+  const { watching, state } = watch()
+  for (let at = 0; at < 20; at += 1) {
+    appendFileSync(path.join(folder, 'package'), 'more')
+    await sleep(25)
+  }
+  expect(state.isExpired).toBe(false)
+  expect([watching.hasGrown, watching.goesOn, state.told > 0]).toEqual([true, true, true])
+  await watching.expired
+  expect(watching.goesOn).toBe(false)
+})
+
+it('a start without a sign ends in time, although its server writes to stderr', async () => {
+  const { watching } = watch(() => 'still loading\n')
+  await watching.expired
+  expect(watching.hasGrown).toBe(false)
+})
+
+it('the output of a package manager is a sign', async () => {
+  const { watching, state } = watch(() => 'Downloading numpy (16.0MiB)\n')
+  await sleep(500)
+  expect(state.isExpired).toBe(false)
+  expect(watching.goesOn).toBe(true)
+})
+
+it('an installation that never stops ends at its limit', async () => {
+  const { watching } = watch(() => 'npm warn again\n', { ...LIMITS, maxMs: 200 })
+  await watching.expired
+  expect(watching.goesOn).toBe(true)
+})

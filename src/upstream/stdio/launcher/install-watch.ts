@@ -1,0 +1,92 @@
+// Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes, output of the package manager.
+import { processTree } from '../../../process/process-tree-usage.ts'
+import { folderState } from './folder-state.ts'
+import type { WatchedFolder } from './install-place.ts'
+
+export interface InstallLimits {
+  /** How long an installed server may take. */
+  timeoutMs: number
+  /** How long it may take until the package manager writes anything. */
+  firstMs: number
+  /** How long an installation may pause: a slow registry, a large file. */
+  quietMs: number
+  /** How long all of it may take. */
+  maxMs: number
+  /** Time between two looks. */
+  lookMs: number
+}
+
+export interface InstallSource {
+  pid: number | undefined
+  /** What the process has written to stderr since the last call. */
+  newOutput: () => string
+}
+
+/** The first word of a line of npm, pnpm, yarn, Bun, uv, pip or pipx. A server's own output is no sign: it may write for ever. */
+const OUTPUT_OF_MANAGER =
+  /^\s*(npm|pnpm|yarn|bun|➤|Progress:|Packages:|Resolv|Download|Updat|Build|Built|Prepar|Install|Collect|Creat|Using|Saved|Obtain|Cloning)/m
+
+export class InstallWatch {
+  /** Resolves when the start has taken too long. Stays pending after `stop`. */
+  readonly expired: Promise<void>
+  readonly #watched: readonly WatchedFolder[]
+  readonly #source: InstallSource
+  readonly #limits: InstallLimits
+  readonly #onInstalling: () => void
+  readonly #startedAt = performance.now()
+  #lastSignAt = 0
+  #hasGrown = false
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+  #expire = (): void => {}
+
+  /** @param onInstalling called at every look once the folders have changed */
+  constructor(
+    watched: readonly WatchedFolder[],
+    source: InstallSource,
+    limits: InstallLimits,
+    onInstalling: () => void,
+  ) {
+    this.#watched = watched
+    this.#source = source
+    this.#limits = limits
+    this.#onInstalling = onInstalling
+    this.expired = new Promise((resolve) => (this.#expire = resolve))
+    void this.#look('', '')
+  }
+
+  /** Whether the package manager has written to its folders since the start. */
+  get hasGrown(): boolean {
+    return this.#hasGrown
+  }
+
+  /** Whether there was a sign until a short while ago. */
+  get goesOn(): boolean {
+    return this.#lastSignAt > 0 && performance.now() - this.#lastSignAt < this.#limits.quietMs
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+
+  async #look(folders: string, processes: string): Promise<void> {
+    const { timeoutMs, firstMs, quietMs, maxMs, lookMs } = this.#limits
+    const { pid, newOutput } = this.#source
+    const nowFolders = await folderState(this.#watched)
+    const nowProcesses = pid === undefined ? '' : (await processTree(pid)).join()
+    if (this.#isStopped) return
+    const now = performance.now()
+    if (folders !== '') {
+      if (nowFolders !== folders) this.#hasGrown = true
+      const isSign = nowFolders !== folders || nowProcesses !== processes || OUTPUT_OF_MANAGER.test(newOutput())
+      if (isSign) this.#lastSignAt = now
+      if (this.#hasGrown) this.#onInstalling()
+    }
+    const untilMs = this.#hasGrown
+      ? this.#lastSignAt + Math.max(quietMs, timeoutMs)
+      : Math.max(this.#startedAt + firstMs, this.#lastSignAt && this.#lastSignAt + quietMs)
+    if (now >= Math.min(untilMs, this.#startedAt + maxMs)) this.#expire()
+    else this.#timer = setTimeout(() => void this.#look(nowFolders, nowProcesses), lookMs).unref()
+  }
+}
