@@ -2,6 +2,7 @@
 // A fixture, never a provider: whatever a cell does, it does to this machine.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
+import { skip } from './needs.ts'
 import { StdioProcess } from '../../src/sandbox/stdio-process.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 
@@ -44,9 +45,15 @@ export function runPython(args: string[], options: { cwd?: string } = {}) {
   return spawnSync(findPython()?.executable ?? PYTHON, args, { encoding: 'utf8', ...options })
 }
 
+/** Skips the test where kernels cannot be tested natively. */
+export function needsPython(): void {
+  const why = whyNoPython()
+  if (why !== undefined) skip(why)
+}
+
 /** Why kernels cannot be tested natively on this machine; undefined when they can. */
 export function whyNoPython(): string | undefined {
-  if (process.platform !== 'linux') return `the native kernel needs Linux, this is ${process.platform}`
+  if (process.platform !== 'linux') return 'only on Linux: the native kernel'
   const python = findPython()
   if (!python) return `there is no ${PYTHON}`
   const [major, minor] = python.version
