@@ -169,7 +169,7 @@ it('the real keychain of this machine keeps a secret', async (ctx) => {
   const keychain = systemKeychain({ platform: process.platform, env: process.env, service })
   const before = keychain ? await keychain.get().catch((error: Error) => error) : new Error('no session bus')
   if (!keychain || before instanceof Error) {
-    ctx.skip(`no keychain can be used: ${(before as Error).message}`)
+    ctx.skip(`only on a machine with a keychain: ${(before as Error).message}`)
     return
   }
   onTestFinished(() => {
