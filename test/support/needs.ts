@@ -1,6 +1,8 @@
 // Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason that begins with `only on` tells CI
 // that no installation helps.
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { getCurrentTest } from 'vitest/suite'
 
 /** Skips the running test, or in `beforeEach` the next one. */
@@ -21,6 +23,12 @@ export function hasProgram(name: string): boolean {
   const known = found.get(name) ?? spawnSync(name, ['--version'], { cwd: '/' }).status === 0
   found.set(name, known)
   return known
+}
+
+/** The full path of a program on the PATH. */
+export function onPath(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter)
+  return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file))
 }
 
 /** @param why for example `it reads /proc` */
