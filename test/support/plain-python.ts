@@ -1,6 +1,7 @@
 // A kernel in a bare python3 without isolation: for tests of the kernel, and as the unprotected control in which attacks must succeed.
 // A fixture, never a provider: whatever a cell does, it does to this machine.
 import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
 import { skip } from './needs.ts'
 import { StdioProcess } from '../../src/sandbox/stdio-process.ts'
@@ -23,19 +24,30 @@ function findPython(): typeof found {
   return (found = { executable, version: [major, minor] })
 }
 
+function canEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 let count = 0
 
 /** Starts a kernel. The caller disposes of it. */
 export function startPlainPython(): Sandbox {
   count += 1
-  const { PATH, HOME } = process.env
+  const { HOME } = process.env
+  // A folder that may not be entered, such as one of root's, makes a missing program look like a forbidden one.
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => canEnter(folder))
   return new StdioProcess({
     id: `plain-python-${count}`,
     provider: 'bubblewrap', // the closest one: a native Python on this machine
     command: findPython()?.executable ?? PYTHON,
     args: ['-I', '-B', PYTHON_FOLDER, '3'],
     bell: true,
-    env: { PATH, HOME, LANG: 'C.UTF-8' },
+    env: { PATH: folders.join(path.delimiter), HOME, LANG: 'C.UTF-8' },
     explain: ({ signal, stderr }) => ({ reason: signal === null ? 'exited' : 'killed', detail: stderr }),
   })
 }
