@@ -13,7 +13,7 @@ it('a missing command is reported as such where a folder of the PATH may not be 
   const open = path.join(locked, 'open')
   mkdirSync(open)
   const codeOf = (command: string) =>
-    spawnServer({ command, args: [], env: { PATH: `${locked}/none:${open}` } }).started.catch(
+    spawnServer({ type: 'stdio', command, args: [], env: { PATH: `${locked}/none:${open}` } }).started.catch(
       ({ code }: NodeJS.ErrnoException) => code,
     )
   writeFileSync(path.join(open, 'no-program'), '', { mode: 0o644 })
