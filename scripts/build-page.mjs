@@ -1,9 +1,9 @@
-// Builds web/ into dist/web/: the page of `sandbridge ui`.
+// Builds web/: the page of `sandbridge ui`.
 import path from 'node:path'
 import { build } from 'vite'
 
 /** @returns {Promise<string[]>} the bundled files of packages, relative to the root */
-export async function buildPage(root) {
+export async function buildPage(root, outDir) {
   const output = await build({
     root: path.join(root, 'web'),
     configFile: false,
@@ -11,7 +11,7 @@ export async function buildPage(root) {
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
-      outDir: path.join(root, 'dist/web'),
+      outDir,
       emptyOutDir: true,
       target: 'es2022',
       modulePreload: { polyfill: false },

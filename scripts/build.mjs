@@ -1,20 +1,32 @@
 // Bundles src/ and its imports into dist/. A few files load in half the time of two hundred modules, and a client waits for
 // that at start. The installed package depends only on Pyodide. The bundle is CommonJS, because only then can
 // Node 20 keep the compiled code: src/commands/compile-cache.ts.
-import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { buildPage } from './build-page.mjs'
+import { replaceFolder } from './replace-folder.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const dist = path.join(root, 'dist')
+mkdirSync(path.join(root, '.cache'), { recursive: true })
+/** Becomes dist/ when it is finished: tests and bridges may be running from the one before. */
+const dist = mkdtempSync(path.join(root, '.cache/dist-'))
+const HOUR_MS = 3_600_000
 /** Not bundled: src/text/common-tokens.json is a selection of its data. */
 const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
 /** Runs JavaScript cells in the embedded sandbox. Copied unchanged. */
 const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
 
-rmSync(dist, { recursive: true, force: true })
 const bridgeInputs = await bundle({
   input: { cli: 'src/cli.ts' },
   platform: 'node',
@@ -32,7 +44,7 @@ const bridgeInputs = await bundle({
     define: { UPNG: 'globalThis.UPNG' },
   },
   output: {
-    dir: 'dist',
+    dir: dist,
     chunkFileNames: '[name]-[hash].js',
     // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of libraries is dropped:
     // it would appear unredacted beside our log, for example text of an authorization server.
@@ -42,12 +54,15 @@ const bridgeInputs = await bundle({
 // The package as a whole consists of ES modules.
 writeFileSync(path.join(dist, 'package.json'), '{ "type": "commonjs" }\n')
 chmodSync(path.join(dist, 'cli.js'), 0o755)
-const pageInputs = await buildPage(root)
+const pageInputs = await buildPage(root, path.join(dist, 'web'))
 const languageInputs = await buildLanguages()
 writeFileSync(
   path.join(dist, 'THIRD-PARTY-LICENSES.txt'),
   licences([...bridgeInputs, ...pageInputs, ...languageInputs, TOKENS_FROM]),
 )
+// A package gets the files of this build alone.
+const keepMs = process.env['npm_lifecycle_event'] === 'prepack' ? 0 : HOUR_MS
+replaceFolder(dist, path.join(root, 'dist'), { last: 'cli.js', keepMs })
 
 /** @returns {Promise<string[]>} the bundled files, relative to the root */
 async function bundle({ output, ...options }) {
@@ -66,7 +81,7 @@ async function bundle({ output, ...options }) {
 async function buildLanguages() {
   const source = 'src/languages/javascript'
   const output = {
-    dir: 'dist/languages/javascript',
+    dir: path.join(dist, 'languages/javascript'),
     entryFileNames: '[name].cjs',
     codeSplitting: false,
     minify: true,
@@ -87,7 +102,7 @@ async function buildLanguages() {
       output,
     }),
   ]
-  copyFileSync(path.join(root, QUICKJS_WASM), path.join(root, output.dir, 'quickjs.wasm'))
+  copyFileSync(path.join(root, QUICKJS_WASM), path.join(output.dir, 'quickjs.wasm'))
   return [...inputs.flat(), QUICKJS_WASM]
 }
 

@@ -227,8 +227,8 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
   if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
-  // The embedded sandbox kills itself after Python exits, whatever the exit code.
-  if (exit.reason === 'exited' && exit.code === 137) return 'Python exited'
+  // The embedded sandbox kills itself after Python exits, whatever the exit code. A shell around it reports that as a code.
+  if (exit.reason === 'exited' && (exit.code === 137 || exit.code === null)) return 'Python exited'
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'a process outside of the sandbox killed it'
   return `its process exited with code ${exit.code}`

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { findPrograms } from './find-program.ts'
+import { needsPosix } from '../../test/support/needs.ts'
 
-it.skipIf(process.platform === 'win32')('programs are found in the order of PATH, each once', () => {
+it('programs are found in the order of PATH, each once', () => {
+  needsPosix('Windows finds programs by their extension')
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'path-')))
   onTestFinished(() => rmSync(root, { recursive: true }))
   for (const folder of ['one', 'two', 'none']) mkdirSync(path.join(root, folder))

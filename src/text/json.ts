@@ -38,3 +38,13 @@ export function withoutUndefined<T extends object>(value: T): Defined<T> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }
+
+/** Whether lists and objects in `value` contain each other on more than `levels` levels. Not recursive, because depth is what it guards. */
+export function isNestedDeeperThan(levels: number, value: unknown): boolean {
+  let inside: unknown[] = [value]
+  for (let level = 0; level <= levels; level += 1) {
+    inside = inside.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+    if (inside.length === 0) return false
+  }
+  return true
+}

@@ -1,5 +1,4 @@
 // Makes tests of the attack list for one provider: each attack fails in a sandbox and works in an unprotected process.
-import { spawnSync } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/sandbox/provider.ts'
@@ -7,6 +6,7 @@ import type { Attack } from './attack.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
 import { attacksFor } from './list/all.ts'
 import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
+import { needsProgram } from '../support/needs.ts'
 
 export interface AttackedProvider {
   name: string
@@ -45,7 +45,8 @@ export function runAttacks({ name, open, memoryBytes, only = () => true }: Attac
     for (const attack of attacksFor(name).filter(only)) {
       it(`the attack fails: ${attack.kind}: ${attack.name}`, async (ctx) => {
         if (typeof provider === 'string') ctx.skip(provider)
-        if (attack.control === 'python' && !hasPython()) ctx.skip('python3 is needed to show that the attack works')
+        // It shows that the attack works.
+        if (attack.control === 'python') needsProgram('python3')
         const why = whyNoControl(attack)
         if (why !== undefined) ctx.skip(why)
         const guarded = provider as Provider
@@ -73,10 +74,4 @@ function whyNoControl({ root, route, machine }: Attack): string | undefined {
   if (machine !== undefined && machine !== process.arch) return `an attack on ${machine} processors`
   const connected = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ internal }) => !internal))
   return route && !connected ? 'this machine has no network that the attack could reach' : undefined
-}
-
-let python: boolean | undefined
-function hasPython(): boolean {
-  python ??= spawnSync('python3', ['--version']).status === 0
-  return python
 }

@@ -7,6 +7,7 @@ import { pythonName } from '../../src/text/python-name.ts'
 import { FULL, SHORT, signatureOf, signatureSource } from '../../src/catalog/signature/signature.ts'
 import { typeText } from '../../src/catalog/signature/schema-type.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+import { needsProgram } from '../support/needs.ts'
 
 const PARSE = `
 import ast, json, sys
@@ -20,8 +21,8 @@ for line in sys.stdin:
 `
 
 /** Python's verdict on each source: `ok` or the error. */
-function parsed(sources: string[], ctx: TestContext): string[] {
-  if (spawnSync('python3', ['--version']).status !== 0) ctx.skip('python3 is missing')
+function parsed(sources: string[]): string[] {
+  needsProgram('python3')
   // JSON.stringify escapes lone surrogates and Python reads the rest as UTF-8.
   const input = sources.map((source) => JSON.stringify(source)).join('\n')
   const { stdout, status } = spawnSync('python3', ['-c', PARSE], {
@@ -99,20 +100,20 @@ it('the Python signature of every generated schema is valid Python', (ctx) => {
   const sample = fc.sample(fc.tuple(name, schema, schema), { numRuns: 3000 })
   const sources = sample.flatMap(([toolName, input, output]) => sourcesFor(toolName, input, output))
   expect(sources.every((source) => !/[\n\r]/.test(source))).toBe(true)
-  expect(parsed(sources, ctx).filter((line) => line !== 'ok')).toEqual([])
+  expect(parsed(sources).filter((line) => line !== 'ok')).toEqual([])
 })
 
 it('control: an invalid Python signature is noticed', (ctx) => {
-  expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'], ctx)[0]).toMatch(/SyntaxError/)
+  expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'])[0]).toMatch(/SyntaxError/)
 })
 
 it('the Python signature of every recorded tool is valid Python', (ctx) => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
-  if (file === '') ctx.skip('SANDBRIDGE_CATALOGUE does not name a file of recorded tools')
+  if (file === '') ctx.skip('only on request: SANDBRIDGE_CATALOGUE names a file of recorded tools')
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>
   const sources = Object.values(recorded)
     .flat()
     .flatMap((tool) => sourcesFor(tool.name, tool.inputSchema, tool.outputSchema ?? {}))
   expect(sources.length).toBeGreaterThan(0)
-  expect(parsed(sources, ctx).filter((line) => line !== 'ok')).toEqual([])
+  expect(parsed(sources).filter((line) => line !== 'ok')).toEqual([])
 })

@@ -1,22 +1,15 @@
 // This file verifies which Python bubblewrap runs, for the ways in which PATH leads to it: links, virtual environments made through links, and broken ones.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'
+import { skip } from '../support/needs.ts'
+import { visibleFolder } from '../support/visible-folder.ts'
 
 const SYSTEM_PYTHON = '/usr/bin/python3'
-
-/** A folder that every user can read, outside /usr and home folders. */
-function makeFolder(): string {
-  const folder = mkdtempSync(path.join(process.getuid?.() === 0 ? '/opt' : homedir(), 'sandbridge-test-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  chmodSync(folder, 0o755)
-  return folder
-}
 
 const WAYS: [what: string, make: (folder: string) => string][] = [
   [
@@ -54,7 +47,8 @@ const WAYS: [what: string, make: (folder: string) => string][] = [
 
 it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', { timeout: 60_000 }, async ([, make], ctx) => {
   await providerOrSkip('bubblewrap', ctx)
-  vi.stubEnv('PATH', `${make(makeFolder())}:${process.env['PATH']}`)
+  if (!existsSync(SYSTEM_PYTHON)) skip(`it needs ${SYSTEM_PYTHON}`)
+  vi.stubEnv('PATH', `${make(visibleFolder())}:${process.env['PATH']}`)
   onTestFinished(() => void vi.unstubAllEnvs())
   const provider = new BubblewrapProvider({ pidsCount: 128 })
   await provider.prepare()

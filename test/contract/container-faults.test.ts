@@ -14,7 +14,7 @@ import { languageFiles } from '../../src/languages/language-files.ts'
 import { buildImage } from '../../src/sandbox/container/build-image.ts'
 import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { startEngineProxy } from '../support/engine-proxy.ts'
-import { DATA_IMAGE, providerOrSkip, NODE_IMAGE, SLIM_IMAGE } from '../support/engines.ts'
+import { DATA_IMAGE, makeProvider, NODE_IMAGE, providerOrSkip, SLIM_IMAGE, whyNot } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
 
@@ -32,7 +32,9 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   const empty = 'localhost/sandbridge-test-empty:1'
   const volumes = 'localhost/sandbridge-test-volumes:1'
 
-  beforeAll(() => {
+  beforeAll(async () => {
+    // Each test skips itself.
+    if ((await whyNot(makeProvider(engine))) !== undefined) return
     const tar = spawnSync('tar', ['-c', '-C', import.meta.dirname, 'container-faults.test.ts']).stdout
     spawnSync(engine, ['import', '-', empty], { input: tar })
     spawnSync(engine, ['build', '--tag', volumes, '-'], {

@@ -17,6 +17,7 @@ import { readSettings } from '../../src/config/settings.ts'
 import { createLog } from '../../src/log.ts'
 import { findProvider } from '../../src/sandbox/detect.ts'
 import type { Provider } from '../../src/sandbox/provider.ts'
+import { findPrograms } from '../../src/process/find-program.ts'
 import { openRoot } from '../../src/sandbox/rootfs/open-root.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { IMAGE_CACHE, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
@@ -81,10 +82,12 @@ describe('a system for bubblewrap', () => {
     ['docker save', 'docker', ['save']],
     ['podman save', 'podman', ['save', '--format', 'oci-archive']],
   ]
-  it.each(saved)(
+  it.for(saved)(
     'the system of a bubblewrap sandbox can be what `%s` writes, with layers and environment',
     { timeout: 300_000 },
-    async (_what, engine, args) => {
+    async ([, engine, args], ctx) => {
+      await slimRoot(ctx)
+      await providerOrSkip(engine, ctx)
       // Built here, so that one of its layers deletes a file of the layer below.
       const context = makeFolder()
       const from = `FROM ${SLIM_IMAGE}\nENV MARK=from-the-image\nRUN rm /etc/issue && echo new > /etc/motd\n`
@@ -114,7 +117,7 @@ describe('a system for bubblewrap', () => {
       await (await provide(SLIM_IMAGE, env)).prepare()
       // PATH contains only what bubblewrap needs.
       const bin = path.join(makeFolder())
-      for (const name of ['bwrap', 'setpriv']) symlinkSync(`/usr/bin/${name}`, path.join(bin, name))
+      for (const name of ['bwrap', 'setpriv']) symlinkSync(findPrograms(name)[0]!, path.join(bin, name))
       vi.stubEnv('PATH', bin)
       onTestFinished(() => void vi.unstubAllEnvs())
       expect(await lookInto(await provide(SLIM_IMAGE, env))).toEqual(['/usr/bin/python3', true, null, false])
@@ -176,10 +179,11 @@ describe('a system that cannot be used is refused in words', () => {
       /Image localhost\/no-such:1 was not found|No engine can fetch/,
     ],
   ]
-  it.each(cases)(
+  it.for(cases)(
     'a system that cannot be used is refused in words: %s',
     { timeout: 60_000 },
-    async (_what, image, words) => {
+    async ([, image, words], ctx) => {
+      await providerOrSkip('bubblewrap', ctx)
       const provider = await provide(image(makeFolder()))
       await expect(provider.prepare()).rejects.toThrow(words)
     },

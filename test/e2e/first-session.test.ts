@@ -12,9 +12,8 @@ import {
   ROOT,
   type ServerEntry,
 } from '../support/bridge-process.ts'
+import { needsTerminal, runInTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
-
-const DRIVER = path.join(ROOT, 'test/fixtures/in-terminal.py')
 
 /** Starts like any other server, 10 s later. */
 function slow({ command, args = [] }: ServerEntry): ServerEntry {
@@ -58,6 +57,7 @@ const COMMANDS = [
 ]
 
 it('the first session of a user in a terminal reads well', { timeout: 180_000 }, async () => {
+  needsTerminal()
   const home = makeHome(servers)
   const project = path.join(home, 'project')
   mkdirSync(project)
@@ -66,10 +66,11 @@ it('the first session of a user in a terminal reads well', { timeout: 180_000 },
   let session = ''
   for (const args of COMMANDS) {
     // Uses a terminal only for commands whose output depends on it.
-    const before = args.length === 0 ? ['python3', DRIVER, '[]', process.execPath] : [process.execPath]
-    const [command, ...rest] = [...before, CLI, ...args] as [string, ...string[]]
     const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'pyodide', TERM: 'xterm', MCP_BRIDGE_LOG_LEVEL: 'error' })
-    const { stdout, stderr, code } = await runProgram(command, rest, env, { cwd: project })
+    const { stdout, stderr, code } =
+      args.length === 0
+        ? await runInTerminal([process.execPath, CLI], env, { cwd: project })
+        : await runProgram(process.execPath, [CLI, ...args], env, { cwd: project })
     session += `$ sandbridge ${args.map(quoted).join(' ')}`.trimEnd() + `\n${stdout}${stderr}`
     session += code === 0 ? '\n' : `(exit code ${code})\n\n`
   }

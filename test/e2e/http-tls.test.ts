@@ -45,7 +45,7 @@ function tryToStart(...args: string[]) {
 }
 
 it('the bridge serves a cell over TLS', async () => {
-  const pair = await makeCertificate()
+  const pair = makeCertificate()
   const bridge = await start(pair)
   expect(bridge.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/mcp$/)
   const meta = {
@@ -74,7 +74,7 @@ it('the bridge serves a cell over TLS', async () => {
 })
 
 it('the bridge uses a renewed certificate, and keeps the old one while the new one is invalid', async () => {
-  const [first, second] = [await makeCertificate('first'), await makeCertificate('second')]
+  const [first, second] = [makeCertificate('first'), makeCertificate('second')]
   const bridge = await start(first)
   expect(await servedName(bridge)).toBe('first')
   write(bridge.home, { cert: second.cert })
@@ -108,7 +108,7 @@ it('the bridge warns when others can read the connection', async () => {
   const open = await startHttpBridge({ address: '0.0.0.0:0', env })
   await expect.poll(open.stderr).toMatch(warning)
   const behind = await startHttpBridge({ address: '0.0.0.0:0', env, args: ['--trusted-proxy', '10.0.0.0/8', '::1'] })
-  const pair = await makeCertificate()
+  const pair = makeCertificate()
   const prepareHome = (home: string) => write(home, pair)
   const encrypted = await startHttpBridge({ address: '0.0.0.0:0', env, args: FLAGS, prepareHome })
   const local = await startHttpBridge({ env })

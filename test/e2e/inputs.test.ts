@@ -1,8 +1,7 @@
 // This file verifies that commands ask for servers' inputs in a terminal, and that nothing is asked without one.
-import { spawnSync } from 'node:child_process'
-import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published, ROOT } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
+import { needsTerminal, runInTerminal, type Step } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -20,21 +19,12 @@ const servers = {
 const code =
   'env = str(await mcp_asks.get_env())\nprint([word for word in ("k3y-of-ann", "ann-1", "us") if word in env])'
 
-const DRIVER = path.join(ROOT, 'test/fixtures/in-terminal.py')
-const hasPython = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0
-
 /** Runs a command in a terminal and types an answer to each text that it shows. */
-const inTerminal = (steps: [shown: string, typed: string][], args: string[], env: Record<string, string> = {}) =>
-  runProgram('python3', [DRIVER, JSON.stringify(steps), process.execPath, CLI, ...args], {
-    ...bridgeEnv(makeHome(servers)),
-    TERM: 'xterm',
-    ...env,
-  })
+const inTerminal = (steps: Step[], args: string[], env: Record<string, string> = {}) =>
+  runInTerminal([process.execPath, CLI, ...args], bridgeEnv(makeHome(servers), { TERM: 'xterm', ...env }), { steps })
 
 describe('in a terminal', () => {
-  beforeEach((context) => {
-    if (!hasPython) context.skip('a terminal is made with python3, which is not here')
-  })
+  beforeEach(needsTerminal)
 
   it('in a terminal, each input is asked for in its own way, and a secret one is not shown', async () => {
     const steps: [string, string][] = [

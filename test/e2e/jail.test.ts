@@ -20,9 +20,11 @@ import { bridgeEnv, CLI, closeTestBridge, fixtureServer, makeHome, openTestBridg
 import { SLIM_IMAGE } from '../support/engines.ts'
 import { runProgram } from '../support/run-program.ts'
 import { until } from '../upstream/support.ts'
+import { skip } from '../support/needs.ts'
 
 const jail = await findBubblewrapJail()
 const why = typeof jail === 'string' ? jail : undefined
+const needsJail = () => void (why !== undefined && skip(why))
 const intruder = (extra: Record<string, unknown> = {}) => ({ ...fixtureServer('intruder.mjs'), ...extra })
 const SERVERS = {
   open: intruder({ sandbox: false }),
@@ -118,15 +120,17 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
   })
 })
 
-describe.skipIf(why !== undefined)('a server in a jail', () => {
+describe('a server in a jail', () => {
+  beforeEach(needsJail)
   const home = makeHome(SERVERS)
   let all: Awaited<ReturnType<typeof openTestBridge>>
   beforeAll(async () => {
+    if (why !== undefined) return
     all = await openTestBridge({ home, env: { MCP_BRIDGE_JAIL: 'all' }, prepareHome: prepare })
     // The first sandbox on a machine takes long.
     await all.run('1')
   }, 120_000)
-  afterAll(() => closeTestBridge(all))
+  afterAll(() => why ?? closeTestBridge(all))
 
   it('every local server is jailed under MCP_BRIDGE_JAIL=all, except one that its user takes out', async () => {
     expect(await all.run(code('open'))).toContain('the-private-key')
@@ -186,7 +190,8 @@ it.each<[string, unknown, string]>([
   expect(stdout).toContain(`odd  has a ${field} that is not understood: see docs/jail.md`)
 })
 
-describe.skipIf(why !== undefined)('where bubblewrap is not installed, a server that is to be jailed', () => {
+describe('where bubblewrap is not installed, a server that is to be jailed', () => {
+  beforeEach(needsJail)
   const run = async (args: string[], env: Record<string, string>) => {
     const home = makeHome({ told: SERVERS.told })
     mkdirSync(path.join(home, 'out'))
@@ -205,11 +210,9 @@ describe.skipIf(why !== undefined)('where bubblewrap is not installed, a server 
     expect((await run(['doctor'], env)).stdout).toContain('These servers do not start: told. They cannot be jailed')
   })
 
-  it.skipIf(typeof engines[1] === 'string')(
-    'a server that is to be jailed runs in a container without bubblewrap, with the programs of the machine',
-    async () => {
-      const { stdout, stderr } = await run(['index'], { PATH: pathWith('docker') })
-      expect(stdout + stderr).toMatch(/told.*1 tool/)
-    },
-  )
+  it('a server that is to be jailed runs in a container without bubblewrap, with the programs of the machine', async () => {
+    if (typeof engines[1] === 'string') skip(engines[1])
+    const { stdout, stderr } = await run(['index'], { PATH: pathWith('docker') })
+    expect(stdout + stderr).toMatch(/told.*1 tool/)
+  })
 })

@@ -1,11 +1,12 @@
 // This file verifies that two bridges on one PostgreSQL look like one to their users: what one stores, the other finds.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { NO_POSTGRES, PASSWORD, TestPostgres } from '../support/postgres.ts'
 import { runProgram } from '../support/run-program.ts'
+import { skip } from '../support/needs.ts'
 
 const SECRETS = [PASSWORD, decodeURIComponent(PASSWORD)]
 
@@ -21,11 +22,12 @@ const LOOK = `
 from user_tools import double
 print(double(21), runtime.open_artifact("report.txt").text(), runtime.load_memory("last"), [one.name for one in runtime.artifacts()])`
 
-describe.skipIf(NO_POSTGRES)('two bridges on one PostgreSQL', () => {
+describe('two bridges on one PostgreSQL', () => {
+  beforeEach(() => void (NO_POSTGRES !== undefined && skip(NO_POSTGRES)))
   let postgres: TestPostgres
 
   beforeAll(async () => {
-    postgres = await TestPostgres.start()
+    if (NO_POSTGRES === undefined) postgres = await TestPostgres.start()
   })
   afterAll(() => postgres?.remove())
 

@@ -3,19 +3,16 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { PNG } from 'pngjs'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { runInTerminal, type Step } from '../support/in-terminal.ts'
 import { type ProgramResult, runProgram } from '../support/run-program.ts'
 
-const DRIVER = path.join(ROOT, 'test/fixtures/in-terminal.py')
 const FIGURE = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
 const HISTORY = '.sandbridge/shell-history'
 
-type Step = [text: string, typed: string]
-
 function inTerminal(home: string, steps: Step[], args: string[], env: Record<string, string> = {}) {
-  const all = [DRIVER, JSON.stringify(steps), process.execPath, CLI, ...args]
   const state = { MCP_BRIDGE_STATE_DIR: home, TERM: 'xterm', IN_TERMINAL_LIMIT: '80', ...env }
-  return runProgram('python3', all, bridgeEnv(home, state), { cwd: home })
+  return runInTerminal([process.execPath, CLI, ...args], bridgeEnv(home, state), { cwd: home, steps })
 }
 
 const plain = ({ stdout }: ProgramResult): string =>

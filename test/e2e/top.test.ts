@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { inTerminal } from '../support/in-terminal.ts'
+import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -18,8 +18,9 @@ function screensOf(shown: string): string[] {
 }
 
 // Making the snapshot of the embedded sandbox can take a while.
-describe.skipIf(process.platform === 'win32')('sandbridge top', { timeout: 120_000 }, () => {
+describe('sandbridge top', { timeout: 120_000 }, () => {
   it('sandbridge top shows sessions, cells, calls and servers as they come and go, and restores the terminal', async () => {
+    needsTerminal()
     const home = makeHome()
     const journal = path.join(home, 'journal')
     const servers = { raw: fixtureServer('raw.mjs', 'slow', journal), gone: fixtureServer('raw.mjs', 'exit') }
@@ -75,8 +76,9 @@ describe.skipIf(process.platform === 'win32')('sandbridge top', { timeout: 120_0
   })
 })
 
-describe.skipIf(process.platform === 'win32')('sandbridge log in a terminal', { timeout: 120_000 }, () => {
+describe('sandbridge log in a terminal', { timeout: 120_000 }, () => {
   it('sandbridge log in a terminal follows in colour, and shows what others wrote as text', async () => {
+    needsTerminal()
     const name = 'odd\u001b[31m\u009b\u202e'
     const bridge = await startBridge({ servers: { raw: fixtureServer('raw.mjs', 'good') }, clientName: name })
     await bridge.run('await mcp_raw.echo(text="x")')

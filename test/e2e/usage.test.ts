@@ -47,7 +47,7 @@ it.each([
 
 describe('completion', () => {
   const needs = (shell: string, context: TestContext): void => {
-    if (spawnSync(shell, ['--version']).error) context.skip(`${shell} is not here`)
+    if (spawnSync(shell, ['--version']).error) context.skip(`only on a machine with ${shell}`)
   }
   const script = async (shell: string): Promise<string> => {
     const { code, stdout } = await sandbridge('completion', shell)

@@ -262,17 +262,14 @@ it('a workflow is printed as an entry for a timer, once its time and its paramet
   )
 })
 
-it.skipIf(process.platform === 'win32')(
-  'run-workflow shows in a terminal which tool it calls, and leaves only what was printed',
-  async () => {
-    const command = [process.execPath, CLI, 'run-workflow', 'weekly-report', '--week', '47']
-    const shown = await inTerminal(command, bridgeEnv(home), { cwd: home })
-    expect(shown).toContain('calling ledger.add_line')
-    // Removes what was overwritten on the screen.
-    const left = shown.replaceAll(/\r?[^\n\r]*\r<K/g, '')
-    expect(left).not.toContain('calling')
-    expect(left).toContain('working\n')
-    expect(left).toContain('added second Report 47, int')
-    expect(lines()).toEqual(['first Report 47', 'second Report 47'])
-  },
-)
+it('run-workflow shows in a terminal which tool it calls, and leaves only what was printed', async () => {
+  const command = [process.execPath, CLI, 'run-workflow', 'weekly-report', '--week', '47']
+  const shown = await inTerminal(command, bridgeEnv(home), { cwd: home })
+  expect(shown).toContain('calling ledger.add_line')
+  // Removes what was overwritten on the screen.
+  const left = shown.replaceAll(/\r?[^\n\r]*\r<K/g, '')
+  expect(left).not.toContain('calling')
+  expect(left).toContain('working\n')
+  expect(left).toContain('added second Report 47, int')
+  expect(lines()).toEqual(['first Report 47', 'second Report 47'])
+})

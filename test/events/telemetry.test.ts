@@ -13,6 +13,7 @@ import { Telemetry } from '../../src/telemetry/telemetry.ts'
 import { type CollectedMetric, plain, startCollector } from '../support/collector.ts'
 import { fixtureServer, ROOT } from '../support/bridge-process.ts'
 import { openObserved } from '../support/observed-bridge.ts'
+import { needsProgram } from '../support/needs.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -230,8 +231,6 @@ describe('readOtelSettings', () => {
   })
 })
 
-const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
-
 /** The text format: a name, labels with escaped values, a number. */
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
@@ -297,54 +296,51 @@ function statusOf(port: number, headers: Record<string, string>): Promise<number
   })
 }
 
-// As with engines, a machine can require it.
-it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
-  'MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake',
-  () => {
-    const metrics = new Metrics()
-    const at = { seq: 1, at: 1, mono: 1 }
-    const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
-    for (const event of [
-      of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
-      of({
-        type: 'run.ended' as const,
-        id: 'run',
-        outcome: 'ok' as const,
-        content: [{ type: 'text', text: 'hello' }],
-      }),
-      of({ type: 'cell.ended' as const, status: 'ok' as const, stateLost: false }),
-      of({
-        type: 'call.ended' as const,
-        kind: 'tool' as const,
-        server: 's"\\\n{}',
-        name: 't',
-        outcome: 'ok' as const,
-      }),
-      of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
-      of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
-      of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
-      of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
-      of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
-      of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
-      of({ type: 'session.started' as const }),
-      of({ type: 'session.ended' as const }),
-    ]) {
-      metrics.receive([event])
-    }
-    metrics.add('sandbridge.telemetry.dropped', 1)
-    expect(
-      metrics
-        .read()
-        .map(({ name }) => name)
-        .toSorted((a, b) => a.localeCompare(b)),
-    ).toEqual(metrics.names.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)))
-    const input = prometheusText(metrics.read())
-    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
-    const broken = spawnSync('promtool', ['check', 'metrics'], { input: `${input}\nno number\n`, encoding: 'utf8' })
-    expect(broken.status).not.toBe(0)
-  },
-)
+it('MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake', () => {
+  needsProgram('promtool')
+  const metrics = new Metrics()
+  const at = { seq: 1, at: 1, mono: 1 }
+  const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
+  for (const event of [
+    of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
+    of({
+      type: 'run.ended' as const,
+      id: 'run',
+      outcome: 'ok' as const,
+      content: [{ type: 'text', text: 'hello' }],
+    }),
+    of({ type: 'cell.ended' as const, status: 'ok' as const, stateLost: false }),
+    of({
+      type: 'call.ended' as const,
+      kind: 'tool' as const,
+      server: 's"\\\n{}',
+      name: 't',
+      outcome: 'ok' as const,
+    }),
+    of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
+    of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
+    of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
+    of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
+    of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
+    of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
+    of({ type: 'session.started' as const }),
+    of({ type: 'session.ended' as const }),
+  ]) {
+    metrics.receive([event])
+  }
+  metrics.add('sandbridge.telemetry.dropped', 1)
+  expect(
+    metrics
+      .read()
+      .map(({ name }) => name)
+      .toSorted((a, b) => a.localeCompare(b)),
+  ).toEqual(metrics.names.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)))
+  const input = prometheusText(metrics.read())
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
+  const broken = spawnSync('promtool', ['check', 'metrics'], { input: `${input}\nno number\n`, encoding: 'utf8' })
+  expect(broken.status).not.toBe(0)
+})
 
 it('MCP_BRIDGE_METRICS counts a bounded number of series', () => {
   const metrics = new Metrics()

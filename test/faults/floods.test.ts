@@ -1,8 +1,9 @@
 // This file verifies that a server that writes endlessly affects neither the bridge's memory nor its other calls. Linux only: memory is read from /proc.
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { needsLinux } from '../support/needs.ts'
 
 const MIB = 2 ** 20
 /** Memory for a flood: what is read at once, and garbage that is not collected yet. */
@@ -14,7 +15,8 @@ function peakBytes(pid: number): number {
   return Number(kilobytes) * 1024
 }
 
-describe.skipIf(process.platform !== 'linux')('a server that floods', () => {
+describe('a server that floods', () => {
+  beforeEach(() => needsLinux('the peak of memory is read from /proc'))
   it.each([
     ['stderr with 300 MiB', 'stderr(mebibytes=300)'],
     ['its client with 100,000 log messages', 'log(count=100_000)'],

@@ -1,7 +1,6 @@
 // The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those that must exist;
 // tests of any other missing one are skipped with the reason.
 import { spawnSync } from 'node:child_process'
-import { homedir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished, type TestContext } from 'vitest'
 import { messageOf } from '../../src/errors.ts'
@@ -9,6 +8,7 @@ import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
 import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
 import { KubernetesProvider } from '../../src/sandbox/kubernetes/provider.ts'
 import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
+import { ROOT, SANDBOX_CACHE } from './bridge-process.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
@@ -37,9 +37,9 @@ const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
     return known
   })
 
-/** Where images are unpacked once for all tests: the user of root's sandboxes must be able to enter it. */
+/** Where images are unpacked once for all tests: the user of root's sandboxes must be able to enter it. A home folder may be read-only. */
 export const IMAGE_CACHE =
-  process.getuid?.() === 0 ? '/var/cache/sandbridge-test' : path.join(homedir(), '.cache', 'sandbridge-test')
+  process.getuid?.() === 0 ? '/var/cache/sandbridge-test' : path.join(ROOT, '.cache/test/images')
 
 /** Settings of a bridge with this provider. */
 export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): Record<string, string> {
@@ -62,7 +62,7 @@ function failUnforked(reason: string): never {
 
 /** @param node gives sandboxes with this machine's own system its Node */
 export function makeProvider(name: TestedProvider, image = SLIM_IMAGE, node = false): Provider {
-  if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })
+  if (name === 'pyodide') return new PyodideProvider({ cacheFolder: SANDBOX_CACHE })
   if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128, node })
   if (name === 'bubblewrap-image' || name === 'bubblewrap-fork') {
     const provider = new BubblewrapProvider({

@@ -1,25 +1,56 @@
-// Makes a self-signed certificate for this machine with openssl.
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { promisify } from 'node:util'
+// Makes a self-signed certificate for this machine, of Node's cryptography and a few lines of DER: not every machine has openssl.
+import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto'
 
 export interface Pair {
   cert: string
   key: string
 }
 
+const DAY_MS = 86_400_000
+
+/** One value of DER: its tag, its length, its content. */
+function der(tag: number, ...parts: (Buffer | string)[]): Buffer {
+  const content = Buffer.concat(parts.map((part) => Buffer.from(part)))
+  const { length } = content
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.from([tag, ...size]), content])
+}
+
+const sequence = (...parts: Buffer[]) => der(0x30, ...parts)
+const objectId = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
+const bits = (content: Buffer) => der(0x03, Buffer.from([0]), content)
+const yes = der(0x01, Buffer.from([0xff]))
+const utcTime = (ms: number) => der(0x17, new Date(ms).toISOString().replaceAll(/^\d\d|[-:T]|\.\d+/g, ''))
+
+const lines = (content: Buffer) => content.toString('base64').match(/.{1,64}/g) ?? []
+
+const ECDSA_SHA256 = sequence(objectId('2a8648ce3d040302'))
+const COMMON_NAME = objectId('550403')
+const BASIC_CONSTRAINTS = objectId('551d13')
+const OTHER_NAMES = objectId('551d11')
+
 /** @param name its common name, to distinguish certificates */
-export async function makeCertificate(name = 'localhost'): Promise<Pair> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'sb-cert-'))
-  try {
-    const [cert, key] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')]
-    const made = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2'.split(' ')
-    const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-    await promisify(execFile)('openssl', [...made, '-keyout', key, '-out', cert, ...names])
-    return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+export function makeCertificate(name = 'localhost'): Pair {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const owner = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, name))))
+  const extensions = [
+    sequence(BASIC_CONSTRAINTS, yes, der(0x04, sequence(yes))),
+    sequence(OTHER_NAMES, der(0x04, sequence(der(0x82, 'localhost'), der(0x87, Buffer.from([127, 0, 0, 1]))))),
+  ]
+  const signed = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.from([1]), randomBytes(8)),
+    ECDSA_SHA256,
+    owner,
+    // Valid before now: the clocks of two processes may differ.
+    sequence(utcTime(Date.now() - DAY_MS), utcTime(Date.now() + 2 * DAY_MS)),
+    owner,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(...extensions)),
+  )
+  const cert = sequence(signed, ECDSA_SHA256, bits(createSign('SHA256').update(signed).sign(privateKey)))
+  return {
+    cert: ['-----BEGIN CERTIFICATE-----', ...lines(cert), '-----END CERTIFICATE-----', ''].join('\n'),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
   }
 }

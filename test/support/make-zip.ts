@@ -1,9 +1,10 @@
-// Makes a zip archive like common tools: deflated entries with Unix modes. Tests use names that no tool would write.
+// Makes a zip archive like common tools: entries with Unix modes, deflated unless they are to be stored. Tests use names that no tool would write.
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipFile {
   name: string
   data: string | Buffer
+  isStored?: boolean
   /** As in `stat`; a regular file by default. */
   mode?: number
 }
@@ -12,14 +13,14 @@ export function makeZip(files: readonly ZipFile[]): Buffer {
   const parts: Buffer[] = []
   const central: Buffer[] = []
   let offset = 0
-  for (const { name, data, mode = 0o100644 } of files) {
+  for (const { name, data, isStored = false, mode = 0o100644 } of files) {
     const bytes = Buffer.from(data)
-    const packed = deflateRawSync(bytes)
+    const packed = isStored ? bytes : deflateRawSync(bytes)
     const nameBytes = Buffer.from(name)
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     common.writeUInt16LE(0x800, 2)
-    common.writeUInt16LE(8, 4)
+    common.writeUInt16LE(isStored ? 0 : 8, 4)
     common.writeUInt16LE(0x21, 8)
     common.writeUInt32LE(crc32(bytes), 10)
     common.writeUInt32LE(packed.length, 14)

@@ -1,7 +1,9 @@
 // A kernel in a bare python3 without isolation: for tests of the kernel, and as the unprotected control in which attacks must succeed.
 // A fixture, never a provider: whatever a cell does, it does to this machine.
 import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
+import { skip } from './needs.ts'
 import { StdioProcess } from '../../src/sandbox/stdio-process.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 
@@ -22,19 +24,30 @@ function findPython(): typeof found {
   return (found = { executable, version: [major, minor] })
 }
 
+function canEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 let count = 0
 
 /** Starts a kernel. The caller disposes of it. */
 export function startPlainPython(): Sandbox {
   count += 1
-  const { PATH, HOME } = process.env
+  const { HOME } = process.env
+  // A folder that may not be entered, such as one of root's, makes a missing program look like a forbidden one.
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => canEnter(folder))
   return new StdioProcess({
     id: `plain-python-${count}`,
     provider: 'bubblewrap', // the closest one: a native Python on this machine
     command: findPython()?.executable ?? PYTHON,
     args: ['-I', '-B', PYTHON_FOLDER, '3'],
     bell: true,
-    env: { PATH, HOME, LANG: 'C.UTF-8' },
+    env: { PATH: folders.join(path.delimiter), HOME, LANG: 'C.UTF-8' },
     explain: ({ signal, stderr }) => ({ reason: signal === null ? 'exited' : 'killed', detail: stderr }),
   })
 }
@@ -44,9 +57,15 @@ export function runPython(args: string[], options: { cwd?: string } = {}) {
   return spawnSync(findPython()?.executable ?? PYTHON, args, { encoding: 'utf8', ...options })
 }
 
+/** Skips the test where kernels cannot be tested natively. */
+export function needsPython(): void {
+  const why = whyNoPython()
+  if (why !== undefined) skip(why)
+}
+
 /** Why kernels cannot be tested natively on this machine; undefined when they can. */
 export function whyNoPython(): string | undefined {
-  if (process.platform !== 'linux') return `the native kernel needs Linux, this is ${process.platform}`
+  if (process.platform !== 'linux') return 'only on Linux: the native kernel'
   const python = findPython()
   if (!python) return `there is no ${PYTHON}`
   const [major, minor] = python.version

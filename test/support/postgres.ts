@@ -7,17 +7,18 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
+import { onPath } from './needs.ts'
 
 /** Tests search for it in the bridge's log and responses. */
 export const PASSWORD = 'correct-horse%40staple'
 
 /** PostgreSQL refuses to run as root. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-/** Debian installs the server's programs separately from the client's. */
+/** Debian installs the server's programs in a folder of their own, and the client's on the PATH. */
 const DEBIAN = '/usr/lib/postgresql'
 
 function programs(): string | undefined {
-  const debian = tryList(DEBIAN).toSorted((a, b) => Number(b) - Number(a))
+  const debian = (onPath('psql') === undefined ? [] : tryList(DEBIAN)).toSorted((a, b) => Number(b) - Number(a))
   const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...debian.map((one) => `${DEBIAN}/${one}/bin`)]
   return folders.find((folder) => ['initdb', 'postgres'].every((name) => isProgram(path.join(folder, name))))
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request as httpRequest } from 'node
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Access, cookieName } from '../../src/ui/access.ts'
 import { servePage } from '../../src/ui/serve-page.ts'
-import { BROWSER, launch, openLink, openPage } from '../support/browser-page.ts'
+import { launch, openLink, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
@@ -144,7 +144,7 @@ it.each([
   expect((await send('/ui/api/servers', { headers })).status).toBe(200)
 })
 
-describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', () => {
+describe('a page in a browser (needs Chromium)', () => {
   it('a page in a browser has no access through the cookie alone, as a page at another port could use it', async () => {
     const { page, service } = await openPage()
     const target = new URL(service.newLink()).origin

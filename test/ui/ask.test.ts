@@ -7,7 +7,7 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AskView } from '../../src/ui/ask.ts'
 import { servePage } from '../../src/ui/serve-page.ts'
-import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 
@@ -57,7 +57,7 @@ async function openApi() {
   return { ...observed, service, origin: link.origin, pass, send, run, asked, answer, reached }
 }
 
-describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
+describe('the view Ask (needs Chromium)', () => {
   it('the view Ask shows a question whole, and after a yes the same code runs once', async () => {
     const { servers, reached } = ruledServer()
     const { page, run, problems } = await openPage({ servers })

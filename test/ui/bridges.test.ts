@@ -7,8 +7,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LiveClient } from '../../src/live/live-client.ts'
 import { liveBridges, liveFolder } from '../../src/live/live-folder.ts'
 import { fixtureServer, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
-import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
+import { needsRoot } from '../support/needs.ts'
 
 // A browser, two bridges and their sandboxes share the machine with other tests.
 vi.setConfig({ testTimeout: 120_000 })
@@ -36,7 +37,7 @@ async function printed(stateDir: string, pid: number): Promise<string> {
   return client.hello.cells.map(({ output }) => output.stdout).join('')
 }
 
-describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chromium)', () => {
+describe('a page beside other bridges (needs Chromium)', () => {
   it('a page beside other bridges shows their cells as they run, and stops one', async () => {
     const { page, home, problems } = await openPage({ env: LIVE })
     const other = await openOther(home)
@@ -124,15 +125,13 @@ describe('the bridges of other users', () => {
     expect(await liveBridges(stateDir)).toHaveLength(1)
   })
 
-  it.runIf(process.getuid?.() === 0)(
-    'the bridges of other users are not connected to: a socket of another user (needs root)',
-    async () => {
-      const stateDir = await announced()
-      const [found] = await liveBridges(stateDir)
-      chownSync(found!.socket, 65_534, 65_534)
-      expect(await liveBridges(stateDir)).toEqual([])
-    },
-  )
+  it('the bridges of other users are not connected to: a socket of another user (needs root)', async () => {
+    needsRoot('it gives a socket to another user')
+    const stateDir = await announced()
+    const [found] = await liveBridges(stateDir)
+    chownSync(found!.socket, 65_534, 65_534)
+    expect(await liveBridges(stateDir)).toEqual([])
+  })
 
   it('a bridge does not register in a folder that others can write to, and runs on', async () => {
     const { home } = await openObserved()

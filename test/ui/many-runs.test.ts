@@ -5,7 +5,7 @@ import type { Bridge } from '../../src/bridge.ts'
 import { History } from '../../src/ui/history.ts'
 import { pageEvent } from '../../src/ui/page-event.ts'
 import { servePage } from '../../src/ui/serve-page.ts'
-import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -24,7 +24,7 @@ function emitRuns({ events }: Pick<Bridge, 'events'>, count: number): void {
   events.flush()
 }
 
-describe.skipIf(BROWSER === undefined)('a page with much to show (needs Chromium)', () => {
+describe('a page with much to show (needs Chromium)', () => {
   it('a page with ten thousand runs draws as many rows as fit', async () => {
     const { page, bridge, problems } = await openPage()
     emitRuns(bridge, RUNS)

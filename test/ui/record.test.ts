@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { recordIn } from '../../src/audit/other-files.ts'
 import { readRuns } from '../../src/audit/read-runs.ts'
 import { fixtureServer, openTestBridge, published } from '../support/bridge-process.ts'
-import { BROWSER, goTo, openPage, type OpenPage } from '../support/browser-page.ts'
+import { goTo, openPage, type OpenPage } from '../support/browser-page.ts'
 import { writeOldRecord } from '../support/old-record.ts'
 
 // A browser, two bridges and their sandboxes share the machine with other tests.
@@ -38,7 +38,7 @@ async function recorded({ bridge }: Pick<OpenPage, 'bridge'>, count: number): Pr
   while ((await readRuns(logs, {}, { limit: count })).runs.length < count) await sleep(20)
 }
 
-describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () => {
+describe('the view Record (needs Chromium)', () => {
   it('the view Record has ten thousand runs of other days, of which it draws what fits, and new ones as they happen', async () => {
     const { page, bridge, run, problems } = await openPage({ env: AUDIT })
     await writeOldRuns(bridge.settings.stateDir, RUNS)

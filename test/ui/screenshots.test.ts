@@ -7,7 +7,7 @@ import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, openTestBridge, published, ROOT } from '../support/bridge-process.ts'
-import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { writeOldRecord } from '../support/old-record.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
@@ -112,7 +112,7 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: path.resolve(ROOT, folder, `${name}.png`), animations: 'disabled' })
 }
 
-describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
+describe('every view (needs Chromium)', () => {
   // Each theme and each width once, and all combinations when screenshots are written.
   const looks: ['light' | 'dark', number][] = [
     ['light', 1280],

@@ -1,6 +1,6 @@
 // This file verifies that the user can run cells in a conversation's session, that both sides see them, and that the conversation is notified.
 import { describe, expect, it, vi } from 'vitest'
-import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 import { Notebook } from '../../src/ui/notebook.ts'
 
@@ -58,29 +58,26 @@ describe('a cell of the user in the session of a conversation', () => {
   })
 })
 
-it.skipIf(BROWSER === undefined)(
-  'a conversation is chosen from a list, and both sides see all cells (needs Chromium)',
-  async () => {
-    const { page, run, problems } = await openPage()
-    await run('total = 41')
-    await goTo(page, 'Cells')
-    await page.locator('.cm-focused').waitFor()
-    await page.getByRole('combobox', { name: 'Session' }).selectOption({ label: 'observer: 1 cell' })
-    await page.getByRole('article', { name: 'Cell 1' }).getByText('total = 41').waitFor()
-    await page.locator('.editor').click()
-    await page.locator('.cm-focused').waitFor()
-    await page.keyboard.type('tota')
-    await page.keyboard.press('Control+Space')
-    await page.getByRole('option', { name: 'total' }).click()
-    await page.keyboard.type(' + 1')
-    await page.keyboard.press('Control+Enter')
-    const mine = page.getByRole('article', { name: 'Cell 2' })
-    await mine.getByText('done', { exact: true }).waitFor()
-    expect(await mine.locator('.value').innerText()).toContain('42')
-    expect(JSON.stringify((await run('total')).content)).toContain('The user ran cell 2 in this session')
-    await page.getByRole('article', { name: 'Cell 3' }).getByText('done', { exact: true }).waitFor()
-    await goTo(page, 'Now')
-    expect(await page.getByRole('region', { name: 'Session of observer' }).count()).toBe(1)
-    expect(problems).toEqual([])
-  },
-)
+it('a conversation is chosen from a list, and both sides see all cells (needs Chromium)', async () => {
+  const { page, run, problems } = await openPage()
+  await run('total = 41')
+  await goTo(page, 'Cells')
+  await page.locator('.cm-focused').waitFor()
+  await page.getByRole('combobox', { name: 'Session' }).selectOption({ label: 'observer: 1 cell' })
+  await page.getByRole('article', { name: 'Cell 1' }).getByText('total = 41').waitFor()
+  await page.locator('.editor').click()
+  await page.locator('.cm-focused').waitFor()
+  await page.keyboard.type('tota')
+  await page.keyboard.press('Control+Space')
+  await page.getByRole('option', { name: 'total' }).click()
+  await page.keyboard.type(' + 1')
+  await page.keyboard.press('Control+Enter')
+  const mine = page.getByRole('article', { name: 'Cell 2' })
+  await mine.getByText('done', { exact: true }).waitFor()
+  expect(await mine.locator('.value').innerText()).toContain('42')
+  expect(JSON.stringify((await run('total')).content)).toContain('The user ran cell 2 in this session')
+  await page.getByRole('article', { name: 'Cell 3' }).getByText('done', { exact: true }).waitFor()
+  await goTo(page, 'Now')
+  expect(await page.getByRole('region', { name: 'Session of observer' }).count()).toBe(1)
+  expect(problems).toEqual([])
+})

@@ -3,14 +3,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { listingTokens } from '../../src/catalog/calls/listing-tokens.ts'
 import { addDailyCosts } from '../../src/state/daily-costs.ts'
 import { published } from '../support/bridge-process.ts'
-import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
 
 const everything = { everything: published.everything() }
 
-describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
+describe('the page (needs Chromium)', () => {
   it('the page shows a cell as it runs: code, output, calls, value', async () => {
     const { page, run, problems } = await openPage({ servers: everything })
     await page.getByText('Nothing has run yet').waitFor()

@@ -8,6 +8,7 @@ import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/con
 import { findJailMaker } from '../../src/upstream/stdio/jail/jail-maker.ts'
 import { SLIM_IMAGE } from '../support/engines.ts'
 import { open, program, textOf, until } from './support.ts'
+import { needsRoot } from '../support/needs.ts'
 
 const ENGINES = ['podman', 'docker'] as const
 const FIXTURES = path.join(import.meta.dirname, '../fixtures/servers')
@@ -125,19 +126,17 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     await until(() => !commandLines().includes(temporary))
   })
 
-  it.skipIf(process.getuid?.() !== 0)(
-    `a server in a container of ${engine} cannot write to a disk that is mounted inside a folder it may read`,
-    async () => {
-      const inner = path.join(project, 'inner')
-      mkdirSync(inner)
-      chmodSync(inner, 0o777)
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=777', 'tmpfs', inner])
-      onTestFinished(() => void spawnSync('umount', ['--lazy', inner]))
-      const code = `require('node:fs').writeFileSync(${JSON.stringify(path.join(inner, 'x'))}, 'x'); return 'written'`
-      expect(await start(intruder({ filesystem: { allowWrite: [project] } })).run(code)).toBe('written')
-      expect(await start(intruder({})).run(code)).toBe('failed: EROFS')
-    },
-  )
+  it(`a server in a container of ${engine} cannot write to a disk that is mounted inside a folder it may read`, async () => {
+    needsRoot('it mounts a disk')
+    const inner = path.join(project, 'inner')
+    mkdirSync(inner)
+    chmodSync(inner, 0o777)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=777', 'tmpfs', inner])
+    onTestFinished(() => void spawnSync('umount', ['--lazy', inner]))
+    const code = `require('node:fs').writeFileSync(${JSON.stringify(path.join(inner, 'x'))}, 'x'); return 'written'`
+    expect(await start(intruder({ filesystem: { allowWrite: [project] } })).run(code)).toBe('written')
+    expect(await start(intruder({})).run(code)).toBe('failed: EROFS')
+  })
 
   it(`a server in a container of ${engine} runs with the programs of an image when its definition names one`, async () => {
     const file = path.join(project, 'stubborn.py')

@@ -14,6 +14,7 @@ import { protectedServer } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { FileStore } from '../../src/storage/file-store.ts'
+import { needsPosix } from '../support/needs.ts'
 
 /** Both programs in one, distinguished by name. Fails while a file `broken` exists. */
 const PROGRAM = `#!${process.execPath}
@@ -39,12 +40,13 @@ const PLATFORMS = [
 ] as const
 const url = 'https://s.example/mcp'
 
-describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform, program) => {
+describe.each(PLATFORMS)('on %s', (platform, program) => {
   let folder: string
   let logged: string[]
   let file: string
 
   beforeEach(() => {
+    needsPosix('no keychain is used on Windows')
     folder = mkdtempSync(path.join(tmpdir(), 'keychain-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     logged = []
@@ -167,7 +169,7 @@ it('the real keychain of this machine keeps a secret', async (ctx) => {
   const keychain = systemKeychain({ platform: process.platform, env: process.env, service })
   const before = keychain ? await keychain.get().catch((error: Error) => error) : new Error('no session bus')
   if (!keychain || before instanceof Error) {
-    ctx.skip(`no keychain can be used: ${(before as Error).message}`)
+    ctx.skip(`only on a machine with a keychain: ${(before as Error).message}`)
     return
   }
   onTestFinished(() => {

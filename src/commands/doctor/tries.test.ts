@@ -1,7 +1,7 @@
 // This file verifies that the checks of `sandbridge doctor` fail without a sandbox: in a bare Python. Linux only.
 import { cpus } from 'node:os'
-import { describe, expect, it } from 'vitest'
-import { runPython, whyNoPython } from '../../../test/support/plain-python.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { needsPython, runPython } from '../../../test/support/plain-python.ts'
 import { checkNode } from './check-setup.ts'
 import { tryFilter } from './try-filter.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
@@ -16,7 +16,8 @@ const ended =
   () =>
     Promise.resolve({ status, printed: '', provider: 'docker' })
 
-describe.skipIf(whyNoPython() !== undefined)('without a sandbox', () => {
+describe('without a sandbox', () => {
+  beforeEach(needsPython)
   it('doctor finds that there is no filter of system calls without a sandbox', async () => {
     expect(await tryFilter(bare)).toMatchObject({
       level: 'broken',

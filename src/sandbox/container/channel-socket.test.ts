@@ -4,8 +4,9 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ChannelSocket } from './channel-socket.ts'
+import { needsLinux, needsProgram, needsRoot } from '../../../test/support/needs.ts'
 
 const opened = async (engineUid?: number): Promise<ChannelSocket> => {
   const socket = await ChannelSocket.open(engineUid)
@@ -26,7 +27,8 @@ else: print('connected')`
   return spawnSync('python3', ['-c', program, place], { encoding: 'utf8', cwd: '/' }).stdout.trim()
 }
 
-describe.skipIf(process.platform !== 'linux')('a socket for the frames of a sandbox', () => {
+describe('a socket for the frames of a sandbox', () => {
+  beforeEach(() => needsLinux('elsewhere engines run in a virtual machine'))
   it('the socket for frames accepts one connection, and is then removed', async () => {
     const socket = await opened()
     const [first, second] = [connect(socket.path), connect(socket.path)]
@@ -47,8 +49,9 @@ describe.skipIf(process.platform !== 'linux')('a socket for the frames of a sand
     await vi.waitFor(() => expect(existsSync(path.dirname(socket.path))).toBe(false))
   })
 
-  it('the socket for frames is out of reach for other users of the host, except the one that runs the engine', async (ctx) => {
-    if (process.getuid?.() !== 0) ctx.skip('only root can become another user')
+  it('the socket for frames is out of reach for other users of the host, except the one that runs the engine', async () => {
+    needsRoot('it becomes another user')
+    needsProgram('python3')
     const socket = await opened()
     expect(statSync(path.dirname(socket.path)).mode & 0o777).toBe(0o700)
     expect(connectAs(65534, socket.path)).toBe('Permission denied')

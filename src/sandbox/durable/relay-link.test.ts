@@ -7,9 +7,11 @@ import { until } from '../../../test/support/processes.ts'
 import { loadNativeKernel } from '../native-kernel.ts'
 import { askRelay, type Connection, NotAdmitted, RelayLink } from './relay-link.ts'
 import { encodeLine } from './sent-lines.ts'
+import { needsPython } from '../../../test/support/plain-python.ts'
 
 /** A sandbox without isolation or memory limit, and ways to attach to it. Its output while no bridge is attached is lost. */
 async function startSandbox() {
+  needsPython()
   const kernel = loadNativeKernel()
   const words = { id: 'test', memoryBytes: 2 ** 40, pidsCount: 100_000, compiled: undefined, door: 'stdio' }
   const { args, preamble } = kernel.start({ ...words, inputSeconds: 60 })

@@ -2,18 +2,15 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { TLSSocket } from 'node:tls'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { accessTo } from '../../../test/support/cluster-access.ts'
-import { makeCertificate, type Pair } from '../../../test/support/make-certificate.ts'
+import { makeCertificate } from '../../../test/support/make-certificate.ts'
 import { ApiClient } from './api-client.ts'
 import { CredentialSource } from './credentials.ts'
 import type { ClusterAccess } from './kubeconfig.ts'
 
-let pair: Pair
-let person: Pair
-beforeAll(async () => {
-  ;[pair, person] = await Promise.all([makeCertificate(), makeCertificate('ann')])
-})
+const pair = makeCertificate()
+const person = makeCertificate('ann')
 
 type Answer = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
@@ -91,7 +88,11 @@ it('an answer of the cluster that is not JSON, or never ends, is an error', asyn
   await expect(get()).rejects.toThrow(/not JSON/)
   const endless = await serving(
     (_request, response) => {
-      const more = () => response.write(' '.repeat(1 << 20), () => !response.destroyed && more())
+      // Node 26 calls the callback of write() at once: only the event waits for room.
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(1 << 20)));
+      }
+      response.on('drain', more)
       more()
     },
     {},

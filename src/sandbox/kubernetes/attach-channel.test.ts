@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { accessTo } from '../../../test/support/cluster-access.ts'
-import { makeCertificate, type Pair } from '../../../test/support/make-certificate.ts'
+import { makeCertificate } from '../../../test/support/make-certificate.ts'
 import { until } from '../../../test/support/processes.ts'
 import { ApiClient } from './api-client.ts'
 import { AttachChannel } from './attach-channel.ts'
@@ -11,10 +11,7 @@ import { CredentialSource } from './credentials.ts'
 
 const V5 = 'v5.channel.k8s.io'
 const V4 = 'v4.channel.k8s.io'
-let pair: Pair
-beforeAll(async () => {
-  pair = await makeCertificate()
-})
+const pair = makeCertificate()
 
 /** A channel to a server that the test controls: `pair` receives each socket and its messages. */
 async function connected({ protocol = V5, pingMs }: { protocol?: string; pingMs?: number } = {}) {

@@ -84,7 +84,7 @@ it('an exec plugin runs once until its credential expires', async () => {
 })
 
 it('an exec plugin gets the environment, arguments and cluster that it asks for', async () => {
-  const body = `printf '%s' "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{\\"token\\":\\"$1-$EXTRA\\",\\"clientCertificateData\\":\\"C\\",\\"clientKeyData\\":$(printf '%s' "$KUBERNETES_EXEC_INFO" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')}}"`
+  const body = `printf '%s' "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{\\"token\\":\\"$1-$EXTRA\\",\\"clientCertificateData\\":\\"C\\",\\"clientKeyData\\":$(printf '%s' "$KUBERNETES_EXEC_INFO" | '${process.execPath}' -p 'JSON.stringify(fs.readFileSync(0, "utf8"))')}}"`
   const { exec } = await plugin(body, { args: ['first'], env: { EXTRA: 'more' }, provideClusterInfo: true })
   const { token, key } = await runExecPlugin(exec, ACCESS, 'CA')
   expect(token).toBe('first-more')

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { reasonOf } from './spawn-sandbox.ts'
+import { describeExit } from '../../kernel/channel.ts'
+import { explainEnd, reasonOf } from './spawn-sandbox.ts'
 
 const end = { code: null, signal: null, stderr: '', spoke: true } as const
 
@@ -25,4 +26,12 @@ it.each([
   ['an ordinary exit', { ...end, code: 3 }, 'exited'],
 ] as const)('the reason for the end of an embedded sandbox is found: %s', (_, given, reason) => {
   expect(reasonOf(given)).toBe(reason)
+})
+
+it.each([
+  ['by itself', { code: null, signal: 'SIGKILL' }],
+  ['behind bubblewrap', { code: 137, signal: null }],
+] as const)('a cell that ends its embedded Python reads the same whether the process runs %s', (_, how) => {
+  const exit = { ...how, ...explainEnd({ ...end, ...how, stderr: 'sandbridge: the kernel ended\n' }) }
+  expect(describeExit(exit)).toBe('Python exited')
 })

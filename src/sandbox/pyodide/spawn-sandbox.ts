@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { exitSignal } from '../../process/exit-signal.ts'
 import type { SandboxExit } from '../provider.ts'
-import type { ProcessEnd } from '../local-sandbox.ts'
+import type { Explained, ProcessEnd } from '../local-sandbox.ts'
 import { StdioProcess } from '../stdio-process.ts'
 
 // Messages of V8, the C++ library and our child process when memory is exhausted.
@@ -23,8 +23,14 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
     // Not the bridge's own folder: the shell that sets limits would pass its name on.
     cwd: path.parse(process.execPath).root,
     ...(extraInput && { extraInputs: [extraInput] }),
-    explain: (end) => ({ reason: reasonOf(end), detail: end.stderr }),
+    explain: explainEnd,
   })
+}
+
+/** Describes the end. After Python exits, its process kills itself: that signal says nothing about the cell. */
+export function explainEnd(end: ProcessEnd): Explained {
+  const reason = reasonOf(end)
+  return { reason, detail: end.stderr, ...(reason === 'exited' && { signal: null }) }
 }
 
 /**

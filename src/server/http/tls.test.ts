@@ -6,16 +6,13 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { connect as connectSecurely, type ConnectionOptions, type TLSSocket } from 'node:tls'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openService, TOKEN } from '../../../test/support/http-service.ts'
 import { makeCertificate, type Pair } from '../../../test/support/make-certificate.ts'
 import type { HTTP_LIMITS } from './serve-http.ts'
 import { readTls } from './tls-files.ts'
 
-let pair: Pair
-beforeAll(async () => {
-  pair = await makeCertificate()
-})
+const pair = makeCertificate()
 
 function files({ cert, key }: Pair) {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-tls-'))
@@ -145,7 +142,7 @@ it('a request over TLS that does not arrive completely is given up', async () =>
 })
 
 it('unusable certificate files are reported by their path', async () => {
-  const other = await makeCertificate()
+  const other = makeCertificate()
   const [right, wrong] = [files(pair), files({ cert: pair.cert, key: other.key })]
   await expect(readTls(wrong)).rejects.toThrow(/cert\.pem and the key .*key\.pem cannot be used: .*mismatch/)
   await expect(readTls({ ...right, cert: '/nowhere/cert.pem' })).rejects.toThrow(/--tls-cert: ENOENT/)

@@ -1,5 +1,6 @@
 // Reads a server's tool list: every page, without strict validation, so that one invalid tool does not lose the others. Pure apart from the request.
 import { BridgeError } from '../../errors.ts'
+import { isNestedDeeperThan } from '../../text/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import type { UpstreamTool } from '../upstream.ts'
 
@@ -8,6 +9,8 @@ const MAX_PAGES = 200
 const MAX_TOOLS = 10_000
 /** Limit of a kept list, in characters of JSON. A server with a hundred tools has a tenth of a megabyte. */
 const MAX_LIST_CHARS = 16 * 1024 * 1024
+/** What reads a schema calls itself for each level. Real schemas have about twenty. */
+const MAX_LEVELS = 200
 
 export interface ToolList {
   tools: UpstreamTool[]
@@ -37,12 +40,11 @@ export async function readToolList(
     if (!Array.isArray(result.tools)) throw protocolError(server, 'its tool list is not a list')
     for (const entry of result.tools as unknown[]) {
       const tool = toTool(entry)
-      const size = tool && sizeOf(tool)
-      if (!tool || size === undefined || tools.has(tool.name)) {
+      if (!tool || tools.has(tool.name) || isNestedDeeperThan(MAX_LEVELS, tool)) {
         skippedCount += 1
         continue
       }
-      chars += size
+      chars += JSON.stringify(tool).length
       if (chars > MAX_LIST_CHARS) return { tools: [...tools.values()], taskTools, skippedCount, isCut: true }
       tools.set(tool.name, tool)
       if (needsTask(entry)) taskTools.add(tool.name)
@@ -75,15 +77,6 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   const annotations = toAnnotations(raw.annotations)
   if (annotations) tool.annotations = annotations
   return tool
-}
-
-/** Undefined for a tool that is nested too deeply for JSON.stringify. */
-function sizeOf(tool: UpstreamTool): number | undefined {
-  try {
-    return JSON.stringify(tool).length
-  } catch {
-    return undefined
-  }
 }
 
 function needsTask(entry: unknown): boolean {

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 // Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
 import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
+import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { passedEnvironment } from '../../config/passed-variables.ts'
 import type { StdioServer } from '../../config/server-definition.ts'
@@ -76,10 +77,18 @@ export function spawnServer(server: StdioServer, cwd?: string, launch?: Launch, 
         keeper?.spawned(child)
         resolve()
       })
-      child.once('error', reject)
+      child.once('error', (error) => reject(startError(error, command, env?.['PATH'])))
     }),
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal }))),
     closed: new Promise((resolve) => child.once('close', () => resolve())),
     end: () => (keeper ? keeper.end(child) : endGroup(child)),
   }
+}
+
+/** A folder of the PATH that may not be entered makes a missing command look like one that may not be executed. */
+function startError(error: NodeJS.ErrnoException, command: string, searchPath = ''): NodeJS.ErrnoException {
+  const isName = path.basename(command) === command
+  if (error.code !== 'EACCES' || !isName) return error
+  const isThere = searchPath.split(path.delimiter).some((folder) => existsSync(path.join(folder, command)))
+  return isThere ? error : Object.assign(new Error('the command was not found'), { code: 'ENOENT' })
 }

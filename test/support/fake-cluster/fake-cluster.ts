@@ -96,7 +96,7 @@ export class FakeCluster {
 
   static async start(options: FakeClusterOptions = {}): Promise<FakeCluster> {
     const folder = await mkdtemp(path.join(tmpdir(), 'fake-cluster-'))
-    const cluster = new FakeCluster(await makeCertificate('fake-cluster'), folder, options)
+    const cluster = new FakeCluster(makeCertificate('fake-cluster'), folder, options)
     await cluster.listen()
     await writeFile(cluster.kubeconfig, JSON.stringify(cluster.config()))
     return cluster

@@ -22,8 +22,7 @@ export async function folderState(watched: readonly WatchedFolder[]): Promise<st
     const names = await readdir(place).catch((): string[] => [])
     // uv writes to folders whose names begin with a dot, so they come first.
     names.sort((a, b) => (a < b ? -1 : 1))
-    for (const name of names)
-      if (count < MAX_ENTRIES && !LOCK.test(name)) await look(path.join(place, name), depth - 1)
+    for (const name of names) if (count < MAX_ENTRIES && !LOCK.test(name)) await look(path.join(place, name), depth - 1)
   }
   for (const { folder, depth } of watched) await look(folder, depth)
   return [count, bytes, latest].join(' ')

@@ -1,0 +1,47 @@
+// Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason that begins with `only on` tells CI
+// that no installation helps.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { getCurrentTest } from 'vitest/suite'
+
+/** Skips the running test, or in `beforeEach` the next one. */
+export function skip(reason: string): never {
+  const test = getCurrentTest()
+  if (test === undefined) throw new Error(`Not in a test: ${reason}`)
+  return test.context.skip(reason)
+}
+
+/** Needs a program that runs, which is more than to be installed. */
+export function needsProgram(name: string): void {
+  if (!hasProgram(name)) skip(`${name} does not run here`)
+}
+
+const found = new Map<string, boolean>()
+
+export function hasProgram(name: string): boolean {
+  const known = found.get(name) ?? spawnSync(name, ['--version'], { cwd: '/' }).status === 0
+  found.set(name, known)
+  return known
+}
+
+/** The full path of a program on the PATH. */
+export function onPath(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter)
+  return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file))
+}
+
+/** @param why for example `it reads /proc` */
+export function needsLinux(why: string): void {
+  if (process.platform !== 'linux') skip(`only on Linux: ${why}`)
+}
+
+/** @param why for example `Windows has no modes` */
+export function needsPosix(why: string): void {
+  if (process.platform === 'win32') skip(`only on Linux and macOS: ${why}`)
+}
+
+/** @param why what only root can do */
+export function needsRoot(why: string): void {
+  if (process.getuid?.() !== 0) skip(`it needs root: ${why}`)
+}
