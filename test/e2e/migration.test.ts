@@ -28,6 +28,8 @@ const serversIn = (home: string) => ({
 describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   const env = runtimeEnv(provider)
   let bridge: TestBridge | undefined
+  /** With settings that one changes after a move. */
+  let changed: TestBridge | undefined
   let missing: string | undefined
   beforeAll(async () => {
     missing = await whyNot(makeProvider(provider))
@@ -36,8 +38,14 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
     writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: serversIn(home) }))
     bridge = await openTestBridge({ home, env })
     await bridge.run('await runtime.search_tool_docs("echo")')
+    changed = await openTestBridge({
+      servers: { everything: published.everything() },
+      env: { ...env, MCP_BRIDGE_PROJECTS: '0', MCP_BRIDGE_COMPAT: '1' },
+    })
   })
-  afterAll(async () => bridge && closeTestBridge(bridge))
+  afterAll(async () => {
+    for (const one of [bridge, changed]) if (one) await closeTestBridge(one)
+  })
 
   it.each<[string, string, string]>([
     [
@@ -187,17 +195,13 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('MCP_BRIDGE_PROJECTS=0 removes /projects', async () => {
-    if (missing !== undefined) return
-    const without = await startBridge({ env: { ...env, MCP_BRIDGE_PROJECTS: '0' } })
-    expect(await without.run('__import__("os").path.exists("/projects")')).toBe('False')
+    if (!changed) return expect(missing).toBeDefined()
+    expect(await changed.run('__import__("os").path.exists("/projects")')).toBe('False')
   })
 
   it('MCP_BRIDGE_COMPAT returns MCP results, and offers the memory functions by name', async () => {
-    if (missing !== undefined) return
-    const old = await startBridge({
-      servers: { everything: published.everything() },
-      env: { ...env, MCP_BRIDGE_COMPAT: '1' },
-    })
+    if (!changed) return expect(missing).toBeDefined()
+    const old = changed
     const code = 'r = await mcp_everything.echo(message="x")\nr["content"][0]["text"]'
     expect(await old.run(code)).toBe("'Echo: x'")
     expect(
