@@ -14,6 +14,7 @@ import {
 } from '../support/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '../support/engines.ts'
 import { runProgram } from '../support/run-program.ts'
+import { skip } from '../support/needs.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -28,6 +29,8 @@ const serversIn = (home: string) => ({
 describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   const env = runtimeEnv(provider)
   let bridge: TestBridge | undefined
+  /** With settings that one changes after a move. */
+  let changed: TestBridge | undefined
   let missing: string | undefined
   beforeAll(async () => {
     missing = await whyNot(makeProvider(provider))
@@ -36,8 +39,14 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
     writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: serversIn(home) }))
     bridge = await openTestBridge({ home, env })
     await bridge.run('await runtime.search_tool_docs("echo")')
+    changed = await openTestBridge({
+      servers: { everything: published.everything() },
+      env: { ...env, MCP_BRIDGE_PROJECTS: '0', MCP_BRIDGE_COMPAT: '1' },
+    })
   })
-  afterAll(async () => bridge && closeTestBridge(bridge))
+  afterAll(async () => {
+    for (const one of [bridge, changed]) if (one) await closeTestBridge(one)
+  })
 
   it.each<[string, string, string]>([
     [
@@ -110,21 +119,21 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
       'raw=True',
     ],
   ])('a cell written for the original runs: %s', async (_, code, expected) => {
-    if (!bridge) return expect(missing).toBeDefined()
+    if (!bridge) return skip(missing!)
     const { text } = await bridge.call({ code })
     if (expected === '') expect(text).toBe('(no output)')
     else expect(text).toContain(expected)
   })
 
   it('unknown arguments are ignored, and the result says so', async () => {
-    if (!bridge) return expect(missing).toBeDefined()
+    if (!bridge) return skip(missing!)
     const { text, isError } = await bridge.call({ code: '1 + 1', language: 'python' })
     expect(isError).toBe(false)
     expect(text).toMatch(/^2\n[^]*'language' was ignored/)
   })
 
   it('server files that are added while the bridge runs are read before the next cell', async () => {
-    if (!bridge) return expect(missing).toBeDefined()
+    if (!bridge) return skip(missing!)
     const added = path.join(bridge.home, 'MCPs/added.json')
     writeFileSync(added, JSON.stringify({ mcpServers: { added: published.everything() } }))
     expect(await bridge.run('await mcp_added.echo(message="new")')).toBe("'Echo: new'")
@@ -136,7 +145,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('/projects keeps its files between sessions', async () => {
-    if (!bridge) return expect(missing).toBeDefined()
+    if (!bridge) return skip(missing!)
     await bridge.run(
       'import os\nos.makedirs("/projects/app/src")\nopen("/projects/app/src/a.py", "w").write("x = 1\\n")',
     )
@@ -148,7 +157,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('/projects is shared by sessions, limited, and holds plain files only', async () => {
-    if (!bridge) return expect(missing).toBeDefined()
+    if (!bridge) return skip(missing!)
     const other = await openTestBridge({ home: bridge.home, env })
     const write = (file: string, data: string) =>
       `with open("/projects/${file}", "w" if isinstance(${data}, str) else "wb") as f: f.write(${data})\nNone`
@@ -179,7 +188,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('/projects keeps what an interrupted cell has written', async () => {
-    if (!bridge) return expect(missing).toBeDefined()
+    if (!bridge) return skip(missing!)
     const code = 'import time\nopen("/projects/late", "w").close()\ntime.sleep(60)'
     expect(await bridge.run(code, { timeout: 1 })).toMatch(/timed out|time limit|interrupted/i)
     await bridge.run('runtime.reset()')
@@ -187,17 +196,13 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('MCP_BRIDGE_PROJECTS=0 removes /projects', async () => {
-    if (missing !== undefined) return
-    const without = await startBridge({ env: { ...env, MCP_BRIDGE_PROJECTS: '0' } })
-    expect(await without.run('__import__("os").path.exists("/projects")')).toBe('False')
+    if (!changed) return skip(missing!)
+    expect(await changed.run('__import__("os").path.exists("/projects")')).toBe('False')
   })
 
   it('MCP_BRIDGE_COMPAT returns MCP results, reaches only named servers, and offers the memory functions by name', async () => {
-    if (missing !== undefined) return
-    const old = await startBridge({
-      servers: { everything: published.everything() },
-      env: { ...env, MCP_BRIDGE_COMPAT: '1' },
-    })
+    if (!changed) return skip(missing!)
+    const old = changed
     const code = 'r = await mcp_everything.echo(message="x")\nr["content"][0]["text"]'
     const unnamed = await old.call({ code })
     expect(unnamed.isError).toBe(true)

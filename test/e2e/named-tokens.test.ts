@@ -1,10 +1,11 @@
 // This file verifies that what belongs to one token's name is inaccessible to all others, and that a running bridge applies `sandbridge token`.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'
 import { type Era, type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { runProgram } from '../support/run-program.ts'
+import { sharedHttpBridge } from '../support/shared-bridge.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) =>
   runProgram(process.execPath, [CLI, 'token', ...args], bridgeEnv(home))
@@ -17,53 +18,60 @@ async function newToken(bridge: HttpBridge, name: string, ...args: string[]): Pr
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
 
-it('a session handle works only with the token of its own name', async () => {
-  const bridge = await startHttpBridge()
-  const [ann, ben] = [await newToken(bridge, 'ann'), await newToken(bridge, 'ben')]
-  const hers = await bridge.connect('modern', { token: ann })
-  const session = handleIn(await hers.run('x = 42'))
-  for (const token of [ben, bridge.token]) {
-    const other = await bridge.connect('modern', { token })
-    const stolen = await other.call({ code: 'print(x)', session })
-    expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
-  }
-  // The control: another connection with her token continues with it.
-  const again = await bridge.connect('modern', { token: ann })
-  expect(await again.run('x', { session })).toMatch(/^42/)
-})
+describe('what belongs to the name of one token', () => {
+  const shared = sharedHttpBridge({ env: { MCP_BRIDGE_OUTPUT_TOKENS: '200' } })
+  let ann: string
+  let ben: string
 
-it('a session id of an older client works only with the token of its own name', async () => {
-  const bridge = await startHttpBridge()
-  const [ann, ben] = [await newToken(bridge, 'ann'), await newToken(bridge, 'ben')]
-  const hers = await bridge.connect('legacy', { token: ann })
-  await hers.run('x = 42')
-  const ping = async (token: string) => {
-    const response = await fetch(bridge.url, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-        'mcp-session-id': hers.transport.sessionId!,
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' }),
-    })
-    await response.text()
-    return response.status
-  }
-  expect([await ping(ben), await ping(bridge.token), await ping(ann)]).toEqual([404, 404, 200])
-})
+  beforeAll(async () => {
+    ann = await newToken(shared(), 'ann')
+    ben = await newToken(shared(), 'ben')
+  })
 
-it.each<Era>(['legacy', 'modern'])('output can be read only with the token of its own name: %s', async (era) => {
-  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OUTPUT_TOKENS: '200' } })
-  const [ann, ben] = [await newToken(bridge, 'ann'), await newToken(bridge, 'ben')]
-  const hers = await bridge.connect(era, { token: ann })
-  const uri = /sandbridge:\/\/output\/[\w-]+\/\d+/.exec(await hers.run('print("of-ann " * 2000)'))![0]
-  for (const token of [ben, bridge.token]) {
-    const other = await bridge.connect('modern', { token })
-    await expect(other.client.readResource({ uri })).rejects.toThrow(/Unknown output|no output/)
-  }
-  expect(JSON.stringify(await hers.client.readResource({ uri }))).toContain('of-ann')
+  it('a session handle works only with the token of its own name', async () => {
+    const bridge = shared()
+    const hers = await bridge.connect('modern', { token: ann })
+    const session = handleIn(await hers.run('x = 42'))
+    for (const token of [ben, bridge.token]) {
+      const other = await bridge.connect('modern', { token })
+      const stolen = await other.call({ code: 'print(x)', session })
+      expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
+    }
+    // The control: another connection with her token continues with it.
+    const again = await bridge.connect('modern', { token: ann })
+    expect(await again.run('x', { session })).toMatch(/^42/)
+  })
+
+  it('a session id of an older client works only with the token of its own name', async () => {
+    const bridge = shared()
+    const hers = await bridge.connect('legacy', { token: ann })
+    const ping = async (token: string) => {
+      const response = await fetch(bridge.url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'mcp-session-id': hers.transport.sessionId!,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' }),
+      })
+      await response.text()
+      return response.status
+    }
+    expect([await ping(ben), await ping(bridge.token), await ping(ann)]).toEqual([404, 404, 200])
+  })
+
+  it.each<Era>(['legacy', 'modern'])('output can be read only with the token of its own name: %s', async (era) => {
+    const bridge = shared()
+    const hers = await bridge.connect(era, { token: ann })
+    const uri = /sandbridge:\/\/output\/[\w-]+\/\d+/.exec(await hers.run('print("of-ann " * 2000)'))![0]
+    for (const token of [ben, bridge.token]) {
+      const other = await bridge.connect('modern', { token })
+      await expect(other.client.readResource({ uri })).rejects.toThrow(/Unknown output|no output/)
+    }
+    expect(JSON.stringify(await hers.client.readResource({ uri }))).toContain('of-ann')
+  })
 })
 
 it('a named token works from its creation until it expires, without a restart, and only in its header', async () => {

@@ -1,13 +1,9 @@
 // This file verifies a cell's output: within the budget, with a way to read the rest, and while the cell runs.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type BridgeOptions,
-  closeTestBridge,
-  openTestBridge,
-  published,
-  type TestBridge,
-} from '../support/bridge-process.ts'
+import { closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
+import { type ObservedBridge, openObserved } from '../support/observed-bridge.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 type Progress = Parameters<NonNullable<NonNullable<Parameters<TestBridge['client']['callTool']>[1]>['onprogress']>>[0]
 
@@ -17,15 +13,6 @@ async function progressOf(bridge: TestBridge, code: string): Promise<Progress[]>
   const options = { timeout: 60_000, onprogress: (progress: Progress) => void seen.push(progress) }
   await bridge.client.callTool({ name: 'run_python', arguments: { code } }, options)
   return seen
-}
-
-async function within<T>(options: BridgeOptions, use: (bridge: TestBridge) => Promise<T>): Promise<T> {
-  const bridge = await openTestBridge(options)
-  try {
-    return await use(bridge)
-  } finally {
-    await closeTestBridge(bridge)
-  }
 }
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
@@ -121,6 +108,20 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
 
 describe('a client that is known', () => {
   const figure = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
+  const cellsAs = (env: Record<string, string> = {}) => {
+    let close: () => Promise<void>
+    let observed: ObservedBridge
+    beforeAll(async () => {
+      observed = await openObserved({ env, unobserved: true }, (end) => (close = end))
+    })
+    afterAll(() => close())
+    return async (clientName: string, code: string) => {
+      const client = await observed.connect(clientName)
+      return client.callTool({ name: 'run_python', arguments: { code } }, { timeout: 120_000 })
+    }
+  }
+  const runAs = cellsAs()
+  const runWithMuchRoomAs = cellsAs({ MCP_BRIDGE_OUTPUT_TOKENS: '30000' })
 
   it.each([
     ['claude-code', {}, {}],
@@ -132,26 +133,23 @@ describe('a client that is known', () => {
   ])(
     'a client gets its image, and data only where the text loses something: %s',
     async (clientName, ofImage, ofText) => {
-      await within({ clientName }, async (bridge) => {
-        const { content, structured } = await bridge.call({ code: figure })
-        expect(content).toEqual([
-          { type: 'text', text: '<F>' },
-          { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
-        ])
-        expect(structured).toEqual(ofImage)
-        expect((await bridge.call({ code: '3 + 4' })).structured).toEqual(ofText)
-      })
+      const { content, structuredContent = {} } = await runAs(clientName, figure)
+      expect(content).toEqual([
+        { type: 'text', text: '<F>' },
+        { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
+      ])
+      expect(structuredContent).toEqual(ofImage)
+      expect((await runAs(clientName, '3 + 4')).structuredContent ?? {}).toEqual(ofText)
     },
   )
 
   it('a client that cuts results at 10,000 tokens gets no more, whatever the setting', async () => {
-    const env = { MCP_BRIDGE_OUTPUT_TOKENS: '30000' }
-    const code = 'for i in range(100_000): print("a line of the log", i)'
-    const [codex, other] = await Promise.all(
-      ['codex-mcp-client', 'other'].map((clientName) => within({ clientName, env }, (bridge) => bridge.run(code))),
-    )
-    expect(countTokens(codex!)).toBeLessThanOrEqual(10_000)
-    expect(countTokens(other!)).toBeGreaterThan(15_000)
+    const tokens = async (clientName: string) => {
+      const { content } = await runWithMuchRoomAs(clientName, 'for i in range(100_000): print("a line of the log", i)')
+      return countTokens(content.map((block) => (block.type === 'text' ? block.text : '')).join('\n'))
+    }
+    expect(await tokens('codex-mcp-client')).toBeLessThanOrEqual(10_000)
+    expect(await tokens('other')).toBeGreaterThan(15_000)
   })
 })
 
@@ -206,20 +204,17 @@ describe('a result', () => {
     expect(shown.content.map(({ type }) => type)).toEqual(['text', 'image'])
     expect(content[0]!['text']).toMatch(/image\/png/)
   })
-})
 
-it('a result in toon mode has a table shorter than JSON and shorter than its repr', async () => {
-  await within({ env: { MCP_BRIDGE_OUTPUT_MODE: 'toon' } }, async (bridge) => {
-    const text = await bridge.run('[{"id": i, "name": f"item {i}", "open": True} for i in range(50)]')
-    expect(text).toContain('{id,name,open}')
-    expect(countTokens(text)).toBeLessThan(600)
-  })
-})
-
-it('a client gets the progress of the tools that a cell calls', async () => {
-  await within({ servers: { everything: published.everything() } }, async (bridge) => {
-    const code = 'await mcp_everything.trigger_long_running_operation(duration=2, steps=4)'
+  it('a client gets the progress of the tools that a cell calls', async () => {
+    const code = 'await mcp_everything.trigger_long_running_operation(duration=1, steps=4)'
     const messages = (await progressOf(bridge, code)).map(({ message }) => message)
     expect(messages).toContain('everything.trigger-long-running-operation: 2 of 4')
   })
+})
+
+it('a result in toon mode has a table shorter than JSON and shorter than its repr', async () => {
+  const bridge = await startBridge({ env: { MCP_BRIDGE_OUTPUT_MODE: 'toon' } })
+  const text = await bridge.run('[{"id": i, "name": f"item {i}", "open": True} for i in range(50)]')
+  expect(text).toContain('{id,name,open}')
+  expect(countTokens(text)).toBeLessThan(600)
 })

@@ -1,8 +1,10 @@
 // This file verifies servers that need their user to open a web page before they do what a cell asks: to sign in, or for their own reasons.
-import type { ClientCapabilities } from '@modelcontextprotocol/client'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { type BridgeOptions, fixtureServer } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { type BridgeOptions, fixtureServer, type RemoteEntry, type ServerEntry } from '../support/bridge-process.ts'
+import { sharedBridge } from '../support/shared-bridge.ts'
 import { CLIENT, protectedServer } from '../upstream/authorization-server.ts'
 
 interface Shown {
@@ -10,25 +12,30 @@ interface Shown {
   url: string
 }
 
-/** A client that can show links, and a user who does `act` with each. */
-async function bridgeWithUser(
-  options: BridgeOptions,
-  act: (url: string) => Promise<'accept' | 'decline'> = visit,
-  elicitation: ClientCapabilities['elicitation'] | null = { url: {} },
-) {
-  const shown: Shown[] = []
-  const bridge = await startBridge({
+/**
+ * A bridge with a client that can show links. Each test gives it servers, which the next cell has, and a user who does `act` with each
+ * link.
+ */
+function bridgeWithUser(options: BridgeOptions, elicitation: ClientCapabilities['elicitation'] | null = { url: {} }) {
+  let client: Client
+  const shared = sharedBridge({
     ...options,
     capabilities: elicitation ? { elicitation } : {},
-    prepare: (client) => {
-      if (!elicitation) return
+    prepare: (one) => (client = one),
+  })
+  return (
+    mcpServers: Record<string, ServerEntry | RemoteEntry>,
+    act: (url: string) => Promise<'accept' | 'decline'> = visit,
+  ) => {
+    const shown: Shown[] = []
+    writeFileSync(path.join(shared().home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))
+    if (elicitation)
       client.setRequestHandler('elicitation/create', async ({ params }) => {
         shown.push({ message: params.message, url: 'url' in params ? params.url : '' })
         return { action: await act(shown.at(-1)!.url) }
       })
-    },
-  })
-  return { bridge, shown }
+    return { bridge: shared(), shown }
+  }
 }
 
 /** The user's browser follows every redirect. */
@@ -43,8 +50,10 @@ const caught =
   'import mcp.runtime\ntry:\n    await mcp_paged.echo(text="x")\nexcept mcp.runtime.MCPError as e:\n    print(e.code, e, e.hint)'
 
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era that can show links', (era) => {
+  const begin = bridgeWithUser({ era })
+
   it(`a page that a server wants opened is offered in its name to a client of the ${era} era, and the call continues`, async () => {
-    const { bridge, shown } = await bridgeWithUser({ era, servers: { paged: page() } })
+    const { bridge, shown } = begin({ paged: page() })
     expect(await bridge.run(call)).toBe("'done'")
     expect(shown).toHaveLength(1)
     expect(shown[0]!.message).toBe("MCP server 'paged' asks: Allow it here.")
@@ -53,31 +62,30 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
 
   it(`a sign-in is offered to a client of the ${era} era, and the call continues`, async () => {
     const server = await protectedServer()
-    const { bridge, shown } = await bridgeWithUser({ era, servers: { r: { url: server.url } } })
+    const { bridge, shown } = begin({ r: { url: server.url } })
     expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
     expect(shown.map(({ message }) => message)).toEqual([expect.stringMatching(/^MCP server 'r' asks: Sign in/)])
     expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
   })
 })
 
+const begin = bridgeWithUser({ env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_BRIDGE_LOG_LEVEL: 'debug' } })
+
 it('a user who signs in may take longer than the cell, and the cell continues', async () => {
   const server = await protectedServer()
   const slowly = async (url: string): Promise<'accept'> => {
-    setTimeout(() => void fetch(url), 6_000)
+    setTimeout(() => void fetch(url), 3_000)
     return 'accept'
   }
-  const { bridge } = await bridgeWithUser({ servers: { r: { url: server.url } } }, slowly)
+  const { bridge } = begin({ r: { url: server.url } }, slowly)
   await bridge.run('1')
-  expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 5 })).toBe("'done'")
+  expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 2 })).toBe("'done'")
 })
 
 it('a server with client credentials asks no user, and cells never see the secret', async () => {
   const server = await protectedServer()
   const oauth = { grant: 'client_credentials', clientId: CLIENT.clientId, clientSecret: '${PROGRAM_SECRET}' }
-  const { bridge, shown } = await bridgeWithUser({
-    servers: { r: { url: server.url, oauth } },
-    env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_BRIDGE_LOG_LEVEL: 'debug' },
-  })
+  const { bridge, shown } = begin({ r: { url: server.url, oauth } })
   expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
   expect(server.counts).toMatchObject({ client: 1, authorize: 0 })
   server.valid.clear()
@@ -90,7 +98,7 @@ it('a server with client credentials asks no user, and cells never see the secre
 
 it('many calls of one cell make one offer of a page, and a no counts for all of them', async () => {
   const server = await protectedServer()
-  const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async () => 'decline')
+  const { bridge, shown } = begin({ r: { url: server.url } }, async () => 'decline')
   const code = `import asyncio, mcp.runtime
 async def attempt():
     try:
@@ -109,7 +117,7 @@ set(results)`
 it('a permission that the sign-in lacks is an exception that says what to run, or a link that gets it', async () => {
   const server = await protectedServer()
   let answer: 'accept' | 'decline' = 'accept'
-  const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async (url) => {
+  const { bridge, shown } = begin({ r: { url: server.url } }, async (url) => {
     if (answer === 'accept') await fetch(url)
     return answer
   })
@@ -129,7 +137,7 @@ it('a permission that the sign-in lacks is an exception that says what to run, o
 
 it('a sign-in that is never finished ends with its cell', async () => {
   const server = await protectedServer()
-  const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async () => 'accept')
+  const { bridge, shown } = begin({ r: { url: server.url } }, async () => 'accept')
   const abort = new AbortController()
   const running = bridge.call({ code: 'await mcp_r.echo(text="x")' }, { signal: abort.signal })
   running.catch(() => {})
@@ -142,36 +150,40 @@ it('a sign-in that is never finished ends with its cell', async () => {
 it('wrong credentials in a header offer no sign-in, since the user has to correct them', async () => {
   const server = await protectedServer()
   const entry = { url: server.url, headers: { Authorization: 'Bearer wrong-token' } }
-  const { bridge, shown } = await bridgeWithUser({ servers: { r: entry } })
+  const { bridge, shown } = begin({ r: entry })
   const text = await bridge.run('await mcp_r.echo(text="x")')
   expect(text).toContain('correct the credentials in its headers')
   expect(text).not.toContain('wrong-token')
   expect(shown).toEqual([])
 })
 
-it.each([
+describe.each([
   ['that takes forms only', { form: {} }],
   ['that takes no questions', null],
-])('a client %s gets an error that names the page, without secrets of the server', async (_what, elicitation) => {
-  const { bridge, shown } = await bridgeWithUser({ servers: { paged: page() } }, visit, elicitation)
-  const text = await bridge.run(caught)
-  expect(text).toMatch(
-    /^UPSTREAM_LINK_REQUIRED Server 'paged' requires the user to open a page before the call of 'echo'/,
-  )
-  expect(text).toMatch(/Allow it here\. http:\/\/127\.0\.0\.1:\d+\/page\?id=page-\d+&token=\[redacted\]/)
-  expect(text).toContain('Ask the user to open the link')
-  expect(text).not.toContain('hidden-token')
-  expect(shown).toEqual([])
+])('a client %s', (what, elicitation) => {
+  const beginUnable = bridgeWithUser({}, elicitation)
+
+  it(`a client ${what} gets an error that names the page, without secrets of the server`, async () => {
+    const { bridge, shown } = beginUnable({ paged: page() })
+    const text = await bridge.run(caught)
+    expect(text).toMatch(
+      /^UPSTREAM_LINK_REQUIRED Server 'paged' requires the user to open a page before the call of 'echo'/,
+    )
+    expect(text).toMatch(/Allow it here\. http:\/\/127\.0\.0\.1:\d+\/page\?id=page-\d+&token=\[redacted\]/)
+    expect(text).toContain('Ask the user to open the link')
+    expect(text).not.toContain('hidden-token')
+    expect(shown).toEqual([])
+  })
 })
 
 it('a server that always wants a page is called once more, and not for ever', async () => {
-  const { bridge, shown } = await bridgeWithUser({ servers: { paged: page('forever') } })
+  const { bridge, shown } = begin({ paged: page('forever') })
   expect(await bridge.run(caught)).toContain('UPSTREAM_LINK_REQUIRED')
   expect(shown).toHaveLength(1)
 })
 
 it('a page that a browser must not open is not offered', async () => {
-  const { bridge, shown } = await bridgeWithUser({ servers: { paged: page('nonsense') } })
+  const { bridge, shown } = begin({ paged: page('nonsense') })
   const text = await bridge.run(caught)
   expect(text).toContain('The user has to allow it (-32042)')
   expect(text).not.toContain('file:')

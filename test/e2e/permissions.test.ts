@@ -1,12 +1,12 @@
 // This file verifies that rules apply to every way in which a cell can reach a server, with the built bridge and a server that logs its calls.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { PROVIDER_NAMES, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
-import { ruledBridge, writePermissions } from '../support/ruled-bridge.ts'
+import { ruledBridge, sharedRuledBridge, writePermissions } from '../support/ruled-bridge.ts'
 
 const caught = (call: string) => `
 try:
@@ -21,9 +21,14 @@ const FORGED = `
     from sandbridge_kernel.api import bridge
     await bridge.ask("call_tool", server="hub", tool="delete_repo", args=[], kwargs={}, permissions=None, scope="all")`.trim()
 
+/** A server whose own definition has a rule. */
+const ruledHome = makeHome()
+const mine = { ...fixtureServer('ruled.mjs', path.join(ruledHome, 'j2')), permissions: { deny: ['delete_repo'] } }
+const ruled = sharedRuledBridge({ home: ruledHome, servers: { mine } })
+
 describe('a denied call', () => {
   it('a denied call does not reach the server, and its error names the rule and what is allowed', async () => {
-    const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_*'] } })
+    const { bridge, reached } = ruled({ deny: ['hub__delete_*'] })
     const text = await bridge.run(caught('await mcp_hub.delete_repo(id=1)'))
     expect(text).toMatch(/PermissionDenied True PERMISSION_DENIED/)
     expect(text).toContain('deny "hub__delete_*" (permissions.json, line 1)')
@@ -33,7 +38,7 @@ describe('a denied call', () => {
   })
 
   it('a denied call does not reach the server, whichever way it is made', async () => {
-    const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_*'] } })
+    const { bridge, reached } = ruled({ deny: ['hub__delete_*'] })
     const saved = await bridge.run(
       'import asyncio\nasync def wipe():\n    "Wipe."\n    return await getattr(mcp_hub, "delete_repo")()\nruntime.save_tool(wipe)',
     )
@@ -87,8 +92,8 @@ outcome`
   })
 
   it('a denied call may be for a resource or a prompt', async () => {
-    const { bridge, reached } = await ruledBridge({
-      permissions: { deny: [{ tool: 'hub__read_resource', when: "args.uri.startsWith('memo:')" }, 'hub__get_prompt'] },
+    const { bridge, reached } = ruled({
+      deny: [{ tool: 'hub__read_resource', when: "args.uri.startsWith('memo:')" }, 'hub__get_prompt'],
     })
     expect(await bridge.run(caught('await mcp_hub.read_resource("memo:secret")'))).toContain('PERMISSION_DENIED')
     expect(await bridge.run(caught('await mcp_hub.get_prompt("greet")'))).toContain('PERMISSION_DENIED')
@@ -97,8 +102,8 @@ outcome`
   })
 
   it('a call is judged by the arguments that are sent', async () => {
-    const { bridge, reached } = await ruledBridge({
-      permissions: { deny: [{ tool: 'hub__create_issue', when: "args.owner != 'acme'", reason: 'Only ours.' }] },
+    const { bridge, reached } = ruled({
+      deny: [{ tool: 'hub__create_issue', when: "args.owner != 'acme'", reason: 'Only ours.' }],
     })
     const text = await bridge.run(caught('owner = "evil"; await mcp_hub.create_issue(owner=owner)'))
     expect(text).toContain('Only ours.')
@@ -109,9 +114,7 @@ outcome`
   })
 
   it('a call over a limit is denied', async () => {
-    const { bridge, reached } = await ruledBridge({
-      permissions: { allow: [{ tool: 'hub__create_issue', perCell: 2, perSession: 3 }] },
-    })
+    const { bridge, reached } = ruled({ allow: [{ tool: 'hub__create_issue', perCell: 2, perSession: 3 }] })
     const loop = caught('for i in range(5): await mcp_hub.create_issue(id=i)')
     expect(await bridge.run(loop)).toMatch(/allows 2 per cell.*Allowed again in the next cell/)
     expect(await bridge.run(loop)).toMatch(/allows 3 per session/)
@@ -120,7 +123,7 @@ outcome`
 })
 
 it('denied tools are hidden, and tools that ask are marked', async () => {
-  const { bridge } = await ruledBridge({ permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] } })
+  const { bridge } = ruled({ deny: ['hub__delete_*', 'mine__delete_*'], ask: ['hub__create_issue'] })
   const seen = await bridge.run(`
 print(dir(mcp_hub), await runtime.query_tool_docs("hub"), await runtime.search_tool_docs("delete a repo", limit=50))
 print([t["name"] for t in runtime.describe_server("hub")["tools"]], (await mcp_hub.list_tools.raw())["tools"])
@@ -134,7 +137,7 @@ print(mcp_hub, runtime.capability_summary(), runtime.complete("mcp_hub."))
 
 describe('before a cell runs', () => {
   it('a denied call in a cell is found before the cell runs', async () => {
-    const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_repo'] } })
+    const { bridge, reached } = ruled({ deny: ['hub__delete_repo'] })
     await bridge.run('await runtime.list_tools("hub"); ran = False')
     const text = await bridge.run('ran = True\nawait mcp_hub.create_issue(title="x")\nawait mcp_hub.delete_repo(id=1)')
     expect(text).toMatch(/Not run. Line 3: hub.delete_repo is denied by the rule/)
@@ -143,9 +146,7 @@ describe('before a cell runs', () => {
   })
 
   it('a call with denied arguments is found before the cell runs', async () => {
-    const { bridge } = await ruledBridge({
-      permissions: { deny: [{ tool: 'hub__create_issue', when: 'args.id > 5' }] },
-    })
+    const { bridge } = ruled({ deny: [{ tool: 'hub__create_issue', when: 'args.id > 5' }] })
     await bridge.run('await runtime.list_tools("hub")')
     expect(await bridge.run('print("ran")\nawait mcp_hub.create_issue(id=6)')).toMatch(/^(?![^]*\nran)[^]*Not run/)
     expect(await bridge.run('await mcp_hub.create_issue(id=5)')).toContain('did')
@@ -154,27 +155,25 @@ describe('before a cell runs', () => {
 
 describe('where rules are', () => {
   it("rules in a server's own definition are enforced", async () => {
-    const home = makeHome()
-    const entry = fixtureServer('ruled.mjs', path.join(home, 'j2'))
-    const servers = { mine: { ...entry, permissions: { deny: ['delete_repo'] } } } as Record<string, typeof entry>
-    const { bridge } = await ruledBridge({ home, servers })
+    const { bridge } = ruled({})
     expect(await bridge.run(caught('await mcp_mine.delete_repo()'))).toContain('the definition of mine')
     expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('called')
   })
 
   it("rules in a project's file are enforced, and can only make things stricter", async () => {
-    const home = makeHome()
-    mkdirSync(path.join(home, '.sandbridge'))
+    const { bridge, home, reached } = ruled({ deny: ['hub__delete_repo'] })
+    const folder = path.join(home, '.sandbridge')
+    mkdirSync(folder)
+    onTestFinished(() => rmSync(folder, { recursive: true }))
     const rules = { permissions: { allow: ['hub'], deny: ['hub__create_issue'] } }
-    writeFileSync(path.join(home, '.sandbridge/permissions.json'), JSON.stringify(rules))
-    const { bridge, reached } = await ruledBridge({ home, permissions: { deny: ['hub__delete_repo'] } })
+    writeFileSync(path.join(folder, 'permissions.json'), JSON.stringify(rules))
     for (const tool of ['create_issue', 'delete_repo'])
       expect(await bridge.run(caught(`await mcp_hub.${tool}()`))).toContain('PERMISSION_DENIED')
     expect(reached()).toEqual([])
   })
 
   it('a change of rules counts from the next cell on, and no cell runs while the file has a mistake', async () => {
-    const { bridge, home } = await ruledBridge({ permissions: {} })
+    const { bridge, home } = ruled({})
     expect(await bridge.run('await mcp_hub.delete_repo()')).toContain('did')
     writePermissions(home, '{"permissions": {"deny": ["hub__delete_repo"}}')
     for (const _ of [1, 2])
@@ -185,7 +184,7 @@ describe('where rules are', () => {
 })
 
 it('a rule that matches no known tool is named in the log, with the nearest name', async () => {
-  const { bridge } = await ruledBridge({ permissions: { deny: ['hub__delte_repo', 'hub__delete_all'] } })
+  const { bridge } = ruled({ deny: ['hub__delte_repo', 'hub__delete_all'] })
   await bridge.run('await mcp_hub.get_issue()')
   await bridge.client.listTools()
   await until(() => bridge.stderr.includes('No known tool'))

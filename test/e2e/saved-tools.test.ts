@@ -16,34 +16,15 @@ import { runProgram } from '../support/run-program.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 let bridge: TestBridge
+/** What the cell printed that saved `letter_entropy`. */
+let saved: string
+
+// Every save starts a sandbox, so the functions that several tests use are saved once, in a session before theirs.
 beforeAll(async () => {
   bridge = await openTestBridge({ servers: { everything: published.everything() } })
   // The sandbox may have to be prepared first, and the server listed.
   await bridge.run('await runtime.search_tool_docs("echo")')
-})
-afterAll(() => closeTestBridge(bridge))
-
-/** The next cell runs in a sandbox without any state of earlier ones. */
-const newSession = () => bridge.run('runtime.reset()')
-const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(bridge.home))
-const failure = async (code: string) => {
-  const { text, isError } = await bridge.call({ code })
-  expect(isError, text).toBe(true)
-  return text.trim().split('\n').at(-1)!
-}
-
-it('a saved function is found by `sandbridge search`, beside the tools of servers', async () => {
-  const save = 'def sum_of_squares(numbers: list):\n    """Add the squares of numbers."""\n    return 0\n'
-  await bridge.run(`${save}runtime.save_tool(sum_of_squares)`)
-  const { stdout, stderr } = await sandbridge('search', 'sum of squares')
-  expect(stdout, stderr).toMatch(/^.*sum_of_squares\(numbers: list\) {2}# saved; Add the squares of numbers$/m)
-  const found = JSON.parse((await sandbridge('search', 'sum of numbers', '--json')).stdout) as { line: string }[]
-  const lines = found.map(({ line }) => line)
-  for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
-})
-
-it('a saved function is found, imported and called in a later session, in one cell', async () => {
-  const saved = await bridge.run(`
+  saved = await bridge.run(`
 import math
 from collections import Counter as Count
 
@@ -52,10 +33,49 @@ def letter_entropy(text: str, base: float = 2) -> float:
     counts = Count(text)
     return -sum(n / len(text) * math.log(n / len(text), base) for n in counts.values())
 runtime.save_tool(letter_entropy)`)
+  await bridge.run(`
+import functools, asyncio
+import xml.etree.ElementTree
+from os.path import *
+def sum_of_squares(numbers: list):
+    """Add the squares of numbers."""
+    return 0
+@functools.lru_cache(maxsize=None)
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+async def shout(words, times=1):
+    "Echo words, loudly."
+    answer = await mcp_everything.echo(message=words.upper() * fib(times))
+    return answer, basename("/a/b"), xml.etree.ElementTree.fromstring("<a/>").tag, await asyncio.sleep(0, "slept")
+def fails(x):
+    return 1 / x
+def twice(x): return x * 2
+for func in (sum_of_squares, fib, fails, twice):
+    runtime.save_tool(func)
+runtime.save_tool(shout, description="Say it loud")`)
+  await bridge.run('runtime.reset()')
+})
+afterAll(() => closeTestBridge(bridge))
+
+const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(bridge.home))
+const failure = async (code: string) => {
+  const { text, isError } = await bridge.call({ code })
+  expect(isError, text).toBe(true)
+  return text.trim().split('\n').at(-1)!
+}
+
+it('a saved function is found by `sandbridge search`, beside the tools of servers', async () => {
+  const { stdout, stderr } = await sandbridge('search', 'sum of squares')
+  expect(stdout, stderr).toMatch(/^.*sum_of_squares\(numbers: list\) {2}# saved; Add the squares of numbers$/m)
+  const found = JSON.parse((await sandbridge('search', 'sum of numbers', '--json')).stdout) as { line: string }[]
+  const lines = found.map(({ line }) => line)
+  for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
+})
+
+it('a saved function is found, imported and called in a later session, in one cell', async () => {
   const line =
     'from user_tools import letter_entropy; letter_entropy(text: str, base: float=2) -> float  # saved; Shannon entropy of the letters of a text'
   expect(saved).toBe(`${line} (version 1)`)
-  await newSession()
   const answer = await bridge.run(`
 found = await runtime.search_tool_docs("entropy of a text", limit=1)
 print(found)
@@ -79,20 +99,6 @@ it('a saved function is ranked with the tools of servers, and only when all serv
 })
 
 it('a saved function may be asynchronous, decorated, recursive, and use servers and other saved tools', async () => {
-  await bridge.run(`
-import functools, asyncio
-import xml.etree.ElementTree
-from os.path import *
-@functools.lru_cache(maxsize=None)
-def fib(n):
-    return n if n < 2 else fib(n - 1) + fib(n - 2)
-async def shout(words, times=1):
-    "Echo words, loudly."
-    answer = await mcp_everything.echo(message=words.upper() * fib(times))
-    return answer, basename("/a/b"), xml.etree.ElementTree.fromstring("<a/>").tag, await asyncio.sleep(0, "slept")
-runtime.save_tool(fib)
-runtime.save_tool(shout, description="Say it loud")`)
-  await newSession()
   expect(
     await bridge.run(
       'from user_tools import shout, fib\nprint(fib(20), fib.cache_info().hits > 0)\nawait shout("hi", 3)',
@@ -102,14 +108,12 @@ runtime.save_tool(shout, description="Say it loud")`)
     /^# shout, version 1 of 1, .*\nfrom user_tools import fib\nfrom os\.path import basename\nimport xml\.etree\.ElementTree\nimport asyncio|^# shout/,
   )
   // The bridge refuses a server that the cell may not reach when the call is made.
-  await newSession()
   expect(await bridge.run('from user_tools import shout\nawait shout("hi")', { servers: [] })).toMatch(
     /Server 'everything' is not available/,
   )
 })
 
 it('a saved function gets a version when it changes, and the newest one is imported', async () => {
-  await bridge.run('def twice(x): return x * 2\nruntime.save_tool(twice)')
   await bridge.run('def twice(x): return x + x\nruntime.save_tool(twice)\nruntime.save_tool(twice)')
   expect(await bridge.run('from user_tools import twice\ntwice("ab"), runtime.show_tool("twice").versions')).toBe(
     "('abab', [1, 2])",
@@ -128,8 +132,6 @@ it('a saved function can be deleted', async () => {
 })
 
 it('a saved function shows its own lines in a traceback', async () => {
-  await bridge.run('def fails(x):\n    return 1 / x\nruntime.save_tool(fails)')
-  await newSession()
   expect(await bridge.run('from user_tools import fails\nfails(0)')).toMatch(
     /user_tools\/fails\.py[\s\S]*return 1 \/ x[\s\S]*ZeroDivisionError/,
   )
@@ -276,6 +278,11 @@ it('sandbridge saved lists and shows saved functions', async () => {
 it('sandbridge saved shares functions, and imports only those that load', async () => {
   const file = path.join(bridge.home, 'tools.json')
   expect((await sandbridge('tools', 'export', file)).stdout).toMatch(/skipped torn: .*\nExported \d+ to/)
+  // An import starts a sandbox for each function.
+  const exported = JSON.parse(readFileSync(file, 'utf8')) as { tools: { name: string }[] }
+  const some = exported.tools.filter(({ name }) => ['letter_entropy', 'fib', 'shout', 'unloadable'].includes(name))
+  expect(some).toHaveLength(4)
+  writeFileSync(file, JSON.stringify({ ...exported, tools: some }))
   const elsewhere = await openTestBridge()
   try {
     const there = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(elsewhere.home))

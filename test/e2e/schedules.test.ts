@@ -1,12 +1,12 @@
 // This file verifies that a scheduled workflow runs once for each due time, in one bridge, with only the rights it was given, and that
 // a failure to run is reported.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { timesBetween } from '../../src/workflows/cron-times.ts'
 import { Scheduler } from '../../src/server/schedule/scheduler.ts'
 import { ScheduleStore } from '../../src/workflows/schedules.ts'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { type ObservedBridge, openObserved } from '../support/observed-bridge.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
@@ -35,19 +35,29 @@ const EVERY_HOUR = {
   allowed: [],
 }
 
-async function open(): Promise<void> {
-  observed = await openObserved({ servers: { ledger: fixtureServer('ledger.mjs') } })
+let close: () => Promise<void>
+
+beforeAll(async () => {
+  observed = await openObserved({ servers: { ledger: fixtureServer('ledger.mjs') } }, (end) => (close = end))
   ledger = path.join(observed.home, 'ledger')
   observed.redefine({ ledger: { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger } } })
   const saved = await observed.run(SAVE)
   expect(saved.isError, JSON.stringify(saved.content)).toBeFalsy()
-}
+})
+afterAll(() => close())
+
+/** Each test has its own schedules, lines, rules and events. */
+beforeEach(async () => {
+  for (const id of Object.keys(await store().list())) await store().remove(id)
+  for (const file of [ledger, rulesFile()]) rmSync(file, { force: true })
+  observed.bridge.events.flush()
+  observed.events.length = 0
+})
+
+const rulesFile = () => path.join(observed.bridge.settings.stateDir, 'permissions.json')
 
 function setRules(rules: object): void {
-  writeFileSync(
-    path.join(observed.bridge.settings.stateDir, 'permissions.json'),
-    JSON.stringify({ permissions: rules }),
-  )
+  writeFileSync(rulesFile(), JSON.stringify({ permissions: rules }))
 }
 
 async function look(now: Date, scheduler = new Scheduler(observed.bridge)): Promise<void> {
@@ -57,8 +67,6 @@ async function look(now: Date, scheduler = new Scheduler(observed.bridge)): Prom
 }
 
 const runs = async (id = 'weekly-report') => (await store().list())[id]!.runs
-
-beforeEach(open)
 
 it('a scheduled workflow that is due runs once, and the record has the run', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
@@ -97,7 +105,7 @@ it('a scheduled time at which no bridge served is missed, and reported', async (
 })
 
 it('a scheduled run that has not ended makes the next one be skipped, and reported', async () => {
-  await store().add({ ...EVERY_HOUR, words: ['--week', '9', '--wait', '5'] }, at('08:30:00'))
+  await store().add({ ...EVERY_HOUR, words: ['--week', '9', '--wait', '1'] }, at('08:30:00'))
   const scheduler = new Scheduler(observed.bridge)
   await scheduler.look(at('09:00:01'))
   await look(at('10:00:01'))
@@ -142,33 +150,44 @@ it('a scheduled run that fails is reported with its reason', async () => {
 })
 
 it('a call that asks is refused in a scheduled run, unless it was allowed for this version', async () => {
+  const asking = SAVE.replace('weekly-report', 'asking-report')
+  await observed.run(asking)
   setRules(ASKS)
+  const schedule = { ...EVERY_HOUR, workflow: 'asking-report' }
   const allowed = ['ledger__add_line']
-  await store().add(EVERY_HOUR, at('08:30:00'))
+  await store().add(schedule, at('08:30:00'))
   await look(at('09:00:01'))
   expect(lines()).toEqual([])
-  expect(await runs()).toMatchObject([{ outcome: 'failed', message: expect.stringContaining('unattended') }])
-  const id = await store().add({ ...EVERY_HOUR, allowed }, at('09:30:00'))
-  await store().remove('weekly-report')
+  expect(await runs('asking-report')).toMatchObject([
+    { outcome: 'failed', message: expect.stringContaining('unattended') },
+  ])
+  const id = await store().add({ ...schedule, allowed }, at('09:30:00'))
+  await store().remove('asking-report')
   await look(at('10:00:01'))
   expect(lines()).toEqual(['week 9'])
-  await observed.run(SAVE.replace('week {week}', 'other {week}'))
+  await observed.run(asking.replace('week {week}', 'other {week}'))
   await look(at('11:00:01'))
   expect((await runs(id)).at(-1)).toMatchObject({ outcome: 'failed' })
   expect(lines()).toEqual(['week 9'])
 })
 
 it('a bridge over HTTP runs scheduled workflows, and a command sets, lists and ends them', async () => {
-  const sandbridge = (...args: string[]) =>
-    runProgram(process.execPath, [CLI, ...args], bridgeEnv(observed.home), { cwd: observed.home })
+  const home = makeHome()
+  cpSync(path.join(observed.home, 'MCPs/.sandbridge/tools'), path.join(home, 'MCPs/.sandbridge/tools'), {
+    recursive: true,
+  })
+  const own = path.join(home, 'ledger')
+  const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: own } }
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
+  const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
   const added = await sandbridge('schedule', 'weekly-report', '* * * * *', '--week', 'auto', '--zone', 'UTC')
   expect(added.stdout).toMatch(/^'weekly-report' runs next at \d{4}-\d\d-\d\d \d\d:\d\d UTC, in a bridge/)
-  const file = path.join(observed.bridge.settings.stateDir, '.sandbridge', 'schedules.json')
+  const file = path.join(home, 'MCPs/.sandbridge/schedules.json')
   const minuteAgo = new Date(Date.now() - 61_000).toISOString()
   writeFileSync(file, readFileSync(file, 'utf8').replace(/"considered": "[^"]*"/, `"considered": "${minuteAgo}"`))
-  await startHttpBridge({ home: observed.home })
-  await vi.waitFor(() => expect(lines()[0]).toMatch(/^week \d+$/), 60_000)
-  await vi.waitFor(async () => expect((await runs())[0]).toMatchObject({ outcome: 'ok' }), 30_000)
+  await startHttpBridge({ home })
+  await vi.waitFor(() => expect(readFileSync(own, 'utf8')).toMatch(/^week \d+\n/), 60_000)
+  await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/"outcome": "ok"/), 30_000)
   expect((await sandbridge('schedule')).stdout).toMatch(/^weekly-report {2}\* \* \* \* \* {2}\S+ \S+ UTC {2}ok /)
   expect((await sandbridge('schedule', 'weekly-report', '--remove')).code).toBe(0)
   expect(JSON.parse((await sandbridge('schedule', '--json')).stdout)).toEqual([])

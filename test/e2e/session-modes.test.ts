@@ -1,18 +1,26 @@
 // This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected restart.
-import { describe, expect, it, vi } from 'vitest'
-import { ANY_RUNTIME } from '../support/bridge-process.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { ANY_RUNTIME, type CellAnswer } from '../support/bridge-process.ts'
+import { sharedBridge } from '../support/shared-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 // Nearly every test starts several sandboxes.
 vi.setConfig({ testTimeout: 120_000 })
 
+const EMBEDDED = { MCP_BRIDGE_RUNTIME: 'pyodide' }
+const embedded = sharedBridge({ env: EMBEDDED })
+
+const CAUGHT = 'try: table\nexcept NameError as error: print(error)'
+
 describe('runtime.session()', () => {
+  const shared = sharedBridge({ env: { MCP_BRIDGE_MEMORY: '600m', MCP_BRIDGE_OUTPUT_TOKENS: '5000' } })
+
   it('runtime.session() returns age, cells and limits', async () => {
-    const bridge = await startBridge({ env: { MCP_BRIDGE_MEMORY: '600m', MCP_BRIDGE_OUTPUT_TOKENS: '5000' } })
-    await bridge.run('1')
+    const bridge = shared()
+    const count = Number(await bridge.run('runtime.session().cellCount'))
     const text = await bridge.run('info = runtime.session()\nprint(info)\ninfo.ageSeconds >= 0', { timeout: 7 })
     expect(text).toMatch(/^mode: shared$/m)
-    expect(text).toMatch(/^cellCount: 2$/m)
+    expect(text).toMatch(new RegExp(`^cellCount: ${count + 1}$`, 'm'))
     expect(text).toMatch(new RegExp(`^provider: ${ANY_RUNTIME}$`, 'm'))
     expect(text).toMatch(/^python: 3\.\d+\.\d+$/m)
     expect(text).toMatch(/^timeoutSeconds: 7$/m)
@@ -22,16 +30,15 @@ describe('runtime.session()', () => {
   })
 
   it('runtime.session() returns the memory that is used, which grows with it', async () => {
-    const bridge = await startBridge()
     const used = 'runtime.session().memoryUsedBytes'
     const code = `before = ${used}\nkept = bytearray(100 << 20)\nbefore > 10 << 20, ${used} - before > 50 << 20, ${used} < 600 << 20`
-    expect(await bridge.run(code)).toBe('(True, True, True)')
+    expect(await shared().run(code)).toBe('(True, True, True)')
   })
 })
 
 describe('runtime.reset()', () => {
   it('runtime.reset() gives the next cell a sandbox without variables, modules or files, and the result says so', async () => {
-    const bridge = await startBridge()
+    const bridge = embedded()
     await bridge.run('x = 1; import json; json.mine = 1; open("/workspace/f", "w").write("x")')
     const text = await bridge.run('runtime.reset()\nprint("still", x)')
     expect(text).toMatch(/^still 1\n\[The session was reset: .*no variables/)
@@ -42,29 +49,35 @@ describe('runtime.reset()', () => {
 })
 
 describe('MCP_BRIDGE_SESSION=fresh', () => {
-  it('MCP_BRIDGE_SESSION=fresh gives each cell its own sandbox', async () => {
-    const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
-    await bridge.run('x = 1; open("/workspace/f", "w").write("x")')
-    expect(await bridge.run('import os\n"x" in globals(), os.listdir("/workspace"), runtime.session().mode')).toBe(
-      "(False, [], 'fresh')",
-    )
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, (_, index) => bridge.run(`n = globals().get("n", 0) + ${index}\nn`)),
-    )
-    expect(answers).toEqual(['0', '1', '2', '3'])
-    const { text } = await bridge.call({ code: 'while True: pass', timeout: 0.5 })
+  const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
+
+  beforeAll(() => bridge().run('x = 1; table = [1]; open("/workspace/f", "w").write("x")'))
+
+  it('MCP_BRIDGE_SESSION=fresh gives each cell its own sandbox, also after a timeout and at the same time', async () => {
+    const { text } = await bridge().call({ code: 'while True: pass', timeout: 0.5 })
     expect(text).toMatch(/Timed out after 0\.5 s/)
-    expect(await bridge.run('"still works"')).toBe("'still works'")
+    const check = (number: number) => `
+import os
+n = globals().get("n", 0) + ${number}
+n, "x" in globals(), os.listdir("/workspace"), runtime.session().mode`
+    expect(await Promise.all([1, 2].map((number) => bridge().run(check(number))))).toEqual([
+      "(1, False, [], 'fresh')",
+      "(2, False, [], 'fresh')",
+    ])
+  })
+
+  it('a NameError says that variables are gone where each cell has a sandbox of its own', async () => {
+    expect(await bridge().run(CAUGHT)).toMatch(/name 'table' is not defined.*each cell has its own sandbox/)
   })
 })
 
-/** Ignores every interrupt, so its sandbox must be ended. */
-/** For the embedded sandbox only: in others, the second interrupt may arrive while the first is handled. */
+/**
+ * Ignores every interrupt, so its sandbox must be ended. For the embedded sandbox only: in others, the second interrupt may arrive while
+ * the first is handled.
+ */
 const STUBBORN = 'while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass'
 
 describe('a NameError of a variable that an earlier cell has set', () => {
-  const CAUGHT = 'try: table\nexcept NameError as error: print(error)'
-
   it.each([
     ['a reset', 'runtime.reset()', {}, /the session was reset, and variables of earlier cells are gone/],
     ['a cell that had to be ended', STUBBORN, { timeout: 0.5 }, /the sandbox of earlier cells was lost/],
@@ -72,7 +85,7 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   ])(
     'a NameError says that variables are gone after %s, caught or not, and in a function',
     async (_what, lose, args, why) => {
-      const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'pyodide' } })
+      const bridge = embedded()
       await bridge.run('table = [1]')
       await bridge.run(lose, args)
       expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
@@ -84,27 +97,26 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   )
 
   it('a NameError says that variables are gone after the session was idle for too long', async () => {
-    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '1' } })
+    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '0.2' } })
     await bridge.run('table = [1]')
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await new Promise((resolve) => setTimeout(resolve, 500))
     const answer = await bridge.run(CAUGHT)
-    expect(answer).toMatch(/name 'table' is not defined.*the session was idle for 1 s and ended/)
-  })
-
-  it('a NameError says that variables are gone where each cell has a sandbox of its own', async () => {
-    const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
-    await bridge.run('table = [1]')
-    expect(await bridge.run(CAUGHT)).toMatch(/name 'table' is not defined.*each cell has its own sandbox/)
+    expect(answer).toMatch(/name 'table' is not defined.*the session was idle for 0\.2 s and ended/)
   })
 })
 
 describe('MCP_BRIDGE_CHECKPOINT=1', () => {
-  const EMBEDDED = { MCP_BRIDGE_RUNTIME: 'pyodide' }
-  const CHECKPOINT = { MCP_BRIDGE_CHECKPOINT: '1', ...EMBEDDED }
+  const checkpointed = sharedBridge({ env: { MCP_BRIDGE_CHECKPOINT: '1', ...EMBEDDED } })
 
-  it('a checkpoint carries what can be pickled over a forced restart, and names what was lost', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
-    await bridge.run(`
+  describe('after a forced restart', () => {
+    const bridge = sharedBridge({ env: { MCP_BRIDGE_CHECKPOINT: '1', ...EMBEDDED } })
+    /** What the cell that lost its sandbox says, and the first and the second cell after it. */
+    let killed: string
+    let next: CellAnswer
+    let second: string
+    const RESTORED = 'shared, alias, table, small, math, c, urllib, pathlib, sys, os'.split(', ')
+    beforeAll(async () => {
+      await bridge().run(`
 import math, collections as c
 shared = [1, 2]
 alias = shared
@@ -114,82 +126,78 @@ class Point: pass
 point = Point()
 source = (n for n in range(3))
 handle = open("/workspace/f", "w")`)
-    const killed = await bridge.run(STUBBORN, { timeout: 0.5 })
-    expect(killed).toMatch(/the bridge stopped its sandbox/)
-    expect(killed).not.toMatch(/All variables are gone/)
-    expect(killed).toMatch(
-      /The next cell restores these as they were before this cell: .*shared.*Lost: .*area \(function of a cell\)/,
-    )
-    expect(killed).toMatch(/point \(Point: Point is defined in a cell\)/)
-    const { structured } = await bridge.call({
-      code: 'alias.append(3)\nshared, table["again"] is shared, table["rows"]["a"], math.sqrt(4), c.Counter("x")["x"], [n in globals() for n in ("area", "point", "source", "handle")]',
-    })
-    expect(structured).toMatchObject({
-      status: 'ok',
-      value: '([1, 2, 3], True, 2, 2.0, 1, [False, False, False, False])',
-      notes: [expect.stringMatching(/^kernel: Restored from before the restart: /)],
-    })
-    // Reported once.
-    expect(await bridge.run('shared')).toBe('[1, 2, 3]')
-  })
-
-  it('a checkpoint promises nothing that cannot be loaded again, and loses nothing else because of it', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
-    await bridge.run(`
+      await bridge().run(`
 import urllib.error, pathlib
-x = [1, 2, 3]
 herr = urllib.error.HTTPError("u", 404, "nf", {}, None)
 pathlib.Path("/workspace/helper.py").write_text("class Helper: pass")
 import sys; sys.path.insert(0, "/workspace")
 import helper
-mine = helper.Helper()
-y = [x]`)
-    const killed = await bridge.run(STUBBORN, { timeout: 0.5 })
-    expect(killed).toMatch(
-      /The next cell restores these as they were before this cell: x, y, urllib, pathlib, sys\. Lost: /,
-    )
-    expect(killed).toMatch(/herr \(HTTPError: it cannot be loaded again: HTTPError.__init__\(\) missing/)
-    expect(killed).toMatch(/mine \(Helper: Helper is defined in a file in \/workspace\/\)/)
-    expect(killed).toMatch(/helper \(a module in \/workspace\/\)/)
-    expect(await bridge.run('x.append(4)\ny')).toBe(
-      '[[1, 2, 3, 4]]\n[Restored from before the restart: x, y, urllib, pathlib, sys.]',
-    )
+mine = helper.Helper()`)
+      await bridge().run('import os\nsmall = 1\nlarge = os.urandom(20 << 20)')
+      killed = await bridge().run(STUBBORN, { timeout: 0.5 })
+      next = await bridge().call({
+        code: 'alias.append(3)\nshared, table["again"] is shared, table["rows"]["a"], math.sqrt(4), c.Counter("x")["x"], [n in globals() for n in ("area", "point", "source", "handle")]',
+      })
+      second = await bridge().run('shared, [n for n in ("large", "mine", "herr") if n in globals()]')
+    })
+
+    it('a checkpoint carries what can be pickled over a forced restart, and names what was lost', () => {
+      expect(killed).toMatch(/the bridge stopped its sandbox/)
+      expect(killed).not.toMatch(/All variables are gone/)
+      expect(killed).toMatch(
+        /The next cell restores these as they were before this cell: .*shared.*Lost: .*area \(function of a cell\)/,
+      )
+      expect(killed).toMatch(/point \(Point: Point is defined in a cell\)/)
+      expect(next.structured).toMatchObject({
+        status: 'ok',
+        value: '([1, 2, 3], True, 2, 2.0, 1, [False, False, False, False])',
+      })
+      expect(next.structured['notes']).toEqual([expect.stringMatching(/^kernel: Restored from before the restart: /)])
+      // Reported once.
+      expect(second).toBe('([1, 2, 3], [])')
+    })
+
+    it('a checkpoint promises nothing that cannot be loaded again, and loses nothing else because of it', () => {
+      const [, restored] = /as they were before this cell: ([^.]*)\. Lost: /.exec(killed) ?? []
+      expect(restored?.split(', ')).toEqual(RESTORED)
+      expect(killed).toMatch(/herr \(HTTPError: it cannot be loaded again: HTTPError.__init__\(\) missing/)
+      expect(killed).toMatch(/mine \(Helper: Helper is defined in a file in \/workspace\/\)/)
+      expect(killed).toMatch(/helper \(a module in \/workspace\/\)/)
+    })
+
+    it('a checkpoint has limits: a value that is too large is lost and reported, the rest is kept', () => {
+      expect(killed).toMatch(/Lost: .*large \(bytes: more than 16 MiB\)/)
+      expect(RESTORED).toContain('small')
+    })
   })
 
   it('a value of a checkpoint that only the next sandbox cannot load is named there, and the others come back', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
+    const bridge = checkpointed()
     await bridge.run(`
 import copyreg, os, types
 open("/workspace/f", "w").close()
 copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, ("/workspace/f",)))
-x = [1]
+rows = [1]
 gone = types.SimpleNamespace()`)
-    expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(
-      /The next cell restores these as they were before this cell: x, gone/,
+    expect(await bridge.run('os.abort()')).toMatch(
+      /The next cell restores these as they were before this cell: .*\brows, gone/,
     )
-    expect(await bridge.run('x')).toMatch(/^\[1\]\n\[Restored from before the restart: x, .*Not: gone \(.*No such file/)
+    expect(await bridge.run('rows')).toMatch(
+      /^\[1\]\n\[Restored from before the restart: .*\brows\b.*Not: gone \(.*No such file/,
+    )
   })
 
   it('a checkpoint survives memory running out, and a process that ends itself', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
+    const bridge = checkpointed()
     await bridge.run('kept = {"n": 1}')
     expect(await bridge.run('import os\nos.abort()')).toMatch(
-      /The next cell restores these as they were before this cell: kept/,
+      /The next cell restores these as they were before this cell: .*\bkept\b/,
     )
     expect(await bridge.run('kept')).toContain("{'n': 1}")
   })
 
-  it('a checkpoint has limits: a value that is too large is lost and reported, the rest is kept', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
-    await bridge.run('import os\nsmall = 1\nlarge = os.urandom(20 << 20)')
-    expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(
-      /The next cell restores these as they were before this cell: small.*Lost: large \(bytes: more than 16 MiB\)/,
-    )
-    expect(await bridge.run('small, "large" in globals()')).toMatch(/^\(1, False\)/)
-  })
-
   it('a value that takes for ever to pickle ends with the time limit of its cell, and the session continues', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
+    const bridge = checkpointed()
     await bridge.run('class Slow(dict):\n    def __reduce__(self):\n        while True: pass\nimport copyreg\nx = 1')
     const { structured } = await bridge.call({
       code: 'import builtins\nSlow.__module__ = "builtins"\nslow = Slow()',
@@ -203,14 +211,14 @@ gone = types.SimpleNamespace()`)
   })
 
   it('a checkpoint is forgotten by a reset', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
+    const bridge = checkpointed()
     await bridge.run('x = 1')
     await bridge.run('runtime.reset()')
     expect(await bridge.run('"x" in globals()')).toBe('False')
   })
 
   it('a checkpoint is off unless asked for: then a cell can hand over nothing', async () => {
-    const bridge = await startBridge({ env: EMBEDDED })
+    const bridge = embedded()
     const raw =
       'from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data="", kept=[], lost=[])'
     expect(await bridge.run(raw)).toMatch(/MCP_BRIDGE_CHECKPOINT is not set/)
@@ -220,7 +228,7 @@ gone = types.SimpleNamespace()`)
   })
 
   it('a hostile checkpoint is refused, and so is data beyond its limits', async () => {
-    const bridge = await startBridge({ env: CHECKPOINT })
+    const bridge = checkpointed()
     const send = (data: string) =>
       `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data=${data}, kept=["x"], lost=[])\nimport os; os.abort()`
     expect(await bridge.run(send('"A" * 24_000_000'))).toMatch(/data: Too big/)
@@ -229,7 +237,7 @@ gone = types.SimpleNamespace()`)
     // A pickle that crashes every sandbox that loads it is dropped eventually.
     await bridge.run(send('__import__("base64").b64encode(b"cos\\nabort\\n(tR.").decode()'))
     const answers: string[] = []
-    for (let count = 0; count < 4; count += 1) answers.push(await bridge.run('"alive"'))
+    while (answers.at(-1) !== "'alive'" && answers.length < 4) answers.push(await bridge.run('"alive"'))
     expect(answers.at(-1)).toBe("'alive'")
   })
 })

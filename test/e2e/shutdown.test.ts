@@ -66,7 +66,7 @@ describe('a bridge that drains', () => {
   }
 
   it('a bridge that drains lets a cell end, opens no session meanwhile, and ends after it', async () => {
-    const code = "print('printed before')\nimport time\ntime.sleep(5)\n'came to its end'"
+    const code = "print('printed before')\nimport time\ntime.sleep(3)\n'came to its end'"
     const { client, answer, exited } = await runWhileDraining('80', code)
     expect(await client.call({ code: '1' })).toMatchObject({
       isError: true,
@@ -77,7 +77,7 @@ describe('a bridge that drains', () => {
   })
 
   it('a bridge that drains ends the cell when its time is over', async () => {
-    const { answer, exited } = await runWhileDraining('5', CODE)
+    const { answer, exited } = await runWhileDraining('3', CODE)
     expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
     expect(await exited).toEqual([143, null])
   })

@@ -1,6 +1,7 @@
 // This file verifies that a misbehaving upstream is one clear Python exception and affects neither the session nor other servers.
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, published, type ServerEntry } from '../support/bridge-process.ts'
+import { sharedBridge } from '../support/shared-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const raw = (mode: string, ...args: string[]): ServerEntry => fixtureServer('raw.mjs', mode, ...args)
@@ -9,16 +10,33 @@ const raw = (mode: string, ...args: string[]): ServerEntry => fixtureServer('raw
 const caught = (call: string) =>
   `try:\n    print(${call})\nexcept runtime.MCPError as error:\n    print(error.code, error)`
 
+/** Servers start when a cell names them, so each test has its own. */
+const shared = sharedBridge({
+  servers: {
+    noisy: raw('garbage'),
+    dead: { ...raw('exit'), env: { TOKEN: 's3cret-token' } },
+    missing: { command: 'no-such-command' },
+    good: raw('good'),
+    slow: raw('hang'),
+    frail: raw('dies', '2'),
+    big: raw('big'),
+    spaced: raw('big-spaced', 'id-first'),
+    plain: raw('text-content'),
+    sly: raw('named', 'print,echo,len,runtime,mcp'),
+    broken: raw('bad-schemas'),
+    odd: raw('odd-names'),
+    everything: published.everything(),
+  },
+})
+
 describe('an upstream that', () => {
   it('a server that prints garbage on stdout is still usable', async () => {
-    const bridge = await startBridge({ servers: { noisy: raw('garbage') } })
+    const bridge = shared()
     expect(await bridge.run('await mcp_noisy.echo(text="clear")')).toBe("'clear'")
   })
 
   it('a server that exits at once is named, with its last stderr output and without its secrets', async () => {
-    const bridge = await startBridge({
-      servers: { dead: { ...raw('exit'), env: { TOKEN: 's3cret-token' } }, good: raw('good') },
-    })
+    const bridge = shared()
     const text = await bridge.run(caught('await mcp_dead.echo(text="x")'))
     expect(text).toMatch(/^UPSTREAM_UNREACHABLE .*'dead'[\s\S]*cannot log in/)
     expect(text + bridge.stderr).not.toContain('s3cret-token')
@@ -26,7 +44,7 @@ describe('an upstream that', () => {
   })
 
   it('a server that hangs in initialize is given up with the cell, not with the session', async () => {
-    const bridge = await startBridge({ servers: { slow: raw('hang') } })
+    const bridge = shared()
     const { structured } = await bridge.call({ code: 'await mcp_slow.echo(text="x")', timeout: 1 })
     expect(structured['status']).toBe('timeout')
     expect(await bridge.run('1')).toBe('1')
@@ -47,19 +65,20 @@ describe('an upstream that', () => {
   })
 
   it('a server that dies in the middle of a call fails that call once, and is started again by the next one', async () => {
-    const bridge = await startBridge({ servers: { frail: raw('dies', '2') } })
+    const bridge = shared()
     expect(await bridge.run('await mcp_frail.echo(text="one")')).toBe("'one'")
     expect(await bridge.run(caught('await mcp_frail.echo(text="two")'))).toMatch(/^UPSTREAM_UNREACHABLE .*frail/)
     expect(await bridge.run('await mcp_frail.echo(text="three")')).toBe("'three'")
   })
 
   it('a server that returns 50 MB delivers them', async () => {
+    // In a new sandbox, whose memory holds nothing else.
     const bridge = await startBridge({ servers: { big: raw('big') } })
     expect(await bridge.run('len(await mcp_big.big(bytes=50_000_000))', { timeout: 100 })).toBe('50000000')
   })
 
   it('a server that returns more than a frame holds makes an error that says so', async () => {
-    const bridge = await startBridge({ servers: { big: raw('big'), spaced: raw('big-spaced', 'id-first') } })
+    const bridge = shared()
     for (const name of ['big', 'spaced']) {
       const text = await bridge.run(caught(`await mcp_${name}.big(bytes=68_000_000)`), { timeout: 100 })
       expect(text).toMatch(
@@ -72,14 +91,14 @@ describe('an upstream that', () => {
   })
 
   it('a server that answers with a text instead of a list is understood', async () => {
-    const bridge = await startBridge({ servers: { plain: raw('text-content') } })
+    const bridge = shared()
     expect(await bridge.run('await mcp_plain.say()')).toBe("'just words'")
     expect(await bridge.run('await mcp_plain.say(raw=True)')).toBe("{'content': 'just words'}")
     expect(await bridge.run(caught('await mcp_plain.fail()'))).toBe('TOOL_FAILED just words')
   })
 
   it('a server that names tools like builtins and our own names does not replace them', async () => {
-    const bridge = await startBridge({ servers: { sly: raw('named', 'print,echo,len,runtime,mcp') } })
+    const bridge = shared()
     const code = 'from mcp.servers.sly import *\nprint(await echo(), len("ab"), runtime.__name__, mcp.__name__)'
     expect(await bridge.run(code)).toBe('echo 2 mcp.runtime mcp')
     expect(await bridge.run('dir(mcp_sly)')).toBe("['echo', 'len', 'mcp', 'print', 'runtime']")
@@ -90,12 +109,12 @@ describe('an upstream that', () => {
   })
 
   it('a server with broken schemas loses only those', async () => {
-    const bridge = await startBridge({ servers: { broken: raw('bad-schemas') } })
+    const bridge = shared()
     expect(await bridge.run('sorted(t["tool"] for t in await runtime.list_tools("broken"))')).toContain("'good'")
   })
 
   it('a server with tool names that are not valid in Python can still be called', async () => {
-    const bridge = await startBridge({ servers: { odd: raw('odd-names') } })
+    const bridge = shared()
     const aliases =
       'docs = await runtime.list_tools("odd")\nnames = [d["toolAlias"] for d in docs]\nlen(set(names)), all(n.isidentifier() for n in names)'
     expect(await bridge.run(aliases)).toBe('(7, True)')
@@ -111,7 +130,7 @@ describe('an upstream that', () => {
 })
 
 it('the calls of an interrupted cell are cancelled at the server', async () => {
-  const bridge = await startBridge({ servers: { everything: published.everything() } })
+  const bridge = shared()
   // Without the cancellation, the test would time out.
   const code = 'await mcp_everything.trigger_long_running_operation(duration=300, steps=60)'
   const { structured } = await bridge.call({ code, timeout: 1 })
@@ -120,9 +139,9 @@ it('the calls of an interrupted cell are cancelled at the server', async () => {
 })
 
 it('a failing call does not stop the other calls of a gather', async () => {
-  const bridge = await startBridge({ servers: { dead: { command: 'no-such-command' }, good: raw('good') } })
+  const bridge = shared()
   const code = `import asyncio
-results = await asyncio.gather(mcp_dead.x(), *(mcp_good.echo(text=str(n)) for n in range(20)), return_exceptions=True)
+results = await asyncio.gather(mcp_missing.x(), *(mcp_good.echo(text=str(n)) for n in range(20)), return_exceptions=True)
 [type(results[0]).__name__, results[1:] == [str(n) for n in range(20)]]`
   expect(await bridge.run(code)).toMatch(/Error', True\]/)
 })

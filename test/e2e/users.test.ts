@@ -1,29 +1,24 @@
 // This file verifies that each user of a shared bridge has separate files, rules and limits, and cannot reach another user's.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer } from '../support/bridge-process.ts'
+import { fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
+import { sharedHttpBridge } from '../support/shared-bridge.ts'
 import { FakeRegistry, listed } from '../support/fake-registry.ts'
 import { startIssuer } from '../support/token-issuer.ts'
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
 
-/** With a server that logs its calls. */
-async function startWithHub(env: Record<string, string> = {}, permissions?: object) {
-  let journal = ''
-  const bridge = await startHttpBridge({
-    env,
-    prepareHome: (home) => {
-      journal = path.join(home, 'journal')
-      const hub = fixtureServer('ruled.mjs', journal, path.join(home, 'listing.json'))
-      writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { hub } }))
-      if (permissions) writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ permissions }))
-    },
-  })
+/** A home with a server that logs its calls, and how many those are. */
+function homeWithHub() {
+  const home = makeHome()
+  const journal = path.join(home, 'journal')
+  const hub = fixtureServer('ruled.mjs', journal, path.join(home, 'listing.json'))
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { hub } }))
   const reached = () => (existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n').length : 0)
-  return { bridge, reached }
+  return { home, journal, reached }
 }
 
 const rules = (permissions: object): string => JSON.stringify({ permissions })
@@ -62,8 +57,10 @@ seen = [
 print(seen)`
 
 describe('what cells of a user keep', () => {
+  const shared = sharedHttpBridge()
+
   it('what cells of a user keep is seen by that user alone', async () => {
-    const bridge = await startHttpBridge()
+    const bridge = shared()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const owner = await bridge.connect('legacy')
     expect(await ann!.run(KEEP.replaceAll('OWNER', 'ann'))).not.toMatch(/Error/)
@@ -80,13 +77,13 @@ describe('what cells of a user keep', () => {
   })
 
   it('what cells of a user keep is listed and read as a resource by that user alone', async () => {
-    const bridge = await startHttpBridge()
-    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
-    await ann!.run(KEEP.replaceAll('OWNER', 'ann'))
+    const bridge = shared()
+    const [cyd, dan] = await connectAs(bridge, 'cyd', 'dan')
+    await cyd!.run(KEEP.replaceAll('OWNER', 'cyd'))
     const uri = 'sandbridge://artifact/report.txt'
-    expect(JSON.stringify(await ann!.client.readResource({ uri }))).toContain('kept-by-ann')
+    expect(JSON.stringify(await cyd!.client.readResource({ uri }))).toContain('kept-by-cyd')
     const owner = await bridge.connect('legacy')
-    for (const other of [ben!, owner]) {
+    for (const other of [dan!, owner]) {
       const { resources } = await other.client.listResources()
       expect(resources.map((one) => one.uri)).toEqual(['resource://mcp-server-code-execution-mode/capabilities'])
       await expect(other.client.readResource({ uri })).rejects.toThrow(/report\.txt/)
@@ -110,9 +107,19 @@ describe('what cells of a user keep', () => {
 
 describe('rules in a folder of a user', () => {
   const call = caught('await mcp_hub.delete_repo(id=1)')
+  const { home, journal, reached } = homeWithHub()
+  const shared = sharedHttpBridge({ home })
+  const rulesOfAll = path.join(home, 'MCPs/permissions.json')
+
+  /** Each test has its own users, rules and calls. */
+  function begin(permissions: object = {}) {
+    rmSync(journal, { force: true })
+    writeFileSync(rulesOfAll, rules(permissions))
+    return shared()
+  }
 
   it('rules in a folder of a user apply to that user alone, and can only make things stricter', async () => {
-    const { bridge, reached } = await startWithHub({}, { deny: ['hub__create_issue'] })
+    const bridge = begin({ deny: ['hub__create_issue'] })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     give(bridge, 'ann', 'permissions.json', rules({ deny: ['hub__delete_*'], allow: ['hub__create_issue'] }))
     expect(await ann!.run(call)).toMatch(/PERMISSION_DENIED .*\(permissions\.json of this user, line 1\)/)
@@ -126,18 +133,18 @@ describe('rules in a folder of a user', () => {
   })
 
   it('rules in a folder of a user with a mistake stop that user alone', async () => {
-    const { bridge } = await startWithHub()
-    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
-    give(bridge, 'ann', 'permissions.json', '{"permissions": {"deny": 7}}')
-    expect(await ann!.run('1 + 1')).toMatch(/permissions\.json/)
-    expect(await ben!.run('1 + 1')).toBe('2')
-    give(bridge, 'ann', 'permissions.json', rules({ deny: ['hub'] }))
-    expect(await ann!.run('1 + 1')).toBe('2')
-    expect(await ann!.run(call)).toContain('PERMISSION_DENIED')
+    const bridge = begin()
+    const [cyd, dan] = await connectAs(bridge, 'cyd', 'dan')
+    give(bridge, 'cyd', 'permissions.json', '{"permissions": {"deny": 7}}')
+    expect(await cyd!.run('1 + 1')).toMatch(/permissions\.json/)
+    expect(await dan!.run('1 + 1')).toBe('2')
+    give(bridge, 'cyd', 'permissions.json', rules({ deny: ['hub'] }))
+    expect(await cyd!.run('1 + 1')).toBe('2')
+    expect(await cyd!.run(call)).toContain('PERMISSION_DENIED')
   })
 
   it('rules in a folder of a user are the only ones that apply to one user, and their answers are no rule for the others', async () => {
-    const { bridge, reached } = await startWithHub({}, { ask: ['hub__delete_repo'] })
+    const bridge = begin({ ask: ['hub__delete_repo'] })
     const capabilities = { elicitation: { form: {} } }
     const answering = async (name: string, answer: string) =>
       bridge.connect('legacy', {
@@ -146,15 +153,13 @@ describe('rules in a folder of a user', () => {
         prepare: (client) =>
           client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: { answer } })),
       })
-    const ann = await answering('ann', 'yes, this tool always')
-    const ben = await answering('ben', 'no')
-    expect(await ann.run(call)).toBe('called')
-    expect(await ann.run(call)).toBe('called')
-    expect(await ben.run(call)).toContain('PERMISSION_DENIED')
+    const eve = await answering('eve', 'yes, this tool always')
+    const fay = await answering('fay', 'no')
+    expect(await eve.run(call)).toBe('called')
+    expect(await eve.run(call)).toBe('called')
+    expect(await fay.run(call)).toContain('PERMISSION_DENIED')
     expect(reached()).toBe(2)
-    expect(readFileSync(path.join(bridge.home, 'MCPs/permissions.json'), 'utf8')).toBe(
-      rules({ ask: ['hub__delete_repo'] }),
-    )
+    expect(readFileSync(rulesOfAll, 'utf8')).toBe(rules({ ask: ['hub__delete_repo'] }))
   })
 })
 
@@ -187,7 +192,8 @@ it('a user cannot add a server', async () => {
 
 describe('limits of a user', () => {
   it('limits of calls of a user are counted over sessions, and their error says when they end', async () => {
-    const { bridge, reached } = await startWithHub({ MCP_BRIDGE_USER_CALLS: '3' })
+    const { home, reached } = homeWithHub()
+    const bridge = await startHttpBridge({ home, env: { MCP_BRIDGE_USER_CALLS: '3' } })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const twice = caught('await mcp_hub.delete_repo(id=1); await mcp_hub.delete_repo(id=2)')
     expect(await ann!.run(twice)).toBe('called')

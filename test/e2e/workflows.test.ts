@@ -1,11 +1,12 @@
 // This file verifies that work in a cell can be saved as a workflow and run again without a model: the same calls, none of them twice, and none at all
 // when the servers have changed.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, type TestBridge } from '../support/bridge-process.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { inTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
+import { sharedBridge } from '../support/shared-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
@@ -20,27 +21,69 @@ async def report(week: int, title: str = "Report", dry: bool = False) -> str:
     return f"{a}, {b}, {type(week).__name__}"
 runtime.save_workflow("weekly-report", report)`
 
+const OTHERS = `
+def keep():
+    runtime.save_artifact("kept.txt", b"x")
+runtime.save_workflow("keep", keep)
+async def count_lines() -> int:
+    """Counts the lines."""
+    return len((await mcp_ledger.lines()).splitlines())
+runtime.save_workflow("count-lines", count_lines)
+async def sly(tool: str):
+    return await runtime.call_tool("ledger", tool)
+runtime.save_workflow("sly", sly)`
+
+/** The bridge in which the workflows are saved. */
+const author = sharedBridge()
+/** Homes that tests begin with a copy of: with the one workflow, and with all. */
+let savedOne: string
+let savedAll: string
+/** Of the test. */
 let home: string
 let ledger: string
-let bridge: TestBridge
+const made: string[] = []
 const mark = (name: string) => writeFileSync(`${ledger}.${name}`, '')
 const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : [])
 const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
 const run = (...args: string[]) => sandbridge('run-workflow', 'weekly-report', ...args)
 
-beforeEach(async () => {
-  home = makeHome()
+function writeServers(folder: string): void {
+  const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: path.join(folder, 'ledger') } }
+  writeFileSync(path.join(folder, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
+}
+
+/** A new home with what another one keeps, and a ledger of its own. */
+function copyOf(other: string): string {
+  const copy = makeHome()
+  made.push(copy)
+  // The socket of a bridge that runs there cannot be copied.
+  const filter = (file: string) => path.basename(file) !== 'live'
+  cpSync(path.join(other, 'MCPs'), path.join(copy, 'MCPs'), { recursive: true, filter })
+  writeServers(copy)
+  return copy
+}
+
+function begin(from: string): void {
+  home = copyOf(from)
   ledger = path.join(home, 'ledger')
-  const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger } }
-  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
-  bridge = await startBridge({ home })
-  await bridge.run(SAVE)
+}
+
+beforeAll(async () => {
+  writeServers(author().home)
+  expect(await author().run(SAVE)).toContain('(version 1)')
+  savedOne = copyOf(author().home)
+  await author().run(OTHERS)
+  savedAll = copyOf(author().home)
+})
+beforeEach(() => begin(savedOne))
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
 })
 
 it('a workflow is found by a search, listed, called in a later session, and has a SKILL.md', async () => {
   const line =
     "await workflows.weekly_report(week: int, title: str='Report', dry: bool=False) -> str  # workflow; Writes two lines for a week"
-  await bridge.run('runtime.reset()')
+  const bridge = await startBridge({ home })
   expect(await bridge.run('print(runtime.workflows())')).toBe(`${line} (version 1)`)
   expect(await bridge.run('print(await runtime.search_tool_docs("two lines for a week", limit=1))')).toContain(line)
   expect(await bridge.run('await workflows.weekly_report(week=47)')).toContain('added second Report 47, int')
@@ -74,8 +117,6 @@ it('a workflow runs without a model: output on stdout, values of the right types
   const done = await run('--week', '47', '--title=Q')
   expect(done).toEqual({ code: 0, stdout: "working\n'added first Q 47, added second Q 47, int'\n", stderr: '' })
   expect(lines()).toEqual(['first Q 47', 'second Q 47'])
-  const json = JSON.parse((await run('--week', '48', '--json')).stdout) as { status: string }
-  expect(json.status).toBe('ok')
   for (const [args, problem] of [
     [['--week', 'x'], '--week takes a whole number'],
     [[], '--week is missing'],
@@ -89,76 +130,97 @@ it('a workflow runs without a model: output on stdout, values of the right types
   expect((await sandbridge('run-workflow', 'weekly-raport')).stderr).toContain('Did you mean weekly_report?')
 })
 
-it('a workflow shows what it would do, and checks itself against recorded replies, without a call', async () => {
+it('a workflow shows what it would do, and has nothing to check itself against, without a call', async () => {
   const dry = await run('--week', '47', '--dry-run')
   expect(dry.stdout).toContain('may call ledger.add_line, which may change something\n  may call ledger.lines\n')
   expect((await run('--check')).stderr).toContain('is missing')
   expect(lines()).toEqual([])
-  await run('--week', '47')
-  rmSync(ledger)
-  const checked = await run('--check')
-  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('added first Report 47') as string })
-  const unknown = await run('--check', '--week', '9')
-  expect(unknown.code).toBe(1)
-  expect(unknown.stdout + unknown.stderr).toContain('No reply of ledger.add_line was recorded')
-  expect(lines()).toEqual([])
 })
 
-it('a workflow records the replies of a run anew with --record', async () => {
-  await run('--week', '1')
+describe('a workflow that has run', () => {
   const fixture = () => readFileSync(path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/replies.json'), 'utf8')
-  expect(fixture()).toContain('added first Report 1')
-  await run('--week', '2')
-  expect(fixture()).not.toContain('Report 2')
-  await run('--week', '3', '--record')
-  expect(fixture()).toContain('added first Report 3')
+  let recorded: string
+
+  beforeAll(async () => {
+    begin(savedOne)
+    recorded = home
+    expect(await run('--week', '47')).toMatchObject({ code: 0 })
+  })
+  beforeEach(() => begin(recorded))
+
+  it('a workflow checks itself against recorded replies, without a call', async () => {
+    const checked = await run('--check')
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('added first Report 47') as string })
+    const unknown = await run('--check', '--week', '9')
+    expect(unknown.code).toBe(1)
+    expect(unknown.stdout + unknown.stderr).toContain('No reply of ledger.add_line was recorded')
+    expect(lines()).toEqual([])
+  })
+
+  it('a workflow records the replies of a run anew with --record', async () => {
+    expect(fixture()).toContain('added first Report 47')
+    await run('--week', '2')
+    expect(fixture()).not.toContain('Report 2')
+    await run('--week', '3', '--record')
+    expect(fixture()).toContain('added first Report 3')
+  })
+
+  it('a workflow reports a tool that has changed, and makes no call when one is gone', async () => {
+    mark('changed')
+    await sandbridge('index')
+    const changed = await run('--check')
+    expect(changed).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('ledger.add_line have changed') as string,
+    })
+    mark('promises')
+    await sandbridge('index')
+    const promised = await run('--check')
+    expect(promised.code).toBe(3)
+    expect(promised.stderr).toMatch(/recorded reply of ledger\.add_line does not fit .* it has no structured content/)
+    mark('gone')
+    await sandbridge('index')
+    const gone = await run('--week', '48')
+    expect(gone).toMatchObject({ code: 3, stdout: '' })
+    expect(gone.stderr).toContain("Server 'ledger' has no tool 'add_line' any more.\nNothing was called.")
+    expect(lines()).toEqual([])
+  })
 })
 
-it('a workflow reports a tool that has changed, and makes no call when one is gone', async () => {
-  await run('--week', '47')
-  mark('changed')
-  await sandbridge('index')
-  const changed = await run('--check')
-  expect(changed).toMatchObject({ code: 3, stderr: expect.stringContaining('ledger.add_line have changed') as string })
-  mark('promises')
-  await sandbridge('index')
-  const promised = await run('--check')
-  expect(promised.code).toBe(3)
-  expect(promised.stderr).toMatch(/recorded reply of ledger\.add_line does not fit .* it has no structured content/)
-  mark('gone')
-  await sandbridge('index')
-  rmSync(ledger)
-  const gone = await run('--week', '48')
-  expect(gone).toMatchObject({ code: 3, stdout: '' })
-  expect(gone.stderr).toContain("Server 'ledger' has no tool 'add_line' any more.\nNothing was called.")
-  expect(lines()).toEqual([])
-})
+describe('a workflow that has failed', () => {
+  let failed: string
 
-it('a workflow resumes a run that failed and repeats none of its calls', async () => {
-  mark('refuse')
-  const failed = await run('--week', '47')
-  expect(failed.code).toBe(1)
-  expect(failed.stderr).toContain('Go on with --resume')
-  expect(lines()).toEqual(['first Report 47'])
-  rmSync(`${ledger}.refuse`)
-  expect((await run('--week', '48', '--resume')).stderr).toContain('the run that failed had other arguments')
-  const resumed = await run('--week', '47', '--resume')
-  expect(resumed.code, resumed.stderr).toBe(0)
-  expect(lines()).toEqual(['first Report 47', 'second Report 47'])
-  expect((await run('--week', '47', '--resume')).stderr).toContain('There is nothing to resume')
-})
+  beforeAll(async () => {
+    begin(savedOne)
+    failed = home
+    mark('refuse')
+    const refused = await run('--week', '47')
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('Go on with --resume')
+    expect(lines()).toEqual(['first Report 47'])
+  })
+  beforeEach(() => {
+    begin(failed)
+    cpSync(path.join(failed, 'ledger'), ledger)
+  })
 
-it('a workflow does not repeat a call that may or may not have taken effect', async () => {
-  mark('refuse')
-  await run('--week', '47')
-  const file = path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/unfinished.jsonl')
-  // The bridge was killed before the first reply arrived.
-  writeFileSync(file, `${readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n')}\n`)
-  rmSync(`${ledger}.refuse`)
-  const resumed = await run('--week', '47', '--resume')
-  expect(resumed.code).toBe(1)
-  expect(resumed.stdout + resumed.stderr).toContain('it may or may not have taken effect')
-  expect(lines()).toEqual(['first Report 47'])
+  it('a workflow resumes a run that failed and repeats none of its calls', async () => {
+    expect((await run('--week', '48', '--resume')).stderr).toContain('the run that failed had other arguments')
+    const resumed = await run('--week', '47', '--resume')
+    expect(resumed.code, resumed.stderr).toBe(0)
+    expect(lines()).toEqual(['first Report 47', 'second Report 47'])
+    expect((await run('--week', '47', '--resume')).stderr).toContain('There is nothing to resume')
+  })
+
+  it('a workflow does not repeat a call that may or may not have taken effect', async () => {
+    const file = path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/unfinished.jsonl')
+    // The bridge was killed before the first reply arrived.
+    writeFileSync(file, `${readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n')}\n`)
+    const resumed = await run('--week', '47', '--resume')
+    expect(resumed.code).toBe(1)
+    expect(resumed.stdout + resumed.stderr).toContain('it may or may not have taken effect')
+    expect(lines()).toEqual(['first Report 47'])
+  })
 })
 
 it('a workflow makes no call that a rule of today does not allow', async () => {
@@ -182,7 +244,7 @@ it('a workflow makes no call that a rule of today does not allow', async () => {
 })
 
 it('a workflow reports a package that is gone, and names the artifacts that a run has kept', async () => {
-  await bridge.run('def keep():\n    runtime.save_artifact("kept.txt", b"x")\nruntime.save_workflow("keep", keep)')
+  begin(savedAll)
   const kept = await sandbridge('run-workflow', 'keep')
   expect(kept).toMatchObject({
     code: 0,
@@ -201,9 +263,10 @@ it('a workflow reports a package that is gone, and names the artifacts that a ru
 })
 
 it('a workflow has versions, and is refused where it could not be called from outside', async () => {
+  const bridge = author()
   expect(await bridge.run(SAVE)).toContain('(version 1)')
   expect(await bridge.run(SAVE.replace('two lines', '2 lines'))).toContain('(version 2)')
-  expect(readdirSync(path.join(home, 'MCPs/.sandbridge/tools/weekly_report'))).toEqual(['1', '2'])
+  expect(readdirSync(path.join(bridge.home, 'MCPs/.sandbridge/tools/weekly_report'))).toEqual(['1', '2'])
   expect(await bridge.run('def f(*rest): pass\nruntime.save_workflow("f", f)')).toContain(
     'the parameter rest has no name',
   )
@@ -211,14 +274,7 @@ it('a workflow has versions, and is refused where it could not be called from ou
 })
 
 it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so', async () => {
-  await bridge.run(`
-async def count_lines() -> int:
-    """Counts the lines."""
-    return len((await mcp_ledger.lines()).splitlines())
-runtime.save_workflow("count-lines", count_lines)
-async def sly(tool: str):
-    return await runtime.call_tool("ledger", tool)
-runtime.save_workflow("sly", sly)`)
+  begin(savedAll)
   const other = await startBridge({ home, env: { MCP_BRIDGE_EXPOSE: 'weekly-report,count-lines,sly,no-such' } })
   const { tools } = await other.client.listTools()
   expect(
@@ -249,7 +305,7 @@ runtime.save_workflow("sly", sly)`)
   expect(prompts.map(({ name }) => name)).toEqual(['weekly-report', 'count-lines', 'sly'])
   const got = await other.client.getPrompt({ name: 'weekly-report', arguments: { week: '5' } })
   expect(JSON.stringify(got.messages)).toContain('await workflows.weekly_report(week: int')
-  await expect(bridge.client.callTool({ name: 'weekly-report' })).rejects.toThrow('the only one is run_python')
+  await expect(author().client.callTool({ name: 'weekly-report' })).rejects.toThrow('the only one is run_python')
 })
 
 it('a workflow is printed as an entry for a timer, once its time and its parameters are right', async () => {

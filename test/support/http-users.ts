@@ -1,13 +1,13 @@
 // Users of a shared bridge: their tokens, their clients, and the files in their folders.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { bridgeEnv, CLI } from './bridge-process.ts'
+import { NamedTokens } from '../../src/server/http/named-tokens.ts'
+import { FileStore } from '../../src/storage/file-store.ts'
 import type { HttpBridge, HttpClient } from './http-bridge.ts'
-import { runProgram } from './run-program.ts'
 
-export async function tokenFor({ home }: HttpBridge, name: string): Promise<string> {
-  const { stdout } = await runProgram(process.execPath, [CLI, 'token', 'create', name], bridgeEnv(home))
-  return stdout.trim()
+/** What `sandbridge token create` makes, without a process for each. */
+export function tokenFor({ home }: HttpBridge, name: string): Promise<string> {
+  return new NamedTokens(new FileStore(path.join(home, 'MCPs/.sandbridge'))).create(name)
 }
 
 /** A client for each user, who gets a new token. */

@@ -15,6 +15,8 @@ import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridg
 export interface ObservedBridge {
   bridge: Bridge
   client: Client
+  /** Another client, with the same session. */
+  connect: (name: string) => Promise<Client>
   home: string
   events: BridgeEvent[]
   /** Calls run_python. */
@@ -34,7 +36,11 @@ export interface ObservedOptions {
   unobserved?: boolean
 }
 
-export async function openObserved(options: ObservedOptions = {}): Promise<ObservedBridge> {
+/** `atEnd` gets what closes the bridge: with the test, unless several share it. */
+export async function openObserved(
+  options: ObservedOptions = {},
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<ObservedBridge> {
   const home = makeHome(options.servers)
   const observers = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
   const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', ...observers, ...options.env }
@@ -43,19 +49,26 @@ export async function openObserved(options: ObservedOptions = {}): Promise<Obser
   const events: BridgeEvent[] = []
   if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })
   const sessions = oneSession(bridge.sessions.open())
-  const server = createServer({ settings, log: SILENT, getConversation: () => Promise.resolve({ bridge, sessions }) })
-  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
-  const client = new Client({ name: 'observer', version: '7' }, { capabilities: options.capabilities ?? {} })
-  options.prepare?.(client)
-  await Promise.all([server.connect(serverSide), client.connect(clientSide)])
-  onTestFinished(async () => {
-    await client.close()
+  const clients: Client[] = []
+  const connect = async (name: string): Promise<Client> => {
+    const server = createServer({ settings, log: SILENT, getConversation: () => Promise.resolve({ bridge, sessions }) })
+    const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
+    const client = new Client({ name, version: '7' }, { capabilities: options.capabilities ?? {} })
+    clients.push(client)
+    options.prepare?.(client)
+    await Promise.all([server.connect(serverSide), client.connect(clientSide)])
+    return client
+  }
+  const client = await connect('observer')
+  atEnd(async () => {
+    for (const one of clients) await one.close()
     await bridge.close()
     await rm(home, { recursive: true, force: true, maxRetries: 3 })
   })
   return {
     bridge,
     client,
+    connect,
     home,
     events,
     run: async (code, meta) => {
