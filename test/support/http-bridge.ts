@@ -1,4 +1,4 @@
-// Starts the built bridge on a free HTTP port of this machine, and connects real clients. Ends with the test.
+// Starts the built bridge on a free HTTP port of this machine, and connects real clients.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -101,14 +101,11 @@ export interface HttpBridgeOptions {
   prepareHome?: (home: string) => void
 }
 
-export async function startHttpBridge({
-  servers = {},
-  env = {},
-  address = '0',
-  args = [],
-  home = makeHome(servers),
-  prepareHome,
-}: HttpBridgeOptions = {}) {
+/** `atEnd` gets what ends the bridge: with the test, unless several share it. */
+export async function startHttpBridge(
+  { servers = {}, env = {}, address = '0', args = [], home = makeHome(servers), prepareHome }: HttpBridgeOptions = {},
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<HttpBridge> {
   prepareHome?.(home)
   const child = spawn(process.execPath, [CLI, 'run', '--http', address, ...args], {
     env: bridgeEnv(home, env),
@@ -116,7 +113,7 @@ export async function startHttpBridge({
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  onTestFinished(async () => {
+  atEnd(async () => {
     child.kill('SIGTERM')
     await exited
     await rm(home, { recursive: true, force: true })

@@ -34,7 +34,11 @@ export interface ObservedOptions {
   unobserved?: boolean
 }
 
-export async function openObserved(options: ObservedOptions = {}): Promise<ObservedBridge> {
+/** `atEnd` gets what closes the bridge: with the test, unless several share it. */
+export async function openObserved(
+  options: ObservedOptions = {},
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<ObservedBridge> {
   const home = makeHome(options.servers)
   const observers = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
   const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', ...observers, ...options.env }
@@ -48,7 +52,7 @@ export async function openObserved(options: ObservedOptions = {}): Promise<Obser
   const client = new Client({ name: 'observer', version: '7' }, { capabilities: options.capabilities ?? {} })
   options.prepare?.(client)
   await Promise.all([server.connect(serverSide), client.connect(clientSide)])
-  onTestFinished(async () => {
+  atEnd(async () => {
     await client.close()
     await bridge.close()
     await rm(home, { recursive: true, force: true, maxRetries: 3 })
