@@ -23,6 +23,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          // They leave no state behind, so a worker loads each module once for all of them.
+          isolate: false,
           include: listed?.filter((file) => !file.startsWith('test/')) ?? ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
         },
       },

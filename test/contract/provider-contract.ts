@@ -166,11 +166,13 @@ sorted(module for module in modules if module not in sys.modules)`)
       expect((await running).exit?.reason).toBe('disposed')
     })
 
+    // An engine makes all of its sandboxes; the embedded ones are processes that do not know of each other.
+    const many = name === 'pyodide' ? 8 : 20
     promise(
-      '20 sandboxes at once all work, and none is left',
+      `${many} sandboxes at once all work, and none is left`,
       async () => {
         const sandboxes = await Promise.all(
-          Array.from({ length: 20 }, () => provider.start({ memoryBytes: MEMORY_BYTES })),
+          Array.from({ length: many }, () => provider.start({ memoryBytes: MEMORY_BYTES })),
         )
         const runners = await Promise.all(sandboxes.map((sandbox) => attachCells(sandbox)))
         const values = await Promise.all(runners.map(async (cells, index) => (await cells.run(`${index} * 2`)).value))
