@@ -19,6 +19,7 @@ export function testProvider(
 ): void {
   let reason: Promise<string | undefined> | undefined
   const shared = sharedCells(provider)
+  const another = sharedCells(provider)
 
   /** A test that is skipped, with the reason, where the provider cannot be used. */
   const promise = (what: string, test: (ctx: TestContext) => Promise<void>, timeout = 60_000) => {
@@ -114,7 +115,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     else promise('a sandbox has not loaded modules that few cells need; they load when imported', rarelyNeeded)
 
     promise('two sandboxes share nothing', async () => {
-      const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
+      const [first, second] = await Promise.all([shared(), another()])
       await first.run(
         "x = 1; open('/tmp/left', 'w').write('x'); import os; os.environ['LEFT'] = '1'; import json; json.left = 1",
       )
@@ -125,7 +126,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     })
 
     promise('random numbers differ between sandboxes', async () => {
-      const runners = await Promise.all([startCells(provider), startCells(provider)])
+      const runners = await Promise.all([shared(), another()])
       const draws = await Promise.all(
         runners.map((cells) =>
           cells.evaluate<unknown[]>("[__import__('random').random(), __import__('uuid').uuid4().hex]"),

@@ -151,7 +151,13 @@ describe('Telemetry', () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url || collector.url, OTEL_BSP_SCHEDULE_DELAY: '20' }
     const otel = readOtelSettings(env, '1')!
     const warn = () => {}
-    const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
+    const telemetry = new Telemetry({
+      otel,
+      metrics: new Metrics(),
+      version: '1',
+      redact: (_server, text) => text,
+      warn,
+    })
     for (let batch = 0; batch < 3; batch += 1) {
       floods(telemetry, 50)
       // Its timer sends them, and meets the collector.
