@@ -5,6 +5,13 @@ const REAL_CLUSTER = 'test/**/*-real.test.ts'
 /** They break it for others: they end its API server, and let no pod start. */
 const ALONE_ON_CLUSTER = ['test/e2e/durable-pods-real.test.ts', 'test/e2e/kubernetes-real.test.ts']
 
+/** They replace a module for what they import, and so need modules that no other test has loaded. */
+const REPLACES_MODULES = [
+  'src/catalog/read-ahead.test.ts',
+  'src/sandbox/native-kernel.test.ts',
+  'src/server/http/named-tokens.test.ts',
+]
+
 const { testNamePattern, include: listed } = onlyListed()
 const isReal = (file: string): boolean => file.endsWith('-real.test.ts')
 const isAlone = (file: string): boolean => ALONE_ON_CLUSTER.includes(file)
@@ -23,6 +30,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          // They leave no state behind, so a worker loads each module once for all of them.
+          isolate: false,
+          exclude: [...REPLACES_MODULES, ...configDefaults.exclude],
           include: listed?.filter((file) => !file.startsWith('test/')) ?? ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
         },
       },
@@ -30,7 +40,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'tests',
-          include: listed?.filter((file) => file.startsWith('test/')) ?? ['test/**/*.test.ts'],
+          include: listed?.filter((file) => file.startsWith('test/') || REPLACES_MODULES.includes(file)) ?? [
+            'test/**/*.test.ts',
+            ...REPLACES_MODULES,
+          ],
           exclude: [REAL_CLUSTER, ...configDefaults.exclude],
         },
       },

@@ -5,14 +5,8 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { Kernel } from '../src/kernel/kernel.ts'
 import { PyodideProvider } from '../src/sandbox/pyodide/provider.ts'
 import { warmUp } from '../src/session/warm-up.ts'
-import {
-  SANDBOX_CACHE,
-  closeTestBridge,
-  fixtureServer,
-  makeHome,
-  openTestBridge,
-  published,
-} from '../test/support/bridge-process.ts'
+import { closeTestBridge, fixtureServer, makeHome, openTestBridge, published } from '../test/support/bridge-process.ts'
+import { SANDBOX_CACHE } from '../test/support/sandbox-cache.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

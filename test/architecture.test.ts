@@ -1,7 +1,6 @@
 // This file verifies that ARCHITECTURE.md names the functions that a call and a cell pass through: they are counted while both are made.
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { InMemoryTransport, type JSONRPCMessage, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/server'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +10,7 @@ import { readSettings } from '../src/config/settings.ts'
 import { createLog } from '../src/log.ts'
 import { createServer } from '../src/server/create-server.ts'
 import { oneSession } from '../src/server/sessions.ts'
+import { fixtureServer, makeHome } from './support/bridge-process.ts'
 import { type RanFunction, ranFunctions } from './support/ran-functions.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
@@ -24,11 +24,7 @@ let perCall: RanFunction[] = []
 let perEntry: RanFunction[] = []
 
 beforeAll(async () => {
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-ways-'))
-  mkdirSync(path.join(home, 'MCPs'))
-  const raw = path.join(import.meta.dirname, 'fixtures/servers/raw.mjs')
-  const mcpServers = { raw: { command: process.execPath, args: [raw, 'good'] } }
-  writeFileSync(path.join(home, 'MCPs/raw.json'), JSON.stringify({ mcpServers }))
+  const home = makeHome({ raw: fixtureServer('raw.mjs', 'good') })
   const env = {
     MCP_BRIDGE_SOURCES: 'mcps',
     MCP_BRIDGE_POOL: '0',

@@ -1,7 +1,9 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import type { CatalogOptions } from './catalog.ts'
-import { asked, catalog, codeOf, definition, FILES } from '../../test/support/catalog-tools.ts'
+import { asked, beginCatalogs, catalog, codeOf, definition, FILES } from '../../test/support/catalog-tools.ts'
+
+beforeEach(beginCatalogs)
 
 describe('search', () => {
   it('a search covers servers that were never started, and keeps their tools', async () => {

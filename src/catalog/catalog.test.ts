@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { bindArguments } from './calls/bind.ts'
 import type { CatalogOptions } from './catalog.ts'
-import { asked, catalog, codeOf, definition, FILES, GITHUB } from '../../test/support/catalog-tools.ts'
+import { asked, beginCatalogs, catalog, codeOf, definition, FILES, GITHUB } from '../../test/support/catalog-tools.ts'
+
+beforeEach(beginCatalogs)
 
 describe('servers', () => {
   it('servers are listed without being started', () => {

@@ -1,18 +1,20 @@
 // This file verifies one line of legal length that would block the whole bridge while it is parsed, written by a cell past its kernel.
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { FrameDecoder } from '../../src/protocol/codec.ts'
-import { attachCells, startCells, type CellRunner } from '../support/cell-runner.ts'
+import { type CellRunner, sharedCells } from '../support/cell-runner.ts'
 import { makeProvider } from '../support/engines.ts'
 import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
 
 const embedded = makeProvider('pyodide')
 beforeAll(() => embedded.prepare(), 300_000)
 
+const inEmbedded = sharedCells(embedded)
+const inPython = sharedCells({ start: async () => startPlainPython() })
 const KERNELS: [name: string, start: () => Promise<CellRunner> | string, open: string][] = [
-  ['the embedded sandbox', () => startCells(embedded), "os.open('/dev/sandbridge', os.O_WRONLY)"],
+  ['the embedded sandbox', inEmbedded, "os.open('/dev/sandbridge', os.O_WRONLY)"],
   [
     'CPython',
-    () => whyNoPython() ?? attachCells(startPlainPython()),
+    () => whyNoPython() ?? inPython(),
     "next(one._out for one in gc.get_objects() if type(one).__name__ == 'PipePort')",
   ],
 ]
@@ -33,12 +35,20 @@ describe.each(KERNELS)('%s', (_name, start, open) => {
     const cells = await start()
     return typeof cells === 'string' ? ctx.skip(cells) : cells
   }
+  /** How many more frames were malformed after `work`. */
+  const malformedIn = async ({ kernel }: CellRunner, work: () => Promise<void>): Promise<number> => {
+    const before = kernel.channel.malformedCount
+    await work()
+    return kernel.channel.malformedCount - before
+  }
 
   it.for(LINES)('frames that hold up a parser cost one malformed frame: %s', async ([, python], ctx) => {
     const cells = await startOrSkip(ctx)
-    expect((await cells.run(`${PRELUDE}\nsend(${open}, (${python} + '\\n').encode())`)).status).toBe('ok')
-    expect((await cells.run('6 * 7')).value).toBe('42')
-    expect(cells.kernel.channel.malformedCount).toBe(1)
+    const malformed = await malformedIn(cells, async () => {
+      expect((await cells.run(`${PRELUDE}\nsend(${open}, (${python} + '\\n').encode())`)).status).toBe('ok')
+      expect((await cells.run('6 * 7')).value).toBe('42')
+    })
+    expect(malformed).toBe(1)
     expect(cells.kernel.channel.malformedReason).toMatch(
       /^more than 1048576 of|^lists and objects nested more than 1000 deep/,
     )
@@ -51,11 +61,13 @@ describe.each(KERNELS)('%s', (_name, start, open) => {
       counted = ((call.params as { kwargs: { numbers: number[] } }).kwargs.numbers ?? []).length
       return { content: [] }
     }
-    const many = await cells.run('await mcp_host.take(numbers=[7] * 1_000_000)', onCall)
-    expect([many.status, counted]).toEqual(['ok', 1_000_000])
-    const tooMany = await cells.run('await mcp_host.take(numbers=[7] * 1_100_000)', onCall)
-    expect(tooMany.error?.message).toMatch(/too large: 1,100,0\d\d brackets, colons and commas/)
-    expect(cells.kernel.channel.malformedCount).toBe(0)
+    const malformed = await malformedIn(cells, async () => {
+      const many = await cells.run('await mcp_host.take(numbers=[7] * 1_000_000)', onCall)
+      expect([many.status, counted]).toEqual(['ok', 1_000_000])
+      const tooMany = await cells.run('await mcp_host.take(numbers=[7] * 1_100_000)', onCall)
+      expect(tooMany.error?.message).toMatch(/too large: 1,100,0\d\d brackets, colons and commas/)
+    })
+    expect(malformed).toBe(0)
   })
 
   it('a value over the size limit is shown as its texts', async (ctx) => {
@@ -65,8 +77,10 @@ class Figure:
     def _repr_mimebundle_(self, **_):
         return {'text/plain': 'a figure', 'application/json': [1] * 1_100_000}
 Figure()`
-    expect(await cells.run(code)).toMatchObject({ status: 'ok', value: 'a figure' })
-    expect(cells.kernel.channel.malformedCount).toBe(0)
+    const malformed = await malformedIn(cells, async () =>
+      expect(await cells.run(code)).toMatchObject({ status: 'ok', value: 'a figure' }),
+    )
+    expect(malformed).toBe(0)
   })
 })
 

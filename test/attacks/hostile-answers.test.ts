@@ -1,6 +1,6 @@
 // This file verifies hostile answers of servers, and answers that a cell does not read: neither may end the sandbox or fill the bridge's memory.
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { startCells, type CellRunner } from '../support/cell-runner.ts'
+import { type CellRunner, sharedCells, startCells } from '../support/cell-runner.ts'
 import { makeProvider, PROVIDER_NAMES, whyNot } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import type { CallFrame } from '../../src/protocol/frames.ts'
@@ -54,13 +54,14 @@ describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubern
     beforeAll(async () => {
       missing = await whyNot(provider)
     }, 300_000)
-    const start = async (ctx: TestContext): Promise<CellRunner> => {
+    const start = async (ctx: TestContext, open = () => startCells(provider)): Promise<CellRunner> => {
       if (missing !== undefined) ctx.skip(missing)
-      return startCells(provider)
+      return open()
     }
+    const shared = sharedCells(provider)
 
     it.for(ANSWERS)('hostile answers are an error and keep the variables: %s', async ([, answer, told], ctx) => {
-      const cells = await start(ctx)
+      const cells = await start(ctx, shared)
       await cells.run('kept = 42')
       const code = 'try: await mcp_host.ask()\nexcept Exception as error: print(str(error)[:1000])'
       const { status, output, error, exit } = await cells.run(code, answer)

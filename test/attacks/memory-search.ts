@@ -20,16 +20,19 @@ size = int(struct.unpack('d', os.read(device, 8))[0])
 os.close(device)
 memory = memoryview((ctypes.c_char * size).from_address(0)).cast('B')
 needles = [[[bytes.fromhex(half) for half in halves] for halves in forms] for forms in ${JSON.stringify(needles)}]
-def holds(part, first, second):
-    at = part.find(first)
-    while at >= 0:
-        if part.startswith(second, at + len(first)): return True
-        at = part.find(first, at + 1)
-    return False
+# Memory is read once for all words that begin alike, which is most of them.
+beginnings = {}
+for index, forms in enumerate(needles):
+    for first, second in forms: beginnings.setdefault(first[:6], []).append((index, first, second))
 found = set()
 for start in range(0, size, 1 << 20):
     part = bytes(memory[start:start + (1 << 20) + 1000])
-    found.update(at for at, forms in enumerate(needles) if any(holds(part, *halves) for halves in forms))
+    for beginning, wanted in beginnings.items():
+        at = part.find(beginning)
+        while at >= 0:
+            found.update(index for index, first, second in wanted
+                if part.startswith(first, at) and part.startswith(second, at + len(first)))
+            at = part.find(beginning, at + 1)
 print('FOUND', sorted(found), size > 20 << 20)`)
   const [, found] = /^FOUND \[([\d, ]*)\] True$/m.exec(output) ?? []
   if (found === undefined) throw new Error(`memory could not be searched: ${output}`)

@@ -6,8 +6,8 @@ import { planMemory, underMemoryCap } from '../../src/sandbox/pyodide/command.ts
 import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
-import { testCacheFolder } from './pyodide-cache.ts'
-import { sandboxVictim } from './victims.ts'
+import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
+import { sandboxVictim, type Victim } from './victims.ts'
 import { wallOrSkip } from './wall.ts'
 import { flagsWithout, weakenedSandbox, type Weakening } from './weakened.ts'
 
@@ -15,7 +15,7 @@ let bundle: string
 let canaries: Canaries
 
 beforeAll(async () => {
-  bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
+  bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
   canaries = await openCanaries()
 })
 afterAll(() => canaries.close())
@@ -41,6 +41,16 @@ async function printed(weakening: Weakening, code: string): Promise<string> {
   }
 }
 
+/** Runs code in one sandbox for several tests: starting one takes most of their time, and no attack prepares another. */
+function sharedSandbox(weakening: Weakening): (code: string) => Promise<string> {
+  let victim: Victim | undefined
+  afterAll(() => victim?.close())
+  return async (code) => {
+    if (!victim || victim.ended) victim = sandboxVictim(await weakenedSandbox(bundle, weakening))
+    return victim.run(code)
+  }
+}
+
 const control = (name: string): string => readFileSync(new URL(`./control/${name}`, import.meta.url), 'utf8')
 
 const plus = (first: Weakening, changes: Weakening['changes']): Weakening => ({
@@ -48,10 +58,16 @@ const plus = (first: Weakening, changes: Weakening['changes']): Weakening => ({
   changes: [...(first.changes ?? []), ...(changes ?? [])],
 })
 
+const NOT_DEFINED = 'void (() => {})({}, 0'
+const TRACES = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put: NOT_DEFINED }
+const inWhole = sharedSandbox({})
+const withStrings = sharedSandbox(CODE_FROM_STRINGS)
+const withStringsAndTraces = sharedSandbox(plus(CODE_FROM_STRINGS, [TRACES]))
+
 it('the context makes no code from strings', async () => {
   const attack = javascript("'ESCAPED ' + 6 * 7")
-  expect(await printed({}, attack)).not.toContain('ESCAPED')
-  expect(await printed(CODE_FROM_STRINGS, attack)).toContain('ESCAPED 42')
+  expect(await inWhole(attack)).not.toContain('ESCAPED')
+  expect(await withStrings(attack)).toContain('ESCAPED 42')
 })
 
 it('the context holds no object of Node’s, whatever code runs in it', async () => {
@@ -65,7 +81,7 @@ it('the context holds no object of Node’s, whatever code runs in it', async ()
         return 'nothing'
       })()`,
   )
-  expect(await printed(CODE_FROM_STRINGS, attack)).toContain('nothing')
+  expect(await withStrings(attack)).toContain('nothing')
   const leaking = {
     file: 'child.mjs',
     find: 'createContext(Object.create(null)',
@@ -91,31 +107,24 @@ it('the context gets no error of Node’s when the stack overflows', async () =>
         return [...seen].join() || 'nothing'
       })()`,
   )
-  expect(await printed(CODE_FROM_STRINGS, attack)).toMatch(/^(ours|nothing)/)
-  const unlocked = {
-    file: 'boot.js',
-    find: "Object.defineProperty(Error, 'stackTraceLimit'",
-    put: 'void (() => {})({}, 0',
-  }
-  expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
+  expect(await withStrings(attack)).toMatch(/^(ours|nothing)/)
+  expect(await withStringsAndTraces(attack)).toContain('ESCAPED')
 })
 
 it('the context cannot make Node hand out stack frames', async () => {
   const attack = javascript(
     "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
   )
-  expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
+  expect(await withStrings(attack)).not.toContain('ESCAPED')
   // Two defences: no stack traces are collected, and prepareStackTrace cannot be set.
-  const put = 'void (() => {})({}, 0'
-  const traces = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put }
-  expect(await printed(plus(CODE_FROM_STRINGS, [traces]), attack)).not.toContain('ESCAPED')
-  const preparing = { file: 'prelude.js', find: "Object.defineProperty(Error, 'prepareStackTrace'", put }
-  expect(await printed(plus(CODE_FROM_STRINGS, [traces, preparing]), attack)).toContain('ESCAPED')
+  expect(await withStringsAndTraces(attack)).not.toContain('ESCAPED')
+  const preparing = { file: 'prelude.js', find: "Object.defineProperty(Error, 'prepareStackTrace'", put: NOT_DEFINED }
+  expect(await printed(plus(CODE_FROM_STRINGS, [TRACES, preparing]), attack)).toContain('ESCAPED')
 })
 
 it('Python in the context finds no way to JavaScript', async () => {
   const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
-  expect(await printed({}, attack)).toContain('ModuleNotFoundError')
+  expect(await inWhole(attack)).toContain('ModuleNotFoundError')
   const kept: Weakening = {
     changes: [
       { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { searchMemory } from './memory-search.ts'
-import { testCacheFolder } from './pyodide-cache.ts'
+import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { sandboxVictim } from './victims.ts'
 import { weakenedSandbox } from './weakened.ts'
 
@@ -82,7 +82,7 @@ describe('the memory of the embedded sandbox', () => {
   ])(
     'control: the search finds what %s copies',
     async (_, copy, newSnapshot) => {
-      const bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
+      const bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
       const sandbox = await weakenedSandbox(bundle, {
         changes: [
           { file: 'child.mjs', find: 'input.lockFile =', put: 'input.leaked = process.argv[2]\ninput.lockFile =' },

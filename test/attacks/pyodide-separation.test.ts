@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PyodideProvider, prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { childArguments, nodeFlags, planMemory } from '../../src/sandbox/pyodide/command.ts'
-import { testCacheFolder } from './pyodide-cache.ts'
+import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { sandboxVictim, type Victim } from './victims.ts'
 
-const provider = new PyodideProvider({ cacheFolder: testCacheFolder() })
+const provider = new PyodideProvider({ cacheFolder: SANDBOX_CACHE })
 const start = async (memoryBytes = 384 << 20): Promise<Victim> => sandboxVictim(await provider.start({ memoryBytes }))
 
 beforeAll(() => provider.prepare())
@@ -64,7 +64,7 @@ describe('the end', () => {
 
   it('a bridge that is killed leaves no busy sandbox behind', async (ctx) => {
     if (process.platform === 'win32') ctx.skip('signals')
-    const bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
+    const bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
     const memory = planMemory(384 << 20)
     const command = [process.execPath, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
     // Stands for the bridge: starts the sandbox in a separate process group, sends it an endless loop, and prints its pid.

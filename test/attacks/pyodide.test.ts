@@ -1,13 +1,13 @@
 // Runs the attacks against the embedded sandbox.
 import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
 import { runAttacks } from './run-attacks.ts'
-import { testCacheFolder } from './pyodide-cache.ts'
+import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 
 runAttacks({
   name: 'pyodide',
   memoryBytes: 384 << 20,
   open: async () => {
-    const provider = new PyodideProvider({ cacheFolder: testCacheFolder() })
+    const provider = new PyodideProvider({ cacheFolder: SANDBOX_CACHE })
     await provider.prepare()
     return provider
   },

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languageFiles } from '../../src/languages/language-files.ts'
 import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { Driver, GITHUB, type Outcome, type RunOptions } from '../kernel/drive.ts'
-import { testCacheFolder } from './pyodide-cache.ts'
+import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { weakenedSandbox, type Weakening } from './weakened.ts'
 
 let bundle: string
 let files: Record<string, string>
 
 beforeAll(async () => {
-  bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
+  bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
   files = await languageFiles('javascript', 'embedded')
 }, 300_000)
 

@@ -1,5 +1,5 @@
 // This file verifies packages and folders of this machine that the user adds to a sandbox, the same for every provider that supports them.
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
@@ -11,6 +11,7 @@ import type { Provider } from '../../src/sandbox/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { removeImageOf, runtimeEnv, type TestedProvider, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
+import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
@@ -27,6 +28,8 @@ async function provide(
 ): Promise<Provider> {
   const home = temporaryFolder()
   const cache = path.join(home, 'cache')
+  for (const folder of [cache, SANDBOX_CACHE]) mkdirSync(folder, { recursive: true })
+  symlinkSync(SANDBOX_CACHE, path.join(cache, 'pyodide'), 'junction')
   const all = { MCP_BRIDGE_CACHE_DIR: cache, ...runtimeEnv(runtime), ...env }
   const settings = readSettings(all, { home })
   const log = createLog('error', () => {})

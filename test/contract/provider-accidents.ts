@@ -7,7 +7,7 @@ import { BridgeError } from '../../src/errors.ts'
 import { describeExit } from '../../src/kernel/channel.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import type { Provider, Sandbox } from '../../src/sandbox/provider.ts'
-import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
+import { type CellRunner, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import type { TestedProvider } from '../support/engines.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
 
@@ -31,6 +31,7 @@ export function testAccidents(
   name: TestedProvider,
   differences: Differences,
   provider: Provider,
+  shared: () => Promise<CellRunner>,
   promise: ProviderTest,
 ): void {
   describe(`${name}: limits and accidents`, () => {
@@ -64,7 +65,7 @@ export function testAccidents(
     })
 
     promise('a fork bomb is stopped by the process limit', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const { output, error } = await cells.run(FORK_BOMB)
       expect(error?.traceback).toBeUndefined()
       const [count, stoppedBy] = JSON.parse(output) as [number, string]

@@ -1,13 +1,13 @@
 // What every provider promises, as one suite that all of them pass. Differences are parameters here and are documented in docs/security.md.
 import { tmpdir } from 'node:os'
 import type { TestContext } from 'vitest'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import type { Provider } from '../../src/sandbox/provider.ts'
 import { KernelPool } from '../../src/session/kernel-pool.ts'
 import { KeptTexts } from '../../src/session/kept-text.ts'
 import { Session } from '../../src/session/session.ts'
-import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
+import { attachCells, MEMORY_BYTES, sharedCells, startCells } from '../support/cell-runner.ts'
 import { makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import { type Differences, STUBBORN_LOOP, testAccidents } from './provider-accidents.ts'
 import { testLanguages } from './provider-languages.ts'
@@ -18,6 +18,8 @@ export function testProvider(
   provider: Provider = makeProvider(name),
 ): void {
   let reason: Promise<string | undefined> | undefined
+  const shared = sharedCells(provider)
+  const another = sharedCells(provider)
 
   /** A test that is skipped, with the reason, where the provider cannot be used. */
   const promise = (what: string, test: (ctx: TestContext) => Promise<void>, timeout = 60_000) => {
@@ -32,20 +34,20 @@ export function testProvider(
 
   describe(`${name}: life of a sandbox`, () => {
     promise('a sandbox starts, becomes ready and says which Python it is', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       expect(cells.kernel.python).toMatch(/^3\.\d\d/)
       expect(cells.kernel.sandbox.provider).toBe(provider.name)
     })
 
     promise('a sandbox imports modules of the standard library that its start did not load', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const code = 'import sys\nold = "wave" in sys.modules\nimport wave, xml.dom.minidom, email.mime.text\nold'
       expect((await cells.run(code)).value).toBe('False')
     })
 
     // From Python 3.12 on; an older one has ordinary tasks here.
     promise('a sandbox makes the calls of eager tasks at the same time', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const code = [
         'import asyncio',
         'loop = asyncio.get_running_loop()',
@@ -64,7 +66,7 @@ export function testProvider(
     })
 
     promise('a sandbox keeps variables from cell to cell', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       await cells.run('x = 20')
       expect((await cells.run('x + 1')).value).toBe('21')
     })
@@ -113,7 +115,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     else promise('a sandbox has not loaded modules that few cells need; they load when imported', rarelyNeeded)
 
     promise('two sandboxes share nothing', async () => {
-      const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
+      const [first, second] = await Promise.all([shared(), another()])
       await first.run(
         "x = 1; open('/tmp/left', 'w').write('x'); import os; os.environ['LEFT'] = '1'; import json; json.left = 1",
       )
@@ -124,7 +126,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     })
 
     promise('random numbers differ between sandboxes', async () => {
-      const runners = await Promise.all([startCells(provider), startCells(provider)])
+      const runners = await Promise.all([shared(), another()])
       const draws = await Promise.all(
         runners.map((cells) =>
           cells.evaluate<unknown[]>("[__import__('random').random(), __import__('uuid').uuid4().hex]"),
@@ -165,11 +167,13 @@ sorted(module for module in modules if module not in sys.modules)`)
       expect((await running).exit?.reason).toBe('disposed')
     })
 
+    // An engine makes all of its sandboxes; the embedded ones are processes that do not know of each other.
+    const many = name === 'pyodide' ? 8 : 20
     promise(
-      '20 sandboxes at once all work, and none is left',
+      `${many} sandboxes at once all work, and none is left`,
       async () => {
         const sandboxes = await Promise.all(
-          Array.from({ length: 20 }, () => provider.start({ memoryBytes: MEMORY_BYTES })),
+          Array.from({ length: many }, () => provider.start({ memoryBytes: MEMORY_BYTES })),
         )
         const runners = await Promise.all(sandboxes.map((sandbox) => attachCells(sandbox)))
         const values = await Promise.all(runners.map(async (cells, index) => (await cells.run(`${index} * 2`)).value))
@@ -183,7 +187,7 @@ sorted(module for module in modules if module not in sys.modules)`)
 
   describe(`${name}: the channel`, () => {
     promise('output arrives while the cell runs', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       let seen = ''
       const { output } = await cells.run(`print('before')\n${callTool('look')}\nprint('after')`, () => {
         seen = cells.output
@@ -194,7 +198,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     })
 
     promise('a tool call goes out with its arguments and comes back with its value', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const asked: unknown[] = []
       const { value } = await cells.run(
         `from mcp import runtime\nr = await runtime.call_tool('host', 'add', {'a': [1, 'é\\u2028'], 'b': None})\nr['sum'], r['text']`,
@@ -210,7 +214,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     })
 
     promise('a failing call raises, and the cell can catch it', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const { output } = await cells.run(
         `from mcp import runtime\ntry:\n    await runtime.call_tool('host', 'fail', {})\nexcept Exception as error:\n    print('caught', error)`,
         () => {
@@ -222,7 +226,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     })
 
     promise('20 MB go out and come back in one frame each', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       let length = 0
       const { value, error } = await cells.run(
         `from mcp import runtime\nr = await runtime.call_tool('host', 'big', {'x': 'a' * 20_000_000})\nlen(r['y']), r['y'][-1]`,
@@ -236,14 +240,14 @@ sorted(module for module in modules if module not in sys.modules)`)
     })
 
     promise('a flood of output arrives whole, and the kernel lives on', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const { output, status } = await cells.run("for _ in range(400):\n    print('x' * 65535)")
       expect([status, output.length]).toEqual(['ok', 400 * 65_536])
       expect((await cells.run('1 + 1')).value).toBe('2')
     })
 
     promise('an interrupt stops a loop and keeps the variables', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       await cells.run('x = 5')
       const running = cells.run("print('looping', flush=True)\nwhile True:\n    pass")
       await cells.printed('looping')
@@ -253,7 +257,7 @@ sorted(module for module in modules if module not in sys.modules)`)
     })
 
     promise('an interrupt stops a sleep', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const running = cells.run("print('sleeping', flush=True)\nimport time\ntime.sleep(3600)")
       await cells.printed('sleeping')
       cells.kernel.interrupt()
@@ -262,41 +266,37 @@ sorted(module for module in modules if module not in sys.modules)`)
   })
 
   describe(`${name}: time limits`, () => {
-    const openSession = () => {
-      const log = createLog('error', () => {})
-      const pool = new KernelPool({
-        provider: async () => provider,
-        limits: { memoryBytes: MEMORY_BYTES },
-        size: 0,
-        log,
-      })
-      const texts = new KeptTexts({ memoryBytes: 64 * 1024 * 1024, folder: tmpdir() })
-      const session = new Session({ pool, texts, log, idleTimeoutMs: 600_000 })
-      onTestFinished(async () => {
-        await session.close()
-        await pool.close()
-      })
-      return (code: string, timeoutMs = 60_000) =>
-        session.run({ code, timeoutMs, servers: [], onCall: async () => null })
-    }
+    const log = createLog('error', () => {})
+    const pool = new KernelPool({
+      provider: async () => provider,
+      limits: { memoryBytes: MEMORY_BYTES },
+      size: 0,
+      log,
+    })
+    const texts = new KeptTexts({ memoryBytes: 64 * 1024 * 1024, folder: tmpdir() })
+    const session = new Session({ pool, texts, log, idleTimeoutMs: 600_000 })
+    afterAll(async () => {
+      await session.close()
+      await pool.close()
+    })
+    const run = (code: string, timeoutMs = 60_000) =>
+      session.run({ code, timeoutMs, servers: [], onCall: async () => null })
 
     promise('a cell that runs too long is interrupted, and the variables stay', async () => {
-      const run = openSession()
       await run('x = 5')
       expect(await run('while True:\n    pass', 500)).toMatchObject({ status: 'timeout', stateLost: false })
       expect((await run('x')).value?.['text/plain']).toBe('5')
     })
 
     promise('a cell that ignores the interrupt loses its sandbox, and the next cell has a fresh one', async () => {
-      const run = openSession()
       await run('x = 5')
       expect(await run(STUBBORN_LOOP, 500)).toMatchObject({ status: 'timeout', stateLost: true })
       expect((await run("'x' in globals()")).value?.['text/plain']).toBe('False')
     })
   })
 
-  if (!differences.isVariant) testLanguages(name, provider, promise)
-  testAccidents(name, differences, provider, promise)
+  if (!differences.isVariant) testLanguages(name, provider, shared, promise)
+  testAccidents(name, differences, provider, shared, promise)
 }
 
 function callTool(tool: string): string {

@@ -5,18 +5,23 @@ import { BridgeError } from '../../src/errors.ts'
 import { languageFiles } from '../../src/languages/language-files.ts'
 import type { CallFrame } from '../../src/protocol/frames.ts'
 import type { Provider } from '../../src/sandbox/provider.ts'
-import { type CellRunner, startCells } from '../support/cell-runner.ts'
+import { type CellRunner, sharedCells, startCells } from '../support/cell-runner.ts'
 import { makeNodeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import type { ProviderTest } from './provider-accidents.ts'
 
-export function testLanguages(name: TestedProvider, provider: Provider, promise: ProviderTest): void {
+export function testLanguages(
+  name: TestedProvider,
+  provider: Provider,
+  shared: () => Promise<CellRunner>,
+  promise: ProviderTest,
+): void {
   describe(`${name}: bash cells`, () => {
     const bash = (cells: CellRunner, code: string, onCall?: (call: CallFrame) => unknown) =>
       cells.run(code, onCall, 'bash')
 
     if (name === 'pyodide') {
       promise('a bash cell says plainly that this sandbox has no bash', async () => {
-        const cells = await startCells(provider)
+        const cells = await shared()
         const { status, error } = await bash(cells, 'echo hi')
         expect([status, error?.message]).toEqual(['error', 'The embedded sandbox has no bash'])
         expect((await cells.run('1 + 1')).value).toBe('2')
@@ -25,7 +30,7 @@ export function testLanguages(name: TestedProvider, provider: Provider, promise:
     }
 
     promise('a bash cell prints, keeps variables and shares files with Python', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const first = await bash(cells, 'x=1; f() { echo "f $x"; }; echo text > /workspace/file; id -u; exit 3')
       expect([first.status, first.error?.message]).toEqual(['error', '3'])
       expect(first.output).toMatch(/^[1-9]\d*\n$/)
@@ -34,7 +39,7 @@ export function testLanguages(name: TestedProvider, provider: Provider, promise:
     })
 
     promise('a bash cell calls tools with `mcp`, and gets its status', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const asked: unknown[] = []
       const doc = { server: 'host', tool: 'add', serverAlias: 'host', toolAlias: 'add', description: '', params: [] }
       const { output, status } = await bash(
@@ -56,7 +61,7 @@ export function testLanguages(name: TestedProvider, provider: Provider, promise:
     })
 
     promise('a bash cell is interrupted with all processes that it has started', async () => {
-      const cells = await startCells(provider)
+      const cells = await shared()
       const running = bash(cells, 'kept=1; echo looping; sleep 600 | cat')
       await cells.printed('looping')
       cells.kernel.interrupt()
@@ -77,10 +82,11 @@ export function testLanguages(name: TestedProvider, provider: Provider, promise:
 
   describe(`${name}: JavaScript cells`, () => {
     const withNode = makeNodeProvider(name) ?? provider
-    const start = async (ctx: TestContext) => {
+    const sharedWithNode = withNode === provider ? shared : sharedCells(withNode)
+    const start = async (ctx: TestContext, open = () => startCells(withNode)) => {
       const why = withNode === provider ? undefined : await whyNot(withNode)
       if (why !== undefined) ctx.skip(why)
-      return startCells(withNode)
+      return open()
     }
     const js = (cells: CellRunner, code: string, onCall?: (call: CallFrame) => unknown) =>
       cells.run(
@@ -96,7 +102,7 @@ export function testLanguages(name: TestedProvider, provider: Provider, promise:
 
     if (withNode !== provider && name !== 'bubblewrap' && name !== 'bubblewrap-fork') {
       promise('a JavaScript cell says plainly that this image has no Node', async () => {
-        const cells = await startCells(provider)
+        const cells = await shared()
         const { status, error } = await js(cells, '1')
         expect([status, error?.message]).toEqual(['error', 'This sandbox has no node, which runs JavaScript cells'])
         expect((await cells.run('1 + 1')).value).toBe('2')
@@ -104,7 +110,7 @@ export function testLanguages(name: TestedProvider, provider: Provider, promise:
     }
 
     promise('a JavaScript cell prints, keeps variables and shares files with Python', async (ctx) => {
-      const cells = await start(ctx)
+      const cells = await start(ctx, sharedWithNode)
       const first = await js(
         cells,
         `import { writeFileSync } from 'node:fs'
@@ -121,7 +127,7 @@ throw new Error('late')`,
     })
 
     promise('a JavaScript cell calls tools, also at once', async (ctx) => {
-      const cells = await start(ctx)
+      const cells = await start(ctx, sharedWithNode)
       const asked: unknown[] = []
       const { value } = await js(
         cells,
@@ -140,7 +146,7 @@ const failed = await host.fail().catch((error) => error.code)
     })
 
     promise('a JavaScript cell is interrupted, busy or not, and keeps its variables', async (ctx) => {
-      const cells = await start(ctx)
+      const cells = await start(ctx, sharedWithNode)
       for (const code of ['await new Promise(() => {})', 'for (;;);', 'await null; for (;;) await null']) {
         const running = js(cells, `globalThis.kept = 1; console.log('looping'); ${code}`)
         await cells.printed('looping')

@@ -71,16 +71,23 @@ describe('the record', { timeout: 120_000 }, () => {
     expect(text).not.toContain('p4ss')
   })
 
-  it.each([
-    ['that a cell catches', 'try: await mcp_hub.create_issue(title="x")\nexcept Exception: pass'],
-    ['that is seen before the cell runs', 'await mcp_hub.create_issue(title="x")'],
-    ['that is not seen before', 'name = "create_issue"\nawait getattr(mcp_hub, name)(title="x")'],
-  ])('the record has the denial of a call by a rule: one %s', async (_, code) => {
-    const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { deny: ['create_issue'] } }
+  it('the record has the denial of a call by a rule, however the call is made', async () => {
+    const hub = {
+      ...fixtureServer('ruled.mjs', '/dev/null'),
+      permissions: { deny: ['create_issue', 'delete_repo', 'delete_all'] },
+    }
     const observed = await openObserved({ servers: { hub }, env: { MCP_BRIDGE_AUDIT: 'shape' } })
-    const said = JSON.stringify((await observed.run(code)).content)
+    const seenBefore = await observed.run('await mcp_hub.create_issue(title="x")')
+    const notSeenBefore = await observed.run('name = "delete_repo"\nawait getattr(mcp_hub, name)()')
+    const caught = await observed.run('try: await mcp_hub.delete_all()\nexcept Exception: pass')
     const denials = (await entriesOf(observed)).filter(({ type }) => type === 'denial')
-    expect(denials, said).toMatchObject([{ 'mcp.server.name': 'hub', 'gen_ai.tool.name': 'create_issue' }])
+    const said = JSON.stringify([seenBefore, notSeenBefore, caught].map(({ content }) => content))
+    expect(denials, said).toMatchObject(
+      ['create_issue', 'delete_repo', 'delete_all'].map((tool) => ({
+        'mcp.server.name': 'hub',
+        'gen_ai.tool.name': tool,
+      })),
+    )
   })
 
   it('the record has failures, questions with their answers, denials and changed definitions', async () => {

@@ -1,13 +1,38 @@
 // This file verifies that everything that happens in a bridge is an event with its context: the bridge, its sandbox and its servers are real.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { BridgeError } from '../../src/errors.ts'
 import { ANY_RUNTIME, fixtureServer } from '../support/bridge-process.ts'
-import { openObserved } from '../support/observed-bridge.ts'
+import { type ObservedBridge, type ObservedOptions, openObserved } from '../support/observed-bridge.ts'
 
 const good = fixtureServer('raw.mjs', 'good')
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe('the events of a bridge', { timeout: 120_000 }, () => {
+  let answer = (): Record<string, unknown> => ({ action: 'decline' })
+  const permissions = { ask: ['create_issue'], deny: ['delete_repo'] }
+  /** For tests that are not about the start or the end of a bridge. */
+  let shared: ObservedBridge
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    const options: ObservedOptions = {
+      servers: {
+        text: fixtureServer('raw.mjs', 'text-content'),
+        asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create'),
+        hub: { ...fixtureServer('ruled.mjs', '/dev/null'), permissions } as typeof good,
+        meta: fixtureServer('raw.mjs', 'shows-meta'),
+      },
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) => client.setRequestHandler('elicitation/create', () => answer() as { action: 'decline' }),
+    }
+    shared = await openObserved(options, (end) => (close = end))
+  })
+  afterAll(() => close())
+  beforeEach(() => {
+    shared.bridge.events.flush()
+    shared.events.length = 0
+  })
+
   it('the events of a bridge describe a run, its cell and its calls, each with its parent', async () => {
     const { run, of, events } = await openObserved({ servers: { raw: good } })
     await run('print("hello")\nawait mcp_raw.echo(text="one")')
@@ -65,8 +90,8 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
   })
 
   it('the events of a bridge report cells and calls that fail, and a run that never had a cell', async () => {
-    const { run, of } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'text-content') } })
-    await run('await mcp_raw.fail()')
+    const { run, of } = shared
+    await run('await mcp_text.fail()')
     expect(of('call.ended')).toMatchObject([{ name: 'fail', outcome: 'tool_error' }])
     expect(of('cell.ended')).toMatchObject([{ status: 'error', raised: { name: 'ToolError' } }])
     expect(of('run.ended')).toMatchObject([{ outcome: 'tool_error' }])
@@ -75,12 +100,8 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
   })
 
   it('the events of a bridge report a question and its answer', async () => {
-    const { run, of } = await openObserved({
-      servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') },
-      capabilities: { elicitation: { form: {} } },
-      prepare: (client) =>
-        client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { choice: 'blue' } })),
-    })
+    const { run, of } = shared
+    answer = () => ({ action: 'accept', content: { choice: 'blue' } })
     await run('await mcp_asker.echo(text="x")')
     const [asked] = of('question.asked')
     expect(asked).toMatchObject({ server: 'asker', method: 'elicitation/create', parent: of('cell.started')[0]!.id })
@@ -89,17 +110,9 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
   })
 
   it('the events of a bridge report the decision on a call, its rule, the question to the user and the answer', async () => {
+    const { run, of, events } = shared
     const answers = ['yes, this once', 'no']
-    const permissions = { ask: ['create_issue'], deny: ['delete_repo'] }
-    const { run, of, events } = await openObserved({
-      servers: { hub: { ...fixtureServer('ruled.mjs', '/dev/null'), permissions } as typeof good },
-      capabilities: { elicitation: { form: {} } },
-      prepare: (client) =>
-        client.setRequestHandler('elicitation/create', () => ({
-          action: 'accept',
-          content: { answer: answers.shift()! },
-        })),
-    })
+    answer = () => ({ action: 'accept', content: { answer: answers.shift()! } })
     const names = ['get_issue', 'create_issue', 'create_issue', 'delete_repo']
     await run(
       `for name in ${JSON.stringify(names)}:\n    try:\n        await runtime.call_tool("hub", name, {"id": 1})\n    except runtime.PermissionDenied:\n        pass`,
@@ -155,21 +168,21 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
   })
 
   it('the events of a bridge leave the trace of a client unchanged while no spans are sent', async () => {
-    const { run } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'shows-meta') } })
+    const { run } = shared
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-    const result = await run('await mcp_raw.echo(text="x")', { traceparent })
+    const result = await run('await mcp_meta.echo(text="x")', { traceparent })
     expect(JSON.stringify(result.content)).toContain(traceparent)
   })
 
   it('the events of a bridge name the observer that refused a call because it could not record it', async () => {
-    const { run, of, bridge } = await openObserved({ servers: { raw: good } })
-    const { BridgeError } = await import('../../src/errors.ts')
-    bridge.events.subscribe({
+    const { run, of, bridge } = shared
+    const removeGuard = bridge.events.subscribe({
       name: 'guard',
       receive: () => {},
       before: () => Promise.reject(new BridgeError('STATE_UNWRITABLE', 'The record cannot be written')),
     })
-    const result = await run('await mcp_raw.echo(text="x")')
+    onTestFinished(removeGuard)
+    const result = await run('await mcp_meta.echo(text="x")')
     expect(JSON.stringify(result.content)).toContain('The record cannot be written')
     expect(of('call.ended')).toMatchObject([{ outcome: 'failed', error: { code: 'STATE_UNWRITABLE' } }])
   })

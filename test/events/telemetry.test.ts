@@ -108,30 +108,18 @@ describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () =
     expect(pointsOf(collector.metrics, 'mcp.client.operation.duration')[0]!.explicitBounds).toEqual(BOUNDS)
   })
 
-  it.each([
-    ['is gone', 'http://127.0.0.1:1', undefined],
-    ['never answers', '', () => {}],
-    ['answers 429', '', 429],
-    ['answers garbage', '', 400],
-  ] as const)(
-    'a bridge with OTEL_EXPORTER_OTLP_ENDPOINT runs cells as usual when the collector %s',
-    async (_, url, answer) => {
-      const collector = await startCollector()
-      if (answer !== undefined) {
-        collector.answer = (response) => {
-          if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': 'soon' }).end('\0'.repeat(1000))
-        }
-      }
-      vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', url || collector.url)
-      vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
-      const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
-      const result = await run(
-        'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
-      )
-      expect(JSON.stringify(result.content)).toContain('50')
-      await bridge.close()
-    },
-  )
+  it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT runs cells as usual when the collector never answers', async () => {
+    const collector = await startCollector()
+    collector.answer = () => {}
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
+    vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
+    const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
+    const result = await run(
+      'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
+    )
+    expect(JSON.stringify(result.content)).toContain('50')
+    await bridge.close()
+  })
 })
 
 describe('Telemetry', () => {
@@ -147,6 +135,36 @@ describe('Telemetry', () => {
       ])
     }
   }
+
+  it.each([
+    ['is gone', 'http://127.0.0.1:1', undefined],
+    ['never answers', '', () => {}],
+    ['answers 429', '', 429],
+    ['answers garbage', '', 400],
+  ] as const)('telemetry throws nothing, and ends, when the collector %s', async (_, url, answer) => {
+    const collector = await startCollector()
+    if (answer !== undefined) {
+      collector.answer = (response) => {
+        if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': 'soon' }).end('\0'.repeat(1000))
+      }
+    }
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url || collector.url, OTEL_BSP_SCHEDULE_DELAY: '20' }
+    const otel = readOtelSettings(env, '1')!
+    const warn = () => {}
+    const telemetry = new Telemetry({
+      otel,
+      metrics: new Metrics(),
+      version: '1',
+      redact: (_server, text) => text,
+      warn,
+    })
+    for (let batch = 0; batch < 3; batch += 1) {
+      floods(telemetry, 50)
+      // Its timer sends them, and meets the collector.
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+    await expect(telemetry.close()).resolves.toBeUndefined()
+  })
 
   it('telemetry keeps a bounded number of spans for a collector that is gone, and counts and reports what it drops', async () => {
     const warnings: string[] = []

@@ -1,11 +1,18 @@
 // This file verifies that sessions that take all they can get do not make another one wait until they are done. `npm run bench -- fairness` measures
 // how long each waits.
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
-import { startHttpBridge } from '../support/http-bridge.ts'
+import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 
 const SECONDS = 60
 const LATE = `deadline = time.monotonic() + ${SECONDS}`
+
+let bridge: HttpBridge
+let close: () => Promise<void>
+beforeAll(async () => {
+  bridge = await startHttpBridge({ servers: { shared: fixtureServer('raw.mjs', 'good') } }, (end) => (close = end))
+})
+afterAll(() => close())
 
 it.each([
   ['loops', `import time\n${LATE}\nwhile time.monotonic() < deadline: pass`],
@@ -21,7 +28,6 @@ it.each([
       '    except MemoryError: kept.clear()',
   ],
 ])('a session runs cells and calls beside one that %s', { timeout: 180_000 }, async (_what, code) => {
-  const bridge = await startHttpBridge({ servers: { shared: fixtureServer('raw.mjs', 'good') } })
   const [quiet, greedy] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
   await Promise.all([quiet.run('count = 0\nawait mcp_shared.echo(text="warm")'), greedy.run('1')])
   const stop = new AbortController()

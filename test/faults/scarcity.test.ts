@@ -5,8 +5,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
-import { fixtureServer, makeHome, SANDBOX_CACHE } from '../support/bridge-process.ts'
+import { fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
+import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const servers = { good: fixtureServer('raw.mjs', 'good') }

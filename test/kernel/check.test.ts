@@ -1,6 +1,6 @@
 // This file verifies the check of a cell's source before it runs: which calls the kernel finds, which it submits to the bridge, and what is never refused.
 import { describe, expect, it } from 'vitest'
-import { GITHUB, startKernel, text, type Driver, type RunOptions } from './drive.ts'
+import { GITHUB, sharedKernel, startKernel, text, type Driver, type RunOptions } from './drive.ts'
 
 interface Seen {
   server: string
@@ -29,6 +29,9 @@ function judging(seen: Seen[] = []): RunOptions {
     },
   }
 }
+
+/** A kernel in which only refused cells run, which change nothing. */
+const unchanged = sharedKernel()
 
 async function outcome(kernel: Driver, code: string) {
   const result = await kernel.run(`print("ran")\n${code}`, judging())
@@ -66,7 +69,7 @@ describe('a call that is certainly wrong', () => {
       'try:\n    1 / 0\nexcept Exception:\n    pass\nawait mcp_github.bad()',
     ],
   ])('a call is refused before its cell runs: %s', async ([, code], ctx) => {
-    const kernel = await startKernel(ctx)
+    const kernel = await unchanged(ctx)
     const { status, error, ran } = await outcome(kernel, code)
     expect({ status, ran }).toEqual({ status: 'error', ran: false })
     expect(error).toMatchObject({ name: 'ArgumentsError' })
@@ -196,7 +199,7 @@ it.for<[string, string]>([
   ['call_tool', 'runtime.call_tool("github", "ok")'],
   ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
 ])('a missing await is reported before the cell runs: %s', async ([, code], ctx) => {
-  const kernel = await startKernel(ctx)
+  const kernel = await unchanged(ctx)
   const { error, ran } = await outcome(kernel, code)
   expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
   expect(error!.message).toMatch(/await/)

@@ -1,6 +1,6 @@
 // Drives a kernel over bare frames, so that its tests depend on docs/protocol.md instead of the bridge's half.
 import type { TestContext } from 'vitest'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 import { writeBatched } from '../../src/process/write-batched.ts'
@@ -149,6 +149,24 @@ export async function startKernel(ctx: TestContext): Promise<Driver> {
   onTestFinished(() => driver.sandbox.dispose())
   await driver.ready()
   return driver
+}
+
+/**
+ * One kernel for the tests of a file whose cells leave nothing behind, or only what the test itself sets and reads; a new
+ * one when it has ended.
+ */
+export function sharedKernel(): (ctx: TestContext) => Promise<Driver> {
+  let shared: Driver | undefined
+  afterAll(() => shared?.sandbox.dispose())
+  return async (ctx) => {
+    const reason = whyNoPython()
+    if (reason !== undefined) ctx.skip(reason)
+    if (shared) return shared
+    const driver = new Driver(startPlainPython())
+    await driver.ready()
+    void driver.sandbox.exited.then(() => (shared = undefined))
+    return (shared = driver)
+  }
 }
 
 /** The result of a tool that returns one text. */

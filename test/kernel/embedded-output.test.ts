@@ -1,21 +1,19 @@
 // This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it arrives before the cell's end.
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeProvider } from '../support/engines.ts'
 import { Driver, type Frame } from './drive.ts'
 
-const provider = makeProvider('pyodide')
-beforeAll(() => provider.prepare(), 300_000)
-
-async function startEmbedded(): Promise<Driver> {
-  const driver = new Driver(await provider.start({ memoryBytes: 512 << 20 }))
-  onTestFinished(() => driver.sandbox.dispose())
-  await driver.ready()
-  return driver
-}
+let kernel: Driver
+beforeAll(async () => {
+  const provider = makeProvider('pyodide')
+  await provider.prepare()
+  kernel = new Driver(await provider.start({ memoryBytes: 512 << 20 }))
+  await kernel.ready()
+}, 300_000)
+afterAll(() => kernel.sandbox.dispose())
 
 describe('output to descriptors in the embedded sandbox', () => {
   it('10 MB of output to descriptors in the embedded sandbox belong to their cell, and none of it to the next', async () => {
-    const kernel = await startEmbedded()
     const { stdout } = await kernel.run(`import os\nfor i in range(10): os.write(1, b'a' * 1_000_000)`)
     // Not with toBe, which would print a difference of megabytes.
     expect(stdout.length).toBe(10_000_000)
@@ -24,7 +22,6 @@ describe('output to descriptors in the embedded sandbox', () => {
   })
 
   it('output to descriptors in the embedded sandbox comes in order with what is printed, for each stream', async () => {
-    const kernel = await startEmbedded()
     const code = `import os\nprint('1')\nos.write(1, b'2' * 3_000_000)\nos.write(2, b'3' * 3_000_000)\nprint('4')`
     const { stdout, stderr } = await kernel.run(code)
     expect([stdout.length, stderr.length]).toEqual([3_000_004, 3_000_000])
@@ -32,7 +29,6 @@ describe('output to descriptors in the embedded sandbox', () => {
   })
 
   it('100 MB of output to descriptors in the embedded sandbox arrive whole', async () => {
-    const kernel = await startEmbedded()
     let chars = 0
     const count = (frame: Frame) => {
       if (frame.type !== 'output') return

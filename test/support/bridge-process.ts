@@ -6,12 +6,10 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { SANDBOX_CACHE } from './sandbox-cache.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const CLI = path.join(ROOT, 'dist/cli.js')
-
-/** Shared by all tests, because the embedded sandbox's snapshot takes seconds to make. Catalogs are not shared. */
-export const SANDBOX_CACHE = path.join(ROOT, '.cache/test/pyodide')
 
 /** What bridges keep between starts on one machine, for each home of a test; made by warm-caches.ts. */
 export const WARM_CACHES = path.join(ROOT, '.cache/test/warm')

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach } from 'vitest'
 import { Catalog, type CatalogOptions } from '../../src/catalog/catalog.ts'
 import type { ServerDefinition } from '../../src/config/server-definition.ts'
 import { BridgeError } from '../../src/errors.ts'
@@ -50,11 +49,12 @@ export async function codeOf(promise: Promise<unknown>): Promise<BridgeError> {
 export const asked: string[] = []
 let cacheDir = ''
 
-beforeEach(() => {
+/** For beforeEach: no catalog is kept yet, and no server was asked. Returns what removes the catalogs of the test. */
+export function beginCatalogs(): () => void {
   cacheDir = mkdtempSync(path.join(tmpdir(), 'catalog-'))
   asked.length = 0
-})
-afterEach(() => rmSync(cacheDir, { recursive: true, force: true }))
+  return () => rmSync(cacheDir, { recursive: true, force: true })
+}
 
 /** A catalog of both servers; catalogs of one test share the files on disk. */
 export function catalog(options: Partial<CatalogOptions> = {}): Catalog {

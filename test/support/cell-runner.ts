@@ -1,5 +1,5 @@
 // Runs cells in a sandbox through the real host half of a kernel, and collects their effects. Ends the sandbox with the test.
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import type { CallFrame, OtherLanguage } from '../../src/protocol/frames.ts'
@@ -78,6 +78,21 @@ export class CellRunner {
 /** A ready kernel in a new sandbox, ended with the test. */
 export async function startCells(provider: Provider, memoryBytes = MEMORY_BYTES): Promise<CellRunner> {
   return attachCells(await provider.start({ memoryBytes }))
+}
+
+/**
+ * Starts one sandbox for the tests of a file that leave it usable and do not need a new one, and another one when it has
+ * ended. Such a test sets what it reads.
+ */
+export function sharedCells(provider: Pick<Provider, 'start'>): () => Promise<CellRunner> {
+  let shared: CellRunner | undefined
+  afterAll(() => shared?.kernel.sandbox.dispose())
+  return async () => {
+    if (shared) return shared
+    const cells = new CellRunner(await Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES })))
+    void cells.kernel.closed.then(() => (shared = undefined))
+    return (shared = cells)
+  }
 }
 
 export async function attachCells(sandbox: Sandbox): Promise<CellRunner> {

@@ -10,6 +10,7 @@ import { KubernetesProvider } from '../../src/sandbox/kubernetes/provider.ts'
 import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
 import { ROOT, SANDBOX_CACHE } from './bridge-process.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
+import { SANDBOX_CACHE } from './sandbox-cache.ts'
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
