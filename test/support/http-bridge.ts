@@ -1,4 +1,4 @@
-// Starts the built bridge on a free HTTP port of this machine, and connects real clients. Ends with the test.
+// Starts the built bridge on a free HTTP port of this machine, and connects real clients.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -14,6 +14,8 @@ interface ConnectOptions {
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
   clientName?: string
+  /** Gets what closes the client: with the test, unless several share it. */
+  atEnd?: (end: () => Promise<void>) => void
 }
 
 export interface Answer {
@@ -69,10 +71,16 @@ export class HttpBridge {
     this.stderr = parts.stderr
   }
 
-  /** A new client for each call; closed with the test. */
+  /** A new client for each call. */
   async connect(
     era: Era,
-    { token = this.token, capabilities = {}, prepare, clientName = 'test' }: ConnectOptions = {},
+    {
+      token = this.token,
+      capabilities = {},
+      prepare,
+      clientName = 'test',
+      atEnd = onTestFinished,
+    }: ConnectOptions = {},
   ) {
     const transport = new StreamableHTTPClientTransport(new URL(this.url), {
       requestInit: { headers: { authorization: `Bearer ${token}` } },
@@ -83,7 +91,7 @@ export class HttpBridge {
     )
     prepare?.(client)
     await client.connect(transport)
-    onTestFinished(() => client.close())
+    atEnd(() => client.close())
     return new HttpClient(client, transport, token)
   }
 }
@@ -101,14 +109,11 @@ export interface HttpBridgeOptions {
   prepareHome?: (home: string) => void
 }
 
-export async function startHttpBridge({
-  servers = {},
-  env = {},
-  address = '0',
-  args = [],
-  home = makeHome(servers),
-  prepareHome,
-}: HttpBridgeOptions = {}) {
+/** `atEnd` gets what ends the bridge: with the test, unless several share it. */
+export async function startHttpBridge(
+  { servers = {}, env = {}, address = '0', args = [], home = makeHome(servers), prepareHome }: HttpBridgeOptions = {},
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<HttpBridge> {
   prepareHome?.(home)
   const child = spawn(process.execPath, [CLI, 'run', '--http', address, ...args], {
     env: bridgeEnv(home, env),
@@ -116,7 +121,7 @@ export async function startHttpBridge({
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  onTestFinished(async () => {
+  atEnd(async () => {
     child.kill('SIGTERM')
     await exited
     await rm(home, { recursive: true, force: true })

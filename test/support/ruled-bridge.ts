@@ -1,7 +1,15 @@
 // A bridge with rules, and a server that logs every call that it gets.
-import { mkdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs'
 import path from 'node:path'
-import { type BridgeOptions, fixtureServer, makeHome, type TestBridge } from './bridge-process.ts'
+import { afterAll, beforeAll } from 'vitest'
+import {
+  type BridgeOptions,
+  closeTestBridge,
+  fixtureServer,
+  makeHome,
+  openTestBridge,
+  type TestBridge,
+} from './bridge-process.ts'
 import { startBridge } from './start-bridge.ts'
 
 export interface RuledBridge {
@@ -19,7 +27,10 @@ export interface RuledOptions extends BridgeOptions {
   answer?: string | ((message: string) => unknown)
 }
 
-export async function ruledBridge({ permissions, answer, ...options }: RuledOptions = {}): Promise<RuledBridge> {
+export async function ruledBridge(
+  { permissions, answer, ...options }: RuledOptions = {},
+  start: (options: BridgeOptions) => Promise<TestBridge> = startBridge,
+): Promise<RuledBridge> {
   const home = options.home ?? makeHome()
   const journal = path.join(home, 'journal')
   const listing = path.join(home, 'listing.json')
@@ -30,7 +41,7 @@ export async function ruledBridge({ permissions, answer, ...options }: RuledOpti
   )
   if (permissions !== undefined) writePermissions(home, permissions)
   const questions: string[] = []
-  const bridge = await startBridge({
+  const bridge = await start({
     ...options,
     home,
     ...(answer !== undefined && {
@@ -53,6 +64,21 @@ export async function ruledBridge({ permissions, answer, ...options }: RuledOpti
           .map((line) => JSON.parse(line) as [string, unknown])
       : []
   return { bridge, home, reached, questions }
+}
+
+/** One bridge for several tests, each of which begins with its own rules and with no call that has reached the server. */
+export function sharedRuledBridge(options: RuledOptions = {}): (permissions: unknown) => RuledBridge {
+  let shared: RuledBridge
+  beforeAll(async () => {
+    shared = await ruledBridge(options, openTestBridge)
+  })
+  afterAll(() => closeTestBridge(shared.bridge))
+  return (permissions) => {
+    writePermissions(shared.home, permissions)
+    rmSync(path.join(shared.home, 'journal'), { force: true })
+    shared.questions.length = 0
+    return shared
+  }
 }
 
 export function writePermissions(home: string, permissions: unknown): void {

@@ -1,0 +1,26 @@
+// One bridge for the tests of a file or of a describe block. A start costs more than most tests, so only tests of a start, of settings or of
+// isolation begin with a bridge of their own. A test with a shared bridge sets what it reads.
+import { afterAll, beforeAll } from 'vitest'
+import { type BridgeOptions, closeTestBridge, openTestBridge, type TestBridge } from './bridge-process.ts'
+import { type HttpBridge, type HttpBridgeOptions, startHttpBridge } from './http-bridge.ts'
+
+/** Returns the bridge once the tests run. */
+export function sharedBridge(options: BridgeOptions = {}): () => TestBridge {
+  let bridge: TestBridge
+  beforeAll(async () => {
+    bridge = await openTestBridge(options)
+  })
+  afterAll(() => closeTestBridge(bridge))
+  return () => bridge
+}
+
+/** The same over HTTP. */
+export function sharedHttpBridge(options: HttpBridgeOptions = {}): () => HttpBridge {
+  let bridge: HttpBridge
+  let end: () => Promise<void>
+  beforeAll(async () => {
+    bridge = await startHttpBridge(options, (close) => (end = close))
+  })
+  afterAll(() => end())
+  return () => bridge
+}
