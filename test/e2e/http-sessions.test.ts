@@ -5,11 +5,13 @@ import { type Answer, startHttpBridge } from '../support/http-bridge.ts'
 import { handleIn, talk } from '../support/http-talk.ts'
 import { descendants, until } from '../support/processes.ts'
 import { runHeaders } from '../support/raw-http.ts'
+import { sharedHttpBridge } from '../support/shared-bridge.ts'
+
+const shared = sharedHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
 
 describe('the handle of a modern client’s session', () => {
-  it('the session handle of a modern client comes with its first result only, in the text and in the data', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('modern')
+  it('a modern client gets a session handle with its first result only, and a new session without it', async () => {
+    const client = await shared().connect('modern')
     const first = await client.call({ code: 'x = 1' })
     const session = handleIn(first.text)
     expect(first.structured).toEqual({ status: 'ok', session })
@@ -18,27 +20,21 @@ describe('the handle of a modern client’s session', () => {
       isError: false,
       structured: { status: 'ok', value: '1' },
     })
+    const second = await client.call({ code: 'x' })
+    expect(second.text).toMatch(/NameError/)
+    expect(handleIn(second.text)).not.toBe(session)
   })
 
   it('the session handle of a modern client reaches a model whose client shows nothing but text', async () => {
-    const bridge = await startHttpBridge()
+    const bridge = shared()
     const client = await bridge.connect('modern', { clientName: 'claude-code' })
     const { text, structured } = await client.call({ code: 'x = 1' })
     expect(structured).toEqual({})
     expect((await client.call({ code: 'x', session: handleIn(text) })).text).toBe('1')
   })
 
-  it('a modern client without a session handle gets a new session', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('modern')
-    const first = await client.call({ code: 'x = 1' })
-    const second = await client.call({ code: 'x' })
-    expect(second.text).toMatch(/NameError/)
-    expect(handleIn(second.text)).not.toBe(handleIn(first.text))
-  })
-
   it('an unknown session handle of a modern client is an error, and nothing runs', async () => {
-    const bridge = await startHttpBridge()
+    const bridge = shared()
     const client = await bridge.connect('modern')
     const legacy = await bridge.connect('legacy')
     for (const session of ['nonsense', 'A'.repeat(24), legacy.transport.sessionId!]) {
@@ -104,7 +100,7 @@ describe('sessions of older clients', () => {
   })
 
   it('an older client can cancel its cell while that waits for the user’s answer', async () => {
-    const bridge = await startHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
+    const bridge = shared()
     const controller = new AbortController()
     const one = await talk(bridge, 'legacy', {
       capabilities: { elicitation: { form: {} } },
@@ -120,9 +116,8 @@ describe('sessions of older clients', () => {
   })
 
   it('the session id of an older client does not open its session without the token', async () => {
-    const bridge = await startHttpBridge()
+    const bridge = shared()
     const client = await bridge.connect('legacy')
-    await client.run('x = 1')
     const send = (token: string) =>
       fetch(bridge.url, {
         method: 'POST',
@@ -152,7 +147,7 @@ describe('sessions of older clients', () => {
 })
 
 it('a modern client that drops its connection interrupts its cell', async () => {
-  const bridge = await startHttpBridge()
+  const bridge = shared()
   const one = await talk(bridge, 'modern')
   await one.run('state = "idle"')
   const dropped = new AbortController()
@@ -197,7 +192,7 @@ it('a modern client that drops its connection in its first call leaves no sandbo
 })
 
 it('a cell is not run again when its client never answers a question', async () => {
-  const bridge = await startHttpBridge()
+  const bridge = shared()
   const client = await bridge.connect('modern')
   const meta = { requestState: 'no-such-run', inputResponses: {} }
   const result = await client.client.request({

@@ -1,16 +1,42 @@
 // This file verifies what clients of both eras get from a bridge over HTTP: one tool, and a session of their own.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RUN_PYTHON_TOOL } from '../../src/server/run-python-tool.ts'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { descendants, until } from '../support/processes.ts'
-import { talk } from '../support/http-talk.ts'
+import { type Talk, talk } from '../support/http-talk.ts'
+import { sharedHttpBridge } from '../support/shared-bridge.ts'
+
+// The time limit is long, so that a cell which is not cancelled holds up the next one.
+const shared = sharedHttpBridge({
+  servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') },
+  env: { MCP_BRIDGE_OUTPUT_TOKENS: '200', MCP_BRIDGE_TIMEOUT: '600' },
+})
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
+  /** Two clients of the shared bridge, each with a session of its own. */
+  let one: Talk
+  let other: Talk
+  const asked: string[] = []
+  const ends: (() => Promise<void>)[] = []
+  beforeAll(async () => {
+    const connect = (who: string) =>
+      talk(shared(), era, {
+        capabilities: { elicitation: { form: {} } },
+        prepare: (client) =>
+          client.setRequestHandler('elicitation/create', () => {
+            asked.push(who)
+            return { action: 'accept', content: { choice: who } }
+          }),
+        atEnd: (end) => ends.push(end),
+      })
+    ;[one, other] = await Promise.all([connect('one'), connect('other')])
+    await Promise.all([one.run('1'), other.run('1')])
+  })
+  afterAll(() => Promise.all(ends.map((end) => end())))
+
   it(`a client of the ${era} era has variables that last, and does not see those of another client`, async () => {
-    const bridge = await startHttpBridge()
-    const [one, other] = [await talk(bridge, era), await talk(bridge, era)]
     await Promise.all([one.run('x = 20'), other.run('x = 30')])
     expect(await one.run('x + 1')).toBe('21')
     expect(await other.run('x + 1')).toBe('31')
@@ -19,18 +45,15 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it(`a client of the ${era} era reads all of its own output, and none of another client`, async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OUTPUT_TOKENS: '200' } })
-    const [one, other] = [await talk(bridge, era), await talk(bridge, 'legacy')]
     const text = await one.run('print("secret-of-one " * 2000)')
     const uri = /sandbridge:\/\/output\/[\w-]+\/\d+/.exec(text)![0]
     const { contents } = await one.client.client.readResource({ uri })
     expect((contents[0] as { text: string }).text.split('secret-of-one')).toHaveLength(2_001)
-    await expect(other.client.client.readResource({ uri })).rejects.toThrow(/Unknown output/)
+    const stranger = await shared().connect('legacy')
+    await expect(stranger.client.readResource({ uri })).rejects.toThrow(/Unknown output/)
   })
 
   it(`a client of the ${era} era can cancel a cell, and keeps its variables`, async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_TIMEOUT: '600' } })
-    const one = await talk(bridge, era)
     await one.run('count = 0')
     const controller = new AbortController()
     const running = one.run('count += 1\nprint("on")\nwhile True: pass', {
@@ -43,8 +66,6 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it(`a client of the ${era} era gets progress while a cell runs`, async () => {
-    const bridge = await startHttpBridge()
-    const one = await talk(bridge, era)
     const heard: (string | undefined)[] = []
     await one.run('import time\nfor i in range(3):\n  print("step", i)\n  time.sleep(0.3)', {
       onprogress: ({ message }) => heard.push(message),
@@ -53,19 +74,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it(`a client of the ${era} era is asked what a server asks while its cell calls it; another client is not`, async () => {
-    const bridge = await startHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
-    const asked: string[] = []
-    const connect = (who: string) =>
-      talk(bridge, era, {
-        capabilities: { elicitation: { form: {} } },
-        prepare: (client) =>
-          client.setRequestHandler('elicitation/create', () => {
-            asked.push(who)
-            return { action: 'accept', content: { choice: who } }
-          }),
-      })
-    const [one, other] = [await connect('one'), await connect('other')]
-    await other.run('"here, too"')
+    asked.length = 0
     const question = 'answer = await mcp_asker.echo(text="x")\nanswer'
     expect(await one.run(question)).toMatch(/'action': 'accept'.*'choice': 'one'/)
     expect(await other.run(question)).toMatch(/'action': 'accept'.*'choice': 'other'/)
@@ -115,16 +124,15 @@ except TimeoutError:
   })
 
   it(`many clients of the ${era} era are served at once`, async () => {
-    const bridge = await startHttpBridge()
-    const talks = await Promise.all(Array.from({ length: 4 }, () => talk(bridge, era)))
-    await Promise.all(talks.map((one, index) => one.run(`x = ${index}`)))
-    const values = await Promise.all(talks.map((one) => one.run('x')))
+    const talks = [one, other, await talk(shared(), era), await talk(shared(), era)]
+    await Promise.all(talks.map((client, index) => client.run(`x = ${index}`)))
+    const values = await Promise.all(talks.map((client) => client.run('x')))
     expect(values).toEqual(['0', '1', '2', '3'])
   })
 })
 
 it('the tool of an older client is the same over HTTP as over stdio', async () => {
-  const bridge = await startHttpBridge()
+  const bridge = shared()
   const { client } = await bridge.connect('legacy')
   const listed = (await client.listTools()).tools
   expect(listed).toEqual([RUN_PYTHON_TOOL])
@@ -137,7 +145,7 @@ it('the tool of an older client is the same over HTTP as over stdio', async () =
 })
 
 it('the tool of an older client takes no session handle', async () => {
-  const bridge = await startHttpBridge()
+  const bridge = shared()
   const client = await bridge.connect('legacy')
   expect(await client.call({ code: '1', session: 'x' })).toMatchObject({
     isError: false,

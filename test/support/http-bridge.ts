@@ -14,6 +14,8 @@ interface ConnectOptions {
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
   clientName?: string
+  /** Gets what closes the client: with the test, unless several share it. */
+  atEnd?: (end: () => Promise<void>) => void
 }
 
 export interface Answer {
@@ -69,10 +71,16 @@ export class HttpBridge {
     this.stderr = parts.stderr
   }
 
-  /** A new client for each call; closed with the test. */
+  /** A new client for each call. */
   async connect(
     era: Era,
-    { token = this.token, capabilities = {}, prepare, clientName = 'test' }: ConnectOptions = {},
+    {
+      token = this.token,
+      capabilities = {},
+      prepare,
+      clientName = 'test',
+      atEnd = onTestFinished,
+    }: ConnectOptions = {},
   ) {
     const transport = new StreamableHTTPClientTransport(new URL(this.url), {
       requestInit: { headers: { authorization: `Bearer ${token}` } },
@@ -83,7 +91,7 @@ export class HttpBridge {
     )
     prepare?.(client)
     await client.connect(transport)
-    onTestFinished(() => client.close())
+    atEnd(() => client.close())
     return new HttpClient(client, transport, token)
   }
 }

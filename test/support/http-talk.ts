@@ -2,7 +2,7 @@
 import type { Era, HttpBridge, HttpClient } from './http-bridge.ts'
 
 /** A conversation whose variables last, in the way of its era. */
-class Talk {
+export class Talk {
   readonly client: HttpClient
   session: string | undefined
   readonly #era: Era
