@@ -8,7 +8,6 @@ import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
 import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
 import { KubernetesProvider } from '../../src/sandbox/kubernetes/provider.ts'
 import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
-import { ROOT, SANDBOX_CACHE } from './bridge-process.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
 
@@ -40,7 +39,7 @@ const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
 
 /** Where images are unpacked once for all tests: the user of root's sandboxes must be able to enter it. A home folder may be read-only. */
 export const IMAGE_CACHE =
-  process.getuid?.() === 0 ? '/var/cache/sandbridge-test' : path.join(ROOT, '.cache/test/images')
+  process.getuid?.() === 0 ? '/var/cache/sandbridge-test' : path.join(SANDBOX_CACHE, '../images')
 
 /** Settings of a bridge with this provider. */
 export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): Record<string, string> {
