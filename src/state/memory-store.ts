@@ -144,8 +144,8 @@ export class MemoryStore {
   }
 }
 
-function infoOf({ value, revision: _, ...about }: Memory): MemoryInfo {
-  return { ...about, sizeBytes: Buffer.byteLength(value) }
+function infoOf({ key, value, metadata, createdAt, updatedAt }: Memory): MemoryInfo {
+  return withoutUndefined({ key, metadata, createdAt, updatedAt, sizeBytes: Buffer.byteLength(value) })
 }
 
 function sizeOf({ key, value, metadata }: Memory): number {

@@ -6,9 +6,11 @@
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
 
+const KEPT = new Set(['\n', '\t', '\ufe0f'])
+
 /** Escapes invisible characters as JSON does: `\u001b`. Line breaks, tabs and the mark that makes a sign an emoji stay. */
 export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => (/[\n\t\ufe0f]/.test(character) ? character : escapedUnits(character)))
+  return text.replace(UNSEEN, (character) => (KEPT.has(character) ? character : escapedUnits(character)))
 }
 
 /** The same on one line, so that foreign text cannot imitate a line of ours. */

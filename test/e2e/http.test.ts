@@ -83,41 +83,41 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
 
   it(`a client of the ${era} era is not asked what a call of another client left behind, nor told of it in an error`, async () => {
     const bridge = await startHttpBridge({ servers: { slow: fixtureServer('raw.mjs', 'lingers') } })
-    const asked: string[] = []
+    const questions: string[] = []
     const connect = (who: string) =>
       talk(bridge, era, {
         capabilities: { elicitation: { form: {} } },
         prepare: (client) =>
           client.setRequestHandler('elicitation/create', ({ params }) => {
-            asked.push(`${who}: ${params.message}`)
+            questions.push(`${who}: ${params.message}`)
             return { action: 'accept', content: {} }
           }),
       })
-    const [one, other] = [await connect('one'), await connect('other')]
+    const [caller, bystander] = [await connect('one'), await connect('other')]
     const linger = `
 import asyncio
 try:
     await asyncio.wait_for(mcp_slow.linger(text="s3cret of one"), 2)
 except TimeoutError:
     print("given up")`
-    // The control: while the server works for one client only, that client is asked.
-    expect(await one.run('await mcp_slow.next(text="x")')).toContain('accept')
-    expect(asked.splice(0)).toEqual(["one: MCP server 'slow' asks: about nothing"])
-    expect(await one.run(linger)).toContain('given up')
-    expect(await other.run('await mcp_slow.next(text="x")')).toContain('decline')
-    expect(asked).toEqual([])
-    // The client that made the call may be asked.
-    expect(await one.run('await mcp_slow.next(text="x")')).toContain('accept')
-    expect(asked).toEqual(["one: MCP server 'slow' asks: about s3cret of one"])
+    // The control: while the server works for one client only, that client is questions.
+    expect(await caller.run('await mcp_slow.next(text="x")')).toContain('accept')
+    expect(questions.splice(0)).toEqual(["one: MCP server 'slow' asks: about nothing"])
+    expect(await caller.run(linger)).toContain('given up')
+    expect(await bystander.run('await mcp_slow.next(text="x")')).toContain('decline')
+    expect(questions).toEqual([])
+    // The client that made the call may be questions.
+    expect(await caller.run('await mcp_slow.next(text="x")')).toContain('accept')
+    expect(questions).toEqual(["one: MCP server 'slow' asks: about s3cret of one"])
 
-    const death = await other.run('await mcp_slow.die(text="y")')
+    const death = await bystander.run('await mcp_slow.die(text="y")')
     expect(death).toContain('exited with code 7')
     expect(death).not.toContain('s3cret')
     await until(() => bridge.stderr().includes('working on s3cret of one, then on y'))
 
     // The control: without leftovers of another client, it gets the log message and the question.
-    expect(await other.run('await mcp_slow.next(text="z")')).toContain('accept')
-    const own = await other.run('await mcp_slow.die(text="z")')
+    expect(await bystander.run('await mcp_slow.next(text="z")')).toContain('accept')
+    const own = await bystander.run('await mcp_slow.die(text="z")')
     expect(own).toContain('working on nothing, then on z')
     expect(own).toContain('log of nothing')
     expect(own).not.toContain('booted up')

@@ -119,21 +119,21 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
       'raw=True',
     ],
   ])('a cell written for the original runs: %s', async (_, code, expected) => {
-    if (!bridge) return skip(missing!)
+    if (!bridge) skip(missing!)
     const { text } = await bridge.call({ code })
     if (expected === '') expect(text).toBe('(no output)')
     else expect(text).toContain(expected)
   })
 
   it('unknown arguments are ignored, and the result says so', async () => {
-    if (!bridge) return skip(missing!)
+    if (!bridge) skip(missing!)
     const { text, isError } = await bridge.call({ code: '1 + 1', language: 'python' })
     expect(isError).toBe(false)
     expect(text).toMatch(/^2\n[^]*'language' was ignored/)
   })
 
   it('server files that are added while the bridge runs are read before the next cell', async () => {
-    if (!bridge) return skip(missing!)
+    if (!bridge) skip(missing!)
     const added = path.join(bridge.home, 'MCPs/added.json')
     writeFileSync(added, JSON.stringify({ mcpServers: { added: published.everything() } }))
     expect(await bridge.run('await mcp_added.echo(message="new")')).toBe("'Echo: new'")
@@ -145,7 +145,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('/projects keeps its files between sessions', async () => {
-    if (!bridge) return skip(missing!)
+    if (!bridge) skip(missing!)
     await bridge.run(
       'import os\nos.makedirs("/projects/app/src")\nopen("/projects/app/src/a.py", "w").write("x = 1\\n")',
     )
@@ -157,7 +157,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('/projects is shared by sessions, limited, and holds plain files only', async () => {
-    if (!bridge) return skip(missing!)
+    if (!bridge) skip(missing!)
     const other = await openTestBridge({ home: bridge.home, env })
     const write = (file: string, data: string) =>
       `with open("/projects/${file}", "w" if isinstance(${data}, str) else "wb") as f: f.write(${data})\nNone`
@@ -188,7 +188,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('/projects keeps what an interrupted cell has written', async () => {
-    if (!bridge) return skip(missing!)
+    if (!bridge) skip(missing!)
     const code = 'import time\nopen("/projects/late", "w").close()\ntime.sleep(60)'
     expect(await bridge.run(code, { timeout: 1 })).toMatch(/timed out|time limit|interrupted/i)
     await bridge.run('runtime.reset()')
@@ -196,12 +196,12 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 
   it('MCP_BRIDGE_PROJECTS=0 removes /projects', async () => {
-    if (!changed) return skip(missing!)
+    if (!changed) skip(missing!)
     expect(await changed.run('__import__("os").path.exists("/projects")')).toBe('False')
   })
 
   it('MCP_BRIDGE_COMPAT returns MCP results, reaches only named servers, and offers the memory functions by name', async () => {
-    if (!changed) return skip(missing!)
+    if (!changed) skip(missing!)
     const old = changed
     const code = 'r = await mcp_everything.echo(message="x")\nr["content"][0]["text"]'
     const unnamed = await old.call({ code })

@@ -40,11 +40,7 @@ const ATTACKS: [what: string, file: string, code: (file: string) => string][] = 
   ['a new .mcp.json', '.mcp.json', create],
   ['a new .mcp.json that was renamed', '.mcp.json', (file) => `${create('plain')}; rename('plain', ${quoted(file)})`],
   ['a new .vscode', '.vscode/tasks.json', create],
-  [
-    'a new .vscode that was renamed',
-    '.vscode/tasks.json',
-    (file) => `${create('a/tasks.json')}; rename('a', '.vscode')`,
-  ],
+  ['a new .vscode that was renamed', '.vscode/tasks.json', () => `${create('a/tasks.json')}; rename('a', '.vscode')`],
   ['a new .vscode in place of what guards it', '.vscode/tasks.json', (file) => renameAway('.vscode') + create(file)],
   ['a new .claude', '.claude/settings.json', create],
   ['a new .husky', '.husky/pre-commit', create],
