@@ -107,7 +107,7 @@ it('control: an invalid Python signature is noticed', () => {
   expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'])[0]).toMatch(/SyntaxError/)
 })
 
-it('the Python signature of every recorded tool is valid Python', () => {
+it('the Python signature of every recorded tool is valid Python', (ctx) => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
   if (file === '') ctx.skip('only on request: SANDBRIDGE_CATALOGUE names a file of recorded tools')
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>
