@@ -81,6 +81,7 @@ it('a server that uv installs gets the time that this takes, and an incomplete c
     message: expect.stringContaining("uv's copy of the package seems to be incomplete."),
     userHint: `Empty its cache: ${repair}`,
   })
-  execFileSync('uv', repair.split(' ').slice(1), { stdio: 'ignore' })
+  const [uv] = findPrograms('uv')
+  execFileSync(uv!, repair.split(' ').slice(1), { stdio: 'ignore' })
   expect(await later.listTools('slow')).toHaveLength(1)
 }, 60_000)
