@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { expect, it, type TestContext } from 'vitest'
+import { expect, it } from 'vitest'
 import { pythonName } from '../../src/text/python-name.ts'
 import { FULL, SHORT, signatureOf, signatureSource } from '../../src/catalog/signature/signature.ts'
 import { typeText } from '../../src/catalog/signature/schema-type.ts'
@@ -96,14 +96,14 @@ function sourcesFor(toolName: string, inputSchema: unknown, outputSchema: unknow
   ]
 }
 
-it('the Python signature of every generated schema is valid Python', (ctx) => {
+it('the Python signature of every generated schema is valid Python', () => {
   const sample = fc.sample(fc.tuple(name, schema, schema), { numRuns: 3000 })
   const sources = sample.flatMap(([toolName, input, output]) => sourcesFor(toolName, input, output))
   expect(sources.every((source) => !/[\n\r]/.test(source))).toBe(true)
   expect(parsed(sources).filter((line) => line !== 'ok')).toEqual([])
 })
 
-it('control: an invalid Python signature is noticed', (ctx) => {
+it('control: an invalid Python signature is noticed', () => {
   expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'])[0]).toMatch(/SyntaxError/)
 })
 
