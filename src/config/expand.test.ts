@@ -8,6 +8,7 @@ import type { ExpandContext } from './expand.ts'
 import { expandTransport, parseEnvFile } from './expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 import { textHash } from './trust.ts'
+import { needsPosix } from '../../test/support/needs.ts'
 
 const context: ExpandContext = {
   env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f', PLACE: '/srv/data' },
@@ -198,7 +199,8 @@ it('a file that a project inserts is not used once it differs from what the user
   )
 })
 
-it.skipIf(process.platform === 'win32')('a named pipe as an envFile is an error, and is not waited for', () => {
+it('a named pipe as an envFile is an error, and is not waited for', () => {
+  needsPosix('Windows has no named pipes of this kind')
   const folder = mkdtempSync(path.join(tmpdir(), 'expand-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const envFile = path.join(folder, '.env')

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { PermissionFiles } from './permission-files.ts'
+import { needsPosix } from '../../test/support/needs.ts'
 
 /** A project and a state folder. */
 function setUp() {
@@ -22,18 +23,16 @@ function setUp() {
   return { files, warnings, stateDir, rules: path.join(project, 'permissions.json') }
 }
 
-it.skipIf(process.platform === 'win32')(
-  'a named pipe as the rules of a project is skipped with a warning',
-  async () => {
-    const { files, warnings, rules, stateDir } = setUp()
-    execFileSync('mkfifo', [rules])
-    expect(await files.read()).toBeUndefined()
-    expect(warnings).toEqual([`${rules} is not an ordinary file. Its rules are skipped.`])
-    // The user's own file is an error that only they can correct.
-    execFileSync('mkfifo', [path.join(stateDir, 'permissions.json')])
-    await expect(files.read()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-  },
-)
+it('a named pipe as the rules of a project is skipped with a warning', async () => {
+  needsPosix('Windows has no such files')
+  const { files, warnings, rules, stateDir } = setUp()
+  execFileSync('mkfifo', [rules])
+  expect(await files.read()).toBeUndefined()
+  expect(warnings).toEqual([`${rules} is not an ordinary file. Its rules are skipped.`])
+  // The user's own file is an error that only they can correct.
+  execFileSync('mkfifo', [path.join(stateDir, 'permissions.json')])
+  await expect(files.read()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
 
 it('invalid rules of a project are an error, since skipping them would allow more', async () => {
   const { files, rules } = setUp()

@@ -19,7 +19,7 @@ export function needsProgram(name: string): void {
 
 const found = new Map<string, boolean>()
 
-export function hasProgram(name: string): boolean {
+function hasProgram(name: string): boolean {
   const known = found.get(name) ?? spawnSync(name, ['--version'], { cwd: '/' }).status === 0
   found.set(name, known)
   return known
