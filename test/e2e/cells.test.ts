@@ -106,7 +106,7 @@ describe('a value nested too deeply for WebAssembly', () => {
     const { text } = await embedded.call(tooDeep)
     expect(text).toContain('RecursionError: Stack overflow')
     await embedded.run('import pickle\nx, y = [], []\nfor _ in range(300_000): x, y = [x], [y]')
-    // Not repr(x): CPython looks for each list among all that are around it, so its time grows with the square of the depth.
+    // Not repr(x): CPython compares each list with all lists around it, so its time grows with the square of the depth.
     for (const code of ['json.dumps(x)', 'pickle.dumps(x)', 'x == y']) {
       expect(await embedded.run(code)).toContain('RecursionError: Stack overflow')
     }
