@@ -14,7 +14,8 @@ The functions that cells saved, as with \`sandbridge saved\`:
   sandbridge tools export <file>  write all of them to a file
   sandbridge tools import <file>  add those of a file`
 
-const program = new Command('sandbridge')
+/** All commands with their options; `main` runs one. */
+export const program = new Command('sandbridge')
   .description('An MCP server with one tool, run_python. Its sandboxed code calls the tools of all your MCP servers.')
   .version(VERSION)
   // Commands inherit these: one exit code and one format for usage errors.

@@ -7,6 +7,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { unpackMcpb } from '../../src/registry/mcpb-package.ts'
 import { findJailMaker } from '../../src/upstream/stdio/jail/jail-maker.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { FakeRegistry, listed } from '../support/fake-registry.ts'
@@ -107,6 +108,7 @@ async function setUp() {
     const updatedAt = `2030-01-${String(registry.requests.length + 1).padStart(2, '0')}T00:00:00Z`
     registry.servers = [listed({ name: 'io.example/weather', version, packages }, { updatedAt })]
     rmSync(path.join(home, 'MCPs/.sandbridge/registry'), { recursive: true, force: true })
+    return packages[0]!
   }
   const env = { MCP_BRIDGE_REGISTRIES: registry.address }
   const run = (args: string[], more: Record<string, string> = {}) =>
@@ -119,7 +121,7 @@ async function setUp() {
           readdirSync(path.join(unpacked, name)).map((one) => path.join(unpacked, name, one)),
         )
       : []
-  return { home, files, registry, env, run, offer, folders, address }
+  return { home, files, registry, env, run, offer, folders, unpacked, address }
 }
 
 const ANSWERS = { MCP_INPUT_WEATHER_KEY: SECRET, MCP_INPUT_WEATHER_PLACE: 'Oslo; rm -rf ~' }
@@ -173,7 +175,9 @@ it('sandbridge add installs an MCPB file: fetches, shows, unpacks, starts, updat
   expect(existsSync(path.dirname(folder!))).toBe(false)
 })
 
-it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
+type Prepare = (set: Awaited<ReturnType<typeof setUp>>) => { identifier: string; fileSha256: string }
+
+it.each<[string, string, Prepare]>([
   [
     'another hash than the registry says',
     'has another SHA-256',
@@ -182,12 +186,12 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
   ['no hash', 'does not name the SHA-256', ({ offer }) => offer('1.0.0', bundle(), { hash: '' })],
   [
     'a file with ..',
-    'file outside its folder: \\"../up\\"',
+    'file outside its folder: "../up"',
     ({ offer }) => offer('1.0.0', bundle(MANIFEST, [{ name: '../up', data: 'x' }])),
   ],
   [
     'an absolute path',
-    'file outside its folder: \\"/tmp/up\\"',
+    'file outside its folder: "/tmp/up"',
     ({ offer }) => offer('1.0.0', bundle(MANIFEST, [{ name: '/tmp/up', data: 'x' }])),
   ],
   [
@@ -197,7 +201,7 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
   ],
   [
     'a symlink',
-    'not a plain file: \\"link\\"',
+    'not a plain file: "link"',
     ({ offer }) => offer('1.0.0', bundle(MANIFEST, [{ name: 'link', data: '/etc', mode: 0o120777 }])),
   ],
   [
@@ -212,11 +216,57 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
       const bomb = bundle(MANIFEST, [{ name: 'zeros', data: 'x' }])
       // The file's directory claims that the last entry has three GiB.
       bomb.writeUInt32LE((3 << 30) >>> 0, bomb.lastIndexOf(Buffer.from('PK\x01\x02')) + 24)
-      offer('1.0.0', bomb)
+      return offer('1.0.0', bomb)
     },
   ],
   ['no zip', 'not a zip archive', ({ offer }) => offer('1.0.0', Buffer.from('<html>'))],
   ['no manifest', 'has no manifest.json', ({ offer }) => offer('1.0.0', makeZip([{ name: 'a', data: 'b' }]))],
+  [
+    'an address without https',
+    'not at an https address',
+    ({ offer }) => offer('1.0.0', bundle(), { at: 'http://files.example' }),
+  ],
+  [
+    'a redirect to a link-local address',
+    'cannot be fetched',
+    ({ offer, files }) => {
+      files.set('/away', (response) => response.writeHead(302, { location: 'https://169.254.169.254/file' }).end())
+      return offer('1.0.0', bundle(), { url: '/away' })
+    },
+  ],
+  [
+    'redirects without an end',
+    'more than 5 redirects',
+    ({ offer, files }) => {
+      files.set('/round', (response) => response.writeHead(302, { location: '/round' }).end())
+      return offer('1.0.0', bundle(), { url: '/round' })
+    },
+  ],
+  [
+    'a file without an end',
+    'larger than 256 MiB',
+    ({ offer, files }) => {
+      files.set('/endless', (response) => {
+        const block = Buffer.alloc(1 << 20)
+        const more = (): void => {
+          while (response.writable && response.write(block));
+          response.once('drain', more)
+        }
+        more()
+      })
+      return offer('1.0.0', bundle(), { url: '/endless' })
+    },
+  ],
+])('an MCPB file is refused with %s, and leaves nothing behind', async (_, problem, prepare) => {
+  const set = await setUp()
+  await expect(unpackMcpb(prepare(set), { parent: path.join(set.unpacked, 'weather'), env: {} })).rejects.toThrow(
+    problem,
+  )
+  expect(set.folders()).toEqual([])
+})
+
+// These are unpacked before they are refused.
+it.each<[string, string, Prepare]>([
   [
     'a program that is not its own',
     'runs bash, which is not in it',
@@ -264,47 +314,11 @@ it.each<[string, string, (set: Awaited<ReturnType<typeof setUp>>) => void]>([
     'its file is for plan9',
     ({ offer }) => offer('1.0.0', bundle({ ...MANIFEST, compatibility: { platforms: ['plan9'] } })),
   ],
-  [
-    'an address without https',
-    'not at an https address',
-    ({ offer }) => offer('1.0.0', bundle(), { at: 'http://files.example' }),
-  ],
-  [
-    'a redirect to a link-local address',
-    'cannot be fetched',
-    ({ offer, files }) => {
-      files.set('/away', (response) => response.writeHead(302, { location: 'https://169.254.169.254/file' }).end())
-      offer('1.0.0', bundle(), { url: '/away' })
-    },
-  ],
-  [
-    'redirects without an end',
-    'more than 5 redirects',
-    ({ offer, files }) => {
-      files.set('/round', (response) => response.writeHead(302, { location: '/round' }).end())
-      offer('1.0.0', bundle(), { url: '/round' })
-    },
-  ],
-  [
-    'a file without an end',
-    'larger than 256 MiB',
-    ({ offer, files }) => {
-      files.set('/endless', (response) => {
-        const block = Buffer.alloc(1 << 20)
-        const more = (): void => {
-          while (response.writable && response.write(block));
-          response.once('drain', more)
-        }
-        more()
-      })
-      offer('1.0.0', bundle(), { url: '/endless' })
-    },
-  ],
 ])('an MCPB file is refused with %s, and leaves nothing behind', async (_, problem, prepare) => {
   const set = await setUp()
   prepare(set)
   const { code, stderr } = await set.run(['add', 'weather', '--yes'], ANSWERS)
-  expect(stderr).toContain(problem.replaceAll('\\"', '"'))
+  expect(stderr).toContain(problem)
   expect(code).toBe(2)
   expect(set.folders()).toEqual([])
   expect(existsSync(path.join(set.home, 'MCPs/added-servers.json'))).toBe(false)

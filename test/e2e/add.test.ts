@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { FakeRegistry, listed } from '../support/fake-registry.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -36,7 +36,7 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
     await registry.close()
     rmSync(home, { recursive: true, force: true })
   })
-  const { command, args: words = [] } = published.everything()
+  const { command, args: words = [] } = fixtureServer('raw.mjs', 'good')
   const bin = path.join(home, 'bin')
   mkdirSync(bin)
   const script = `#!/bin/sh\nprintf '%s\\n' "$WEATHER_KEY" "$@" > "$HOME/started"\nexec '${command}' ${words.map((arg) => `'${arg}'`).join(' ')}\n`
@@ -77,7 +77,7 @@ it('sandbridge add starts a server, shows its tools and keeps it; a running brid
   const file = path.join(home, 'MCPs/added-servers.json')
   for (const text of [stdout, stderr, readFileSync(file, 'utf8')]) expect(text).not.toContain(SECRET)
   expect(statSync(file).mode & 0o077).toBe(0)
-  expect(await bridge.run('await mcp_weather.echo(message="hello")')).toContain('hello')
+  expect(await bridge.run('await mcp_weather.echo(text="hello")')).toContain('hello')
   expect(started()[0]).toBe(SECRET)
   expect(bridge.stderr).not.toContain(SECRET)
   expect((await run(['add', 'weather', '--yes'])).stderr).toContain("There is a server 'weather' already")
@@ -132,7 +132,7 @@ it('sandbridge add adds a server at a URL twice, for two separate accounts', asy
     expect(added.stdout).toContain('The publisher of io.example/weather has not been verified')
   }
   const bridge = await startBridge({ home, env })
-  const both = 'print(await mcp_home.echo(message="1"), await mcp_work.echo(message="2"))'
+  const both = 'print(await mcp_home.echo(text="1"), await mcp_work.echo(text="2"))'
   expect(await bridge.run(both)).toMatch(/1.*2/)
   for (const account of ['home', 'work']) {
     const secrets = path.join(home, 'MCPs/.sandbridge/secrets')
@@ -168,11 +168,11 @@ it('a cell asks the user for a server and calls it on the next line', async () =
   const { bridge, messages } = await asking([server], { add: true, weather_UNITS: 'si' })
   const code = `
 weather = await runtime.request_server("weather")
-print(await weather.echo(message="from the same cell"), mcp_servers["weather"] is weather)`
+print(await weather.echo(text="from the same cell"), mcp_servers["weather"] is weather)`
   expect(await bridge.run(code)).toContain('from the same cell True')
   expect(messages[0]).toContain("asks to add the MCP server 'io.example/weather' 1.0.0")
   expect(messages[0]).toContain('It would run: npx -y weather-mcp@1.0.0')
-  expect(await bridge.run('await mcp_weather.echo(message="later")')).toContain('later')
+  expect(await bridge.run('await mcp_weather.echo(text="later")')).toContain('later')
   await bridge.run('runtime.reset()')
   expect(await bridge.run('mcp_servers')).toBe('mcp_servers: weather')
 })
@@ -213,7 +213,7 @@ it('a package that is added runs in a jail, when it is tried and later, unless t
   expect(startedIn()[0]).toContain('/.sandbridge/jail/')
   rmSync(startedIn()[0]!)
   const bridge = await startBridge({ home, env })
-  expect(await bridge.run('await mcp_weather.echo(message="hello")')).toContain('hello')
+  expect(await bridge.run('await mcp_weather.echo(text="hello")')).toContain('hello')
   expect(startedIn()[0]).toContain('/.sandbridge/jail/')
   await run(['remove', 'weather', '--yes'])
   // Its home folder is removed with it.

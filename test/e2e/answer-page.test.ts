@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { until } from '../support/processes.ts'
-import { ruledBridge } from '../support/ruled-bridge.ts'
+import { ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
 
 const ask = { ask: ['hub__create_issue'] }
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+\?at=ask/
@@ -98,16 +98,23 @@ describe('a client that cannot ask at all', () => {
   )
 })
 
-/** Opens the link and presses a button, like a user. */
-async function press(url: string, answer: string, origin = new URL(url).origin) {
-  const page = await (await fetch(url)).text()
+/** Opens the link, like a user. */
+async function open(url: string) {
+  const opened = await fetch(url)
+  const page = await opened.text()
   const [, action = '', form = ''] = /action="([^"]+)".*name="form" value="([\w-]+)"/.exec(page) ?? []
-  const send = async (headers: Record<string, string>) => {
+  const send = async (answer: string, headers: Record<string, string> = { origin: new URL(url).origin }) => {
     const body = new URLSearchParams({ form, answer })
     const response = await fetch(new URL(action || '/ui/question', url), { method: 'POST', headers, body })
     return { status: response.status, text: await response.text() }
   }
-  return { page, send, ...(await send({ origin })) }
+  return { headers: opened.headers, page, send }
+}
+
+/** Opens the link and presses a button. */
+async function press(url: string, answer: string) {
+  const opened = await open(url)
+  return { ...opened, ...(await opened.send(answer)) }
 }
 
 type Answer = (url: string, message: string) => Promise<'accept' | 'decline'>
@@ -121,24 +128,30 @@ const showsLinks = (answer: Answer) => ({
     }),
 })
 
+/** What the user does with the next links. */
+let next: Answer
+const shared = sharedRuledBridge({
+  env: { MCP_BRIDGE_ASK_TIMEOUT: '5' },
+  ...showsLinks((...asked) => next(...asked)),
+})
+
 describe.each(['legacy', 'modern'] as const)('a client of the %s era that shows links', (era) => {
   it(`a client of the ${era} era that shows links shows one to the question, and the call goes on with the answer`, async () => {
     const urls: string[] = []
-    const { bridge, home, reached } = await ruledBridge({
-      permissions: ask,
-      era,
-      ...showsLinks(async (url, message) => {
-        urls.push(url)
-        expect(message).toContain('to call hub.create_issue\n  title: "<b>it</b>"\n  id: 1')
-        const { page, status, text, send } = await press(url, 'yes')
-        expect(page).toContain('title: &quot;&lt;b&gt;it&lt;/b&gt;&quot;')
-        expect([status, text]).toEqual([200, expect.stringContaining('Answered: yes, this once.')])
-        // Neither the link nor its form can be used again.
-        expect((await fetch(url)).status).toBe(401)
-        expect((await send({ origin: new URL(url).origin })).status).toBe(401)
-        return 'accept'
-      }),
-    })
+    const answer: Answer = async (url, message) => {
+      urls.push(url)
+      expect(message).toContain('to call hub.create_issue\n  title: "<b>it</b>"\n  id: 1')
+      const { page, status, text, send } = await press(url, 'yes')
+      expect(page).toContain('title: &quot;&lt;b&gt;it&lt;/b&gt;&quot;')
+      expect([status, text]).toEqual([200, expect.stringContaining('Answered: yes, this once.')])
+      // Neither the link nor its form can be used again.
+      expect((await fetch(url)).status).toBe(401)
+      expect((await send('yes')).status).toBe(401)
+      return 'accept'
+    }
+    next = answer
+    const { bridge, home, reached } =
+      era === 'legacy' ? shared(ask) : await ruledBridge({ permissions: ask, era, ...showsLinks(answer) })
     const result = await bridge.call({ code: call() })
     expect(result.text).toBe('called')
     expect(reached()).toHaveLength(1)
@@ -165,43 +178,43 @@ describe('a link to one question', () => {
     ],
     [
       'is answered from another origin, or from none',
-      /no answer came within 5 s/,
+      /the user said no/,
       async (url) => {
-        const { send, status } = await press(url, 'yes', 'http://evil.example')
-        expect(status).toBe(403)
-        expect((await send({ origin: 'null' })).status).toBe(403)
-        expect((await send({})).status).toBe(405)
+        const { send } = await open(url)
+        expect((await send('yes', { origin: 'http://evil.example' })).status).toBe(403)
+        expect((await send('yes', { origin: 'null' })).status).toBe(403)
+        expect((await send('yes', {})).status).toBe(405)
+        expect((await send('no')).status).toBe(200)
         return 'accept'
       },
     ],
     [
       'is made up',
-      /no answer came within 5 s/,
+      /the user said no/,
       async (url) => {
         const other = url.replace(/[\w-]+$/, 'A'.repeat(32))
         expect((await press(other, 'yes')).status).toBe(401)
+        expect((await press(url, 'no')).status).toBe(200)
         return 'accept'
       },
     ],
     [
       'is used for more',
-      /no answer came within 5 s/,
+      /the user said no/,
       async (url) => {
-        const opened = await fetch(url)
-        expect(opened.headers.get('set-cookie')).toBeNull()
-        expect(opened.headers.get('content-security-policy')).not.toContain('script-src')
+        const { headers, send } = await open(url)
+        expect(headers.get('set-cookie')).toBeNull()
+        expect(headers.get('content-security-policy')).not.toContain('script-src')
         for (const name of ['/ui/', '/ui/api/questions', '/ui/api/servers', url.replace('/question/', '/open/')])
           expect((await fetch(new URL(name, url))).status).toBe(401)
+        expect((await send('no')).status).toBe(200)
         return 'accept'
       },
     ],
   ])('a link to a question that %s lets no call through', async (_, expected, answer) => {
     let isOver = false
-    const { bridge, reached } = await ruledBridge({
-      permissions: ask,
-      env: { MCP_BRIDGE_ASK_TIMEOUT: '5' },
-      ...showsLinks((...asked) => answer(...asked).finally(() => (isOver = true))),
-    })
+    next = (...asked) => answer(...asked).finally(() => (isOver = true))
+    const { bridge, reached } = shared(ask)
     expect(await bridge.run(call())).toMatch(expected)
     expect([reached(), isOver]).toEqual([[], true])
   })
@@ -209,14 +222,12 @@ describe('a link to one question', () => {
   it('an answer through a link does not count when its call is cancelled', async () => {
     const controller = new AbortController()
     let link = ''
-    const { bridge, home, reached } = await ruledBridge({
-      permissions: ask,
-      ...showsLinks(async (url) => {
-        link = url
-        setTimeout(() => controller.abort(), 200)
-        return Promise.resolve('accept')
-      }),
-    })
+    next = (url) => {
+      link = url
+      setTimeout(() => controller.abort(), 200)
+      return Promise.resolve('accept')
+    }
+    const { bridge, home, reached } = shared(ask)
     await expect(bridge.call({ code: call() }, { signal: controller.signal })).rejects.toThrow()
     await until(() => readdirSync(path.join(home, 'MCPs', '.sandbridge', 'questions')).length === 0)
     expect((await press(link, 'yes')).status).toBe(400)

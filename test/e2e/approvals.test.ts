@@ -1,11 +1,11 @@
 // This file verifies approvals: one question for calls that belong together, with everything that is sent, and no call without a clear yes to it.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
-import { startHttpBridge } from '../support/http-bridge.ts'
-import { ruledBridge } from '../support/ruled-bridge.ts'
+import { ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
+import { sharedHttpBridge } from '../support/shared-bridge.ts'
 
 const ONCE = 'yes, this once'
 const CELL = 'yes, calls like this for the rest of the cell'
@@ -16,10 +16,22 @@ const ask = { ask: ['hub__create_issue', 'hub__delete_repo'] }
 const caught = (call: string) =>
   `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
 
+/** What the user says to the next questions. */
+let next: (message: string) => unknown
+const shared = sharedRuledBridge({ answer: (message) => next(message) })
+/** The shared bridge with a user who gives these answers, one after the other. */
+const answered = (...answers: unknown[]) => {
+  next = () => answers.shift()
+  return shared(ask)
+}
+
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era) => {
   it(`a user of the ${era} era sees every argument and the rule, and a yes counts once`, async () => {
     const answers = [ONCE, 'no', 'maybe', { action: 'decline' }, { action: 'cancel' }]
-    const { bridge, reached, questions } = await ruledBridge({ era, permissions: ask, answer: () => answers.shift() })
+    const { bridge, reached, questions } =
+      era === 'legacy'
+        ? answered(...answers)
+        : await ruledBridge({ era, permissions: ask, answer: () => answers.shift() })
     const call = 'await mcp_hub.create_issue(owner="acme\\u202e", title="x" * 3, id={"amount": 5})'
     expect(await bridge.run(caught(call))).toBe('called')
     for (const _ of [1, 2, 3, 4]) expect(await bridge.run(caught(call))).toMatch(/denied: .*the user said no/)
@@ -32,10 +44,8 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
 })
 
 it('two hundred calls of one shape are one question, at once or one after the other', async () => {
-  const { bridge, reached, questions } = await ruledBridge({
-    permissions: ask,
-    answer: CELL,
-  })
+  next = () => CELL
+  const { bridge, reached, questions } = shared(ask)
   await bridge.run('import asyncio; await asyncio.gather(*(mcp_hub.create_issue(id=i) for i in range(200)))')
   expect(questions).toHaveLength(1)
   await bridge.run('for i in range(200): await mcp_hub.create_issue(id=i)')
@@ -48,8 +58,7 @@ it('two hundred calls of one shape are one question, at once or one after the ot
 })
 
 it('calls that are found in a cell are one question before it starts', async () => {
-  const answers = ['no', ONCE, 'no']
-  const { bridge, reached, questions } = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
+  const { bridge, reached, questions } = answered('no', ONCE, 'no')
   await bridge.run('await runtime.list_tools("hub"); ran = 0')
   const cell = 'ran += 1\nawait mcp_hub.create_issue(title="a")\nawait mcp_hub.delete_repo(id=7)'
   expect(await bridge.run(cell)).toMatch(/Not run[^]*the user said no/)
@@ -89,26 +98,33 @@ it('the answer "this tool for the session" counts for that tool and session, and
 })
 
 it('the answer "always" does not count for another server of the same name', async () => {
-  const first = await ruledBridge({ permissions: ask, answer: ALWAYS })
+  const answers = [ALWAYS, 'no']
+  const { bridge, home, questions } = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
+  const file = path.join(home, 'MCPs/servers.json')
+  const same = readFileSync(file)
   const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
-  expect(await first.bridge.run(call)).toBe('called')
-  const hub = { ...fixtureServer('ruled.mjs', path.join(first.home, 'other')), env: { X: '1' } }
-  const other = await ruledBridge({ home: first.home, answer: 'no', servers: { hub } })
-  expect(await other.bridge.run(call)).toContain('the user said no')
-  const same = await ruledBridge({ home: first.home, answer: 'no' })
-  expect(await same.bridge.run(call)).toBe('called')
+  expect(await bridge.run(call)).toBe('called')
+  const hub = { ...fixtureServer('ruled.mjs', path.join(home, 'other')), env: { X: '1' } }
+  writeFileSync(file, JSON.stringify({ mcpServers: { hub } }))
+  expect(await bridge.run(call)).toContain('the user said no')
+  writeFileSync(file, same)
+  expect(await bridge.run(call)).toBe('called')
+  expect(questions).toHaveLength(2)
+})
+
+const overHttp = sharedHttpBridge({
+  servers: {
+    hub: {
+      ...fixtureServer('ruled.mjs', path.join(makeHome(), 'journal')),
+      permissions: { ask: ['create_issue'] },
+    } as ServerEntry,
+  },
 })
 
 it.each([SESSION, CELL])('the answer "%s" counts only for that client of a bridge over HTTP', async (answer) => {
-  const journal = path.join(makeHome(), 'journal')
-  const bridge = await startHttpBridge({
-    servers: {
-      hub: { ...fixtureServer('ruled.mjs', journal), permissions: { ask: ['create_issue'] } } as ServerEntry,
-    },
-  })
   const asked: string[] = []
   const connect = (clientName: string, said: string) =>
-    bridge.connect('legacy', {
+    overHttp().connect('legacy', {
       clientName,
       capabilities: { elicitation: { form: {} } },
       prepare: (client) =>
@@ -126,7 +142,7 @@ it.each([SESSION, CELL])('the answer "%s" counts only for that client of a bridg
 })
 
 it('the answer "no, and stop the code" ends the cell', async () => {
-  const { bridge, reached } = await ruledBridge({ permissions: ask, answer: STOP })
+  const { bridge, reached } = answered(STOP)
   const text = await bridge.run(
     `while True:\n    ${caught('await mcp_hub.create_issue(id=ran)').replaceAll('\n', '\n    ')}`.replace(
       'ran',
@@ -142,7 +158,7 @@ it('a question that is not answered in time denies its call, and the time limit 
     permissions: ask,
     env: { MCP_BRIDGE_ASK_TIMEOUT: '5' },
     answer: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 7_000))
+      await new Promise((resolve) => setTimeout(resolve, 6_000))
       return ONCE
     },
   })
@@ -152,13 +168,11 @@ it('a question that is not answered in time denies its call, and the time limit 
 })
 
 it('a call is made with the arguments that the user saw, whatever the code changes later', async () => {
-  const { bridge, reached, questions } = await ruledBridge({
-    permissions: ask,
-    answer: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      return ONCE
-    },
-  })
+  next = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    return ONCE
+  }
+  const { bridge, reached, questions } = shared(ask)
   await bridge.run(`
 import asyncio
 class Shifty(str):

@@ -4,7 +4,14 @@ import path from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { thisNode } from '../../src/sandbox/pyodide/command.ts'
-import { CLI, closeTestBridge, makeHome, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+import {
+  ANY_RUNTIME,
+  CLI,
+  closeTestBridge,
+  makeHome,
+  openTestBridge,
+  type TestBridge,
+} from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
@@ -95,11 +102,12 @@ describe('a value nested too deeply for WebAssembly', () => {
 
   it('a value nested too deeply is a RecursionError, and the variables stay', async (ctx) => {
     if (!thisNode.hasDeepStack) ctx.skip('the stack of a process is limited here')
-    const embedded = await startBridge({ env })
+    const embedded = ANY_RUNTIME === 'pyodide' ? bridge : await startBridge({ env })
     const { text } = await embedded.call(tooDeep)
     expect(text).toContain('RecursionError: Stack overflow')
     await embedded.run('import pickle\nx, y = [], []\nfor _ in range(300_000): x, y = [x], [y]')
-    for (const code of ['repr(x)', 'json.dumps(x)', 'pickle.dumps(x)', 'x == y']) {
+    // Not repr(x): CPython compares each list with all lists around it, so its time grows with the square of the depth.
+    for (const code of ['json.dumps(x)', 'pickle.dumps(x)', 'x == y']) {
       expect(await embedded.run(code)).toContain('RecursionError: Stack overflow')
     }
     expect(await embedded.run('del x, y\nkept')).toBe('1')

@@ -3,7 +3,16 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
+import {
+  bridgeEnv,
+  CLI,
+  closeTestBridge,
+  makeHome,
+  openTestBridge,
+  published,
+  type TestBridge,
+} from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
@@ -113,20 +122,20 @@ it('the check of a cell starts no server: the cached tool lists are enough', asy
 
 it('a cached tool list that is out of date is read again, and refuses nothing for long', async () => {
   const servers = { files: published.filesystem(tmpdir()) }
-  const first = await startBridge({ servers })
-  await first.run('len(await runtime.query_tool_docs("files"))')
-  const folder = path.join(first.home, 'cache/catalog')
+  const home = makeHome(servers)
+  await runProgram(process.execPath, [CLI, 'index'], bridgeEnv(home))
+  const folder = path.join(home, 'cache/catalog')
   const file = path.join(folder, readdirSync(folder)[0]!)
   const known = JSON.parse(readFileSync(file, 'utf8')) as { tools: { name: string }[] }
   known.tools = known.tools.filter(({ name }) => name !== 'list_allowed_directories')
   writeFileSync(file, JSON.stringify(known))
-  const second = await startBridge({ servers, env: { MCP_BRIDGE_CACHE_DIR: path.join(first.home, 'cache') } })
+  const later = await startBridge({ home })
   const call = 'await mcp_files.list_allowed_directories()'
   // The old list refuses it, unless the server has responded before.
-  expect(await second.run(call)).toMatch(/no tool 'list_allowed_directories'|Allowed/)
+  expect(await later.run(call)).toMatch(/no tool 'list_allowed_directories'|Allowed/)
   // Dynamic code is checked when it makes the call, and by then the list is new.
-  expect(await second.run('await getattr(mcp_files, "list_allowed_directories")()')).toMatch(/Allowed/)
-  expect(await second.run(call)).toMatch(/Allowed/)
+  expect(await later.run('await getattr(mcp_files, "list_allowed_directories")()')).toMatch(/Allowed/)
+  expect(await later.run(call)).toMatch(/Allowed/)
 })
 
 it('Python tools see signatures of the tools', async () => {

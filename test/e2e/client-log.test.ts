@@ -12,7 +12,11 @@ interface Line {
 }
 
 const LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
-const servers = { raw: fixtureServer('raw.mjs', 'dies', '1'), good: fixtureServer('raw.mjs', 'good') }
+const servers = {
+  raw: fixtureServer('raw.mjs', 'dies', '1'),
+  good: fixtureServer('raw.mjs', 'good'),
+  secret: { ...fixtureServer('raw.mjs', 'exit'), env: { TOKEN: 'sesame-sesame-1' } },
+}
 const CODE =
   'await mcp_good.echo(text="x")\ntry:\n    await mcp_raw.echo(text="y")\nexcept Exception as e:\n    print(e)'
 
@@ -36,9 +40,9 @@ function asking(client: Client, era: 'legacy' | 'modern') {
 
 // Making the snapshot of the embedded sandbox can take a while.
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout: 120_000 }, (era) => {
-  it(`a client of the ${era} era gets no log line until it asks, then those of its level, before the answer`, async () => {
+  it(`a client of the ${era} era gets no log line until it asks, then those of its level, before the answer, and no secret of a server`, async () => {
     const { lines, prepare } = heard()
-    const { client, stderr: _ } = await startBridge({ servers, era, prepare })
+    const { client } = await startBridge({ servers, era, prepare })
     expect(client.getServerCapabilities()).toMatchObject({ logging: {} })
     const run = asking(client, era)
     await run(CODE)
@@ -66,13 +70,8 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout
     lines.length = 0
     await run(CODE, 'emergency')
     expect(lines).toEqual([])
-  })
 
-  it(`a client of the ${era} era gets no secret of a server in its log`, async () => {
-    const { lines, prepare } = heard()
-    const secret = { ...fixtureServer('raw.mjs', 'exit'), env: { TOKEN: 'sesame-sesame-1' } }
-    const { client } = await startBridge({ servers: { secret }, era, prepare })
-    await asking(client, era)('try:\n    await mcp_secret.echo(text="x")\nexcept Exception:\n    pass', 'debug')
+    await run('try:\n    await mcp_secret.echo(text="x")\nexcept Exception:\n    pass', 'debug')
     expect(lines.map(({ data }) => data['message'])).toContain('A call failed')
     expect(JSON.stringify(lines)).toContain('fatal: cannot log in with')
     expect(JSON.stringify(lines)).not.toContain('sesame')

@@ -6,7 +6,13 @@ import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.t
 import { startBridge } from '../support/start-bridge.ts'
 import { runProgram } from '../support/run-program.ts'
 
-const names = 'sorted(runtime.discovered_servers())'
+/** The names that a bridge finds, and what it writes to stderr. No sandbox starts for them. */
+async function found(home: string, env: Record<string, string> = {}) {
+  const args = ['-v', 'servers', '--json']
+  const { stdout, stderr, code } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))
+  const { servers } = JSON.parse(stdout) as { servers: { name: string }[] }
+  return { code, stderr, names: servers.map(({ name }) => name).toSorted() }
+}
 
 it('the bridge reads every JSON file in ~/MCPs, loads the valid ones and says why it left the others out', async () => {
   const home = makeHome({ good: published.everything() })
@@ -15,9 +21,9 @@ it('the bridge reads every JSON file in ~/MCPs, loads the valid ones and says wh
   write('comments.json', '{\n  // mine\n  "mcpServers": {"commented": {"command": "x",},},\n}')
   write('binary.json', Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x01]))
   write('self.json', JSON.stringify({ mcpServers: { itself: { command: 'npx', args: ['-y', 'sandbridge'] } } }))
-  const { stdout, stderr, code } = await runProgram(process.execPath, [CLI, '-v', 'exec', '-c', names], bridgeEnv(home))
+  const { names, stderr, code } = await found(home)
   expect(code).toBe(0)
-  expect(stdout.trim()).toBe("['commented', 'good']")
+  expect(names).toEqual(['commented', 'good'])
   expect(stderr).toMatch(/broken\.json/)
   expect(stderr).toMatch(/binary\.json/)
   expect(stderr).toMatch(/itself/)
@@ -26,18 +32,16 @@ it('the bridge reads every JSON file in ~/MCPs, loads the valid ones and says wh
 it('the bridge keeps two servers of one name from two files', async () => {
   const home = makeHome({ twin: { command: 'a' } })
   writeFileSync(path.join(home, 'MCPs/zz.json'), JSON.stringify({ mcpServers: { twin: { command: 'b' } } }))
-  const { stdout } = await runProgram(process.execPath, [CLI, 'exec', '-c', `len(${names})`], bridgeEnv(home))
-  expect(stdout.trim()).toBe('2')
+  expect((await found(home)).names).toHaveLength(2)
 })
 
 it('the bridge reads MCP_SERVERS_CONFIG too, and accepts an entry for itself only when asked', async () => {
   const home = makeHome()
   const file = path.join(home, 'more.json')
   writeFileSync(file, JSON.stringify({ mcpServers: { extra: { command: 'x' }, itself: { command: 'sandbridge' } } }))
-  const exec = (env: Record<string, string>) =>
-    runProgram(process.execPath, [CLI, 'exec', '-c', names], bridgeEnv(home, { MCP_SERVERS_CONFIG: file, ...env }))
-  expect((await exec({})).stdout.trim()).toBe("['extra']")
-  expect((await exec({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })).stdout.trim()).toBe("['extra', 'itself']")
+  const config = { MCP_SERVERS_CONFIG: file }
+  expect((await found(home, config)).names).toEqual(['extra'])
+  expect((await found(home, { ...config, MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })).names).toEqual(['extra', 'itself'])
 })
 
 it('the bridge gives a server its environment and folder, and the sandbox none of it', async () => {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 
 /** A process and all its descendants, as pid and start time: a pid alone may be reused. Linux only. */
 function processTree(pid: number): string[] {
@@ -28,7 +28,10 @@ const alive = (ids: string[]) => ids.filter((id) => identify(Number(id.split('@'
 
 /** Writes the MCP messages by hand, so that the client can vanish at any moment. */
 async function startWithBusyCell(): Promise<{ child: ChildProcess; tree: string[] }> {
-  const home = makeHome({ everything: published.everything(), stubborn: fixtureServer('raw.mjs', 'ignores-signals') })
+  const home = makeHome({
+    good: fixtureServer('raw.mjs', 'good'),
+    stubborn: fixtureServer('raw.mjs', 'ignores-signals'),
+  })
   const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   let output = ''
@@ -38,7 +41,7 @@ async function startWithBusyCell(): Promise<{ child: ChildProcess; tree: string[
   send({ method: 'notifications/initialized' })
   const callPython = (id: number, code: string) =>
     send({ id, method: 'tools/call', params: { name: 'run_python', arguments: { code } } })
-  callPython(2, 'await mcp_everything.echo(message="x"), await mcp_stubborn.echo(text="x")')
+  callPython(2, 'await mcp_good.echo(text="x"), await mcp_stubborn.echo(text="x")')
   while (!output.includes('"id":2')) await sleep(20)
   callPython(3, 'while True: pass')
   await sleep(300)

@@ -3,7 +3,13 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
+import {
+  closeTestBridge,
+  fixtureServer,
+  openTestBridge,
+  published,
+  type TestBridge,
+} from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
@@ -48,17 +54,6 @@ it('a server is reached by runtime.call_tool, with the original names', async ()
 })
 
 describe('mcp.runtime', () => {
-  it('discovered_servers names all servers without starting any', async () => {
-    const fresh = await startBridge({
-      servers: { 'my-files': published.filesystem(folder), memory: published.memory('/dev/null') },
-    })
-    expect(
-      await fresh.run(
-        'sorted(runtime.discovered_servers()), [s.name for s in runtime.discovered_servers(True) if s.state == "running"]',
-      ),
-    ).toBe("(['memory', 'my-files'], [])")
-  })
-
   it('discovered_servers(detailed=True) includes descriptions', async () => {
     expect(
       await bridge.run(
@@ -95,16 +90,6 @@ describe('mcp.runtime', () => {
     expect(
       await bridge.run('runtime.query_tool_docs_sync("everything", "echo", detail="full")[0]["inputSchema"]["type"]'),
     ).toBe("'object'")
-  })
-
-  it('search_tool_docs searches servers that were never started, and its result can be called', async () => {
-    const fresh = await startBridge({
-      servers: { everything: published.everything(), memory: published.memory('/dev/null') },
-    })
-    expect(await fresh.run('print(await runtime.search_tool_docs("add two numbers", limit=3))')).toMatch(
-      /mcp_everything\.get_sum\(/,
-    )
-    expect(await fresh.run('len(runtime.search_tool_docs_sync("entities in a graph", limit=2))')).toBe('2')
   })
 
   it('describe_server and list_loaded_server_metadata describe servers', async () => {
@@ -152,19 +137,34 @@ describe('results', () => {
   })
 })
 
-it('a cell starts the servers that it names before it calls them, and no others', async () => {
+it('a server starts when a cell names it or searches, and not before', async () => {
   const fresh = await startBridge({
-    servers: { everything: published.everything(), memory: published.memory('/dev/null') },
+    servers: {
+      everything: published.everything(),
+      memory: published.memory('/dev/null'),
+      'my-files': published.filesystem(folder),
+    },
   })
+  const names = `def names():
+    return [s.name for s in runtime.discovered_servers(detailed=True) if s.state == "running"]`
+  expect(
+    await fresh.run(`${names}\nsorted(runtime.discovered_servers()), names()`),
+    'discovered_servers names all servers without starting any',
+  ).toBe("(['everything', 'memory', 'my-files'], [])")
   const code = `import asyncio
 async def later():
     await mcp_everything.echo(message="x")
-def names():
-    return [s.name for s in runtime.discovered_servers(detailed=True) if s.state == "running"]
 while not (running := names()):
     await asyncio.sleep(0.05)
 running`
-  expect(await fresh.run(code)).toBe("['everything']")
+  expect(await fresh.run(code), 'a cell starts the servers that it names before it calls them, and no others').toBe(
+    "['everything']",
+  )
+  expect(
+    await fresh.run('print(await runtime.search_tool_docs("move a file", limit=2))'),
+    'a search covers servers that were never started',
+  ).toMatch(/mcp_my_files\.move_file\(/)
+  expect(await fresh.run('len(runtime.search_tool_docs_sync("entities in a graph", limit=2))')).toBe('2')
 })
 
 describe('several at once', () => {
@@ -196,7 +196,7 @@ describe('several at once', () => {
 it('a server that cannot start is reported once, with its last stderr line, and is unavailable in the summary', async () => {
   const script = 'console.error("Traceback:\\n  line 1\\nModuleNotFoundError: no module mcp_thing"); process.exit(1)'
   const fresh = await startBridge({
-    servers: { everything: published.everything(), broken: { command: process.execPath, args: ['-e', script] } },
+    servers: { good: fixtureServer('raw.mjs', 'good'), broken: { command: process.execPath, args: ['-e', script] } },
   })
   const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
   const first = await fresh.run(search)

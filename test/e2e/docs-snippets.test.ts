@@ -2,12 +2,13 @@
 // and every `sandbridge …` on a page is a command with these options.
 //   ```python                     runs; blocks of a page share one session, from top to bottom
 //   ```python no-run: a reason    does not run
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, published, ROOT } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { program } from '../../src/commands/program.ts'
+import { discoverServers } from '../../src/config/discover.ts'
+import { readSettings } from '../../src/config/settings.ts'
+import { bridgeEnv, fixtureServer, makeHome, published, ROOT } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -73,8 +74,7 @@ async function readServers(file: string): Promise<{ names: string[]; skipped: un
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   writeFileSync(path.join(home, 'MCPs/servers.json'), file)
   const env = bridgeEnv(home, { MCP_BRIDGE_ALLOW_SELF_SERVER: '1', MCP_BRIDGE_SOURCES: 'mcps' })
-  const { stdout } = await runProgram(process.execPath, [CLI, 'servers', '--sources', '--json'], env, { cwd: home })
-  const { servers, skipped } = JSON.parse(stdout) as { servers: { name: string }[]; skipped: unknown[] }
+  const { servers, skipped } = await discoverServers({ settings: readSettings(env, { home }), env, home, cwd: home })
   return { names: servers.map(({ name }) => name), skipped }
 }
 
@@ -91,18 +91,11 @@ it('control: an invalid server definition in the documentation is noticed', asyn
   expect((await readServers('{ "mcpServers": { "a": { "command": 7 } } }')).skipped).toHaveLength(1)
 })
 
-/** The `--help` of each command; undefined for an unknown command. */
-const helps = new Map<string, string | undefined>()
+/** The help of a command; undefined for an unknown command. */
 function helpOf(words: string[]): string | undefined {
-  const key = words.join(' ')
-  if (!helps.has(key)) {
-    try {
-      helps.set(key, execFileSync(process.execPath, [CLI, ...words, '--help'], { encoding: 'utf8', stdio: 'pipe' }))
-    } catch {
-      helps.set(key, undefined)
-    }
-  }
-  return helps.get(key)
+  let command: typeof program | undefined = program
+  for (const word of words) command = command?.commands.find((one) => one.name() === word)
+  return command?.helpInformation()
 }
 
 /** Command lines in console blocks and in the text. */

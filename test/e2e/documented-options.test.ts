@@ -1,9 +1,9 @@
 // This file verifies pages that are complete: the options of some commands match --help, and the sections those of `npm run bench`.
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { CLI, ROOT } from '../support/bridge-process.ts'
+import { program } from '../../src/commands/program.ts'
+import { ROOT } from '../support/bridge-process.ts'
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/configuration.md'), 'utf8')
 
@@ -20,7 +20,9 @@ it.each([
   ['run', 'Serving over HTTP'],
   ['token create', 'Tokens with names'],
 ])('the documentation has all options of sandbridge %s', (command, heading) => {
-  const help = execFileSync(process.execPath, [CLI, ...command.split(' '), '--help'], { encoding: 'utf8' })
+  let described = program
+  for (const word of command.split(' ')) described = described.commands.find((one) => one.name() === word)!
+  const help = described.helpInformation()
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`))
   expect(optionsIn(section ?? '')).toEqual(optionsIn(help))
 })

@@ -4,13 +4,20 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { TestBridge } from '../support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
-import { ruledBridge } from '../support/ruled-bridge.ts'
+import { ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const ENV = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'python,javascript' }
 
 const js = (bridge: TestBridge, code: string, args: Record<string, unknown> = {}) =>
   bridge.callTool('run_javascript', { code, ...args })
+
+/** What the user says to the next questions. */
+let answers: string[] = []
+const shared = sharedRuledBridge({
+  env: { ...ENV, SECRET_OF_HOST: 'canary-of-host' },
+  answer: () => answers.shift() ?? 'no',
+})
 
 describe('run_javascript', () => {
   it('run_javascript is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
@@ -49,7 +56,8 @@ said`,
 
   it('run_javascript calls tools, keeps variables and shares the session with Python', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const { bridge, reached } = await ruledBridge({ env: ENV })
+    const { bridge, reached } = shared({})
+    const count = Number(await bridge.run('runtime.session().cellCount'))
     const { text, isError } = await js(
       bridge,
       `const kept: number = 1
@@ -64,18 +72,20 @@ said`,
       expect.stringMatching(/^await hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'$/),
     ])
     expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
-    expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe('did create_issue 2')
+    expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe(
+      `did create_issue ${count + 2}`,
+    )
     expect((await js(bridge, 'kept + 1')).text).toBe('2')
     const failed = await js(bridge, '// nothing\nawait hub.no_such_tool()')
     expect([failed.isError, failed.text]).toEqual([
       true,
-      expect.stringMatching(/Cell 4, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/),
+      expect.stringMatching(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/),
     ])
   })
 
   it('run_javascript is refused calls that a rule denies, whichever way it makes them, and before anything runs', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
+    const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
     const { text } = await js(
       bridge,
       `const ways = [
@@ -98,9 +108,8 @@ await hub.get_issue({ id: '1' })`,
 
   it('run_javascript asks once about all calls that it can see', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const answers = ['no', 'yes, this once']
-    const permissions = { ask: ['hub__create_*', 'hub__delete_*'] }
-    const { bridge, reached, questions } = await ruledBridge({ env: ENV, permissions, answer: () => answers.shift() })
+    answers = ['no', 'yes, this once']
+    const { bridge, reached, questions } = shared({ ask: ['hub__create_*', 'hub__delete_*'] })
     await js(bridge, 'await tools.list("hub"); globalThis.ran = 0')
     const cell = 'ran += 1\nawait hub.create_issue({ title: "a" })\nawait mcp_hub.deleteRepo({ id: "7" })'
     expect((await js(bridge, cell)).text).toMatch(/Not run[^]*the user said no/)
@@ -117,11 +126,13 @@ await hub.get_issue({ id: '1' })`,
 
   it('run_javascript is interrupted at its time limit, and keeps its variables', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const bridge = await startBridge({ env: ENV })
+    const { bridge } = shared({})
     await js(bridge, '0')
-    const { text, isError } = await js(bridge, 'globalThis.kept = 1; console.log("before"); for (;;);', { timeout: 1 })
+    const { text, isError } = await js(bridge, 'globalThis.lasting = 1; console.log("before"); for (;;);', {
+      timeout: 1,
+    })
     expect([isError, text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
-    expect((await js(bridge, 'kept')).text).toBe('1')
+    expect((await js(bridge, 'lasting')).text).toBe('1')
   })
 
   it('run_javascript shows output within the budget, and all of it on request', async (ctx) => {
@@ -156,7 +167,7 @@ const speak = (text) => { for (let rest = Buffer.from(text); rest.length > 0;) {
 describe('the channel of Node', () => {
   it('forged messages of Node get no more than a cell has', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
+    const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
     await js(
       bridge,
       `${SPEAK}
@@ -187,7 +198,7 @@ await new Promise((resolve) => setTimeout(resolve, 300))`,
     ['a closed channel', 'fs.closeSync(channel)'],
   ])('Node is ended for %s, and Python continues', { timeout: 120_000 }, async ([, attack], ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const bridge = await startBridge({ env: ENV })
+    const { bridge } = shared({})
     await bridge.run('kept = 7')
     const { text, isError } = await js(bridge, `${SPEAK}${attack}\nawait new Promise(() => {})`, { timeout: 20 })
     expect([isError, text]).toEqual([true, expect.stringMatching(/Node ended|Timed out/)])
@@ -197,7 +208,7 @@ await new Promise((resolve) => setTimeout(resolve, 300))`,
 
   it('Node does not read files that a sandbox must not have', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const bridge = await startBridge({ env: { ...ENV, SECRET_OF_HOST: 'canary-of-host' } })
+    const { bridge } = shared({})
     const { text } = await js(
       bridge,
       `const fs = require('fs')
