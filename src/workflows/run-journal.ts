@@ -24,7 +24,7 @@ interface Effect {
 }
 
 /** What becomes of a call that was sent in the run that failed and never answered; undefined: the run fails there. */
-export type Decision = 'again' | { value: unknown } | undefined
+type Decision = 'again' | { value: unknown } | undefined
 
 /** Asks for each such call. */
 export type DecideUnanswered = (call: ToolCall) => Decision | Promise<Decision>

@@ -96,7 +96,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
 }
 
 /** Whether a folder equals or contains another one. */
-export function holds(outer: string, inner: string): boolean {
+function holds(outer: string, inner: string): boolean {
   const relative = path.relative(outer, inner)
   return relative === '' || (relative !== '..' && !relative.startsWith('../') && !path.isAbsolute(relative))
 }
