@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Stage one of .ci/run: the README's two commands as a stranger runs them, with Node, npm, git and what every system has.
 # As root it makes a user without root for that. Engines, Python, openssl, browsers, databases and clusters are hidden if
-# they are installed: tests find programs by PATH.
+# they are installed: they are not on the PATH, and as root on Linux not in /usr either.
 # Then the tests of single files again with the newest even Node.
 #
 #     .ci/fresh.sh FOLDER REPORT
@@ -13,6 +13,20 @@ folder=$1 report=$2
 newest=26
 hidden='podman* docker* buildah* nerdctl* runc crun bwrap python* pypy* pip* uv uvx openssl psql pg_* postgres initdb
   chrom* google-chrome* firefox* kubectl helm promtool prometheus'
+
+# The bridge also looks for programs in /usr/bin, whatever the PATH: as root, this process and its children see a /usr
+# of their own, without them.
+if [ "$(id -u)" = 0 ] && [ -z "${SANDBRIDGE_OWN_MOUNTS:-}" ] && unshare --mount true 2> /dev/null; then
+  exec env SANDBRIDGE_OWN_MOUNTS=1 unshare --mount --propagation private "$0" "$@"
+fi
+if [ -n "${SANDBRIDGE_OWN_MOUNTS:-}" ]; then
+  layers=$(mktemp -d)
+  mount -t tmpfs tmpfs "$layers"
+  mkdir "$layers/upper" "$layers/work"
+  mount -t overlay overlay -o "lowerdir=/usr,upperdir=$layers/upper,workdir=$layers/work" /usr
+  # shellcheck disable=SC2086
+  (cd /usr/bin && rm -f $hidden; cd /usr/local/bin && rm -f $hidden; rm -rf /usr/lib/postgresql)
+fi
 
 as_stranger=()
 if [ "$(id -u)" = 0 ]; then
