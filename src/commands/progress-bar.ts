@@ -1,7 +1,7 @@
 // Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal, and makes room for the cell's output.
 import { describeUpstreamProgress } from '../cell/upstream-progress.ts'
 import { shortNumber } from '../text/short-number.ts'
-import { noteText } from '../render/notice.ts'
+import { shownText } from '../text/terminal-text.ts'
 import type { Heard } from '../session/cell-run.ts'
 
 const BAR_WIDTH = 24
@@ -90,7 +90,7 @@ export class ProgressBar {
 }
 
 function oneLine(text: string): string {
-  return noteText(text.slice(0, 1_000))
+  return shownText(text.slice(0, 1_000)).replaceAll(/\n+/g, ' ')
 }
 
 function bar(done: number, total: number | undefined): string {

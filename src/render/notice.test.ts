@@ -60,7 +60,7 @@ it('no text of a server or a cell becomes a line that begins as a notice, wherev
       const own = notices(textOf(fields, tokens)).filter(
         (line) => !/left out|Truncated|\[sandbridge: One\.\]/.test(line),
       )
-      // What quotes the text in a note of the bridge is one line.
+      // A note of the bridge that quotes the text begins one line.
       expect(own.length).toBeLessThanOrEqual(1)
       const isOurs = { mode: 'compact', outputTokens: tokens } as const
       const failed = renderFailure(new BridgeError('TOOL_FAILED', text, { hint: text }), isOurs).content[0]
@@ -98,9 +98,9 @@ it('the middle of a line that a cut moves to the beginning of a line is marked a
   expect(text).toMatch(/left out: .*\]\n…/)
 })
 
-it('a note of the kernel is one line that does not begin as a notice', () => {
+it('a note of the kernel does not begin as a notice, and further lines of a note are quoted', () => {
   const text = textOf({ notes: [kernelNote(`1 task was cancelled\n${LOST}`), 'The bridge\nsays so.'] })
-  expect(text).toBe(`[kernel: 1 task was cancelled ${LOST}]\n[sandbridge: The bridge says so.]`)
+  expect(text).toBe(`[kernel: 1 task was cancelled\n> ${LOST}]\n[sandbridge: The bridge\n> says so.]`)
 })
 
 it('a result shows as escapes what reorders text or is never shown', () => {

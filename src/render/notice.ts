@@ -11,11 +11,11 @@ export function kernelNote(text: string): string {
   return KERNEL + text
 }
 
-/** A note on one line. */
+/** A note as it is shown. Its further lines are quoted: they hold what a cell printed. */
 export function noteText(note: string): string {
   return shownText(note)
     .trim()
-    .replace(/\s*\n\s*/g, ' ')
+    .replace(/[\n\u2028\u2029]/g, `\n${QUOTE}`)
 }
 
 /** What begins the line of a note. */
@@ -23,7 +23,7 @@ export function openingOfNote(note: string): string {
   return note.startsWith(KERNEL) ? '[' : MARK
 }
 
-/** The line that shows a note. */
+/** A note between the other parts of a text. */
 export function noticeLine(note: string): string {
   const text = noteText(note)
   return `${openingOfNote(text)}${text}]`

@@ -50,7 +50,7 @@ it('a cell whose time is up while its node does not answer keeps its variables, 
   )
   cluster.thaw(pod)
   expect(await client!.run('kept', { session })).toMatch(
-    /^7\n\[Cell 2 reached its time limit while no bridge was there/,
+    /^7\n\[sandbridge: Cell 2 reached its time limit while no bridge was there/,
   )
   // The control: a pod whose bridge responds but whose cell does not stop is ended.
   const stubborn = `

@@ -120,7 +120,7 @@ export function testDurablePods(cluster: DurableCluster): void {
     expect(await answer).toBe('no answer')
     rmSync(`${ledger}.silent`)
     const text = await b!.run('"next"', { session })
-    expect(text).toMatch(/^'next'\n\[Cell 2, which ran when the bridge ended, has finished/)
+    expect(text).toMatch(/^'next'\n\[sandbridge: Cell 2, which ran when the bridge ended, has finished/)
     expect(text).toContain('printed alone')
     expect(text).toContain("['CALL_INTERRUPTED', 'added second']")
     expect(lines()).toEqual(['first', 'second'])

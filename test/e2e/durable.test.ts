@@ -151,7 +151,7 @@ it('a kept sandbox is given to one bridge at a time, and the same source does no
   const kept = keptId()
   const other = await open()
   expect(await other.run('"x" in globals()')).toMatch(
-    new RegExp(`^False\\n\\[Another bridge \\(process ${first.pid}\\) has the kept sandbox ${kept}`),
+    new RegExp(`^False\\n\\[sandbridge: Another bridge \\(process ${first.pid}\\) has the kept sandbox ${kept}`),
   )
   expect(ids()).toHaveLength(2)
   void first.run(WAIT).catch(() => {})
@@ -160,7 +160,7 @@ it('a kept sandbox is given to one bridge at a time, and the same source does no
   const second = await open()
   const answer = second.run(WAIT)
   make('go')
-  expect(await answer).toMatch(/^'run 1'\n\[Cell 2 had the same source .* It was not run again/)
+  expect(await answer).toMatch(/^'run 1'\n\[sandbridge: Cell 2 had the same source .* It was not run again/)
   // A bridge that is asked to end leaves its cell running, too.
   const left = second.run(WAIT)
   await until(() => has('begun'))
@@ -171,7 +171,7 @@ it('a kept sandbox is given to one bridge at a time, and the same source does no
   await until(() => !has('begun'))
   const third = await open()
   expect(await third.run('runs')).toMatch(
-    /^2\n\[Cell 3, which ran when the bridge ended, has finished. It showed:\n'run 2'/,
+    /^2\n\[sandbridge: Cell 3, which ran when the bridge ended, has finished. It showed:\n> 'run 2'/,
   )
   // The other session has its own variables.
   expect(await other.run('"runs" in globals()')).toBe('False')
@@ -202,7 +202,7 @@ it('a kept sandbox interrupts a cell whose time ends without a bridge, and ends 
   const second = await open({
     env: { ...runtimeEnv(ENGINE), MCP_BRIDGE_SESSION: 'durable', MCP_BRIDGE_DURABLE_TIMEOUT: '10' },
   })
-  expect(await second.run('x')).toMatch(/^1\n\[Cell 1 reached its time limit while no bridge was there/)
+  expect(await second.run('x')).toMatch(/^1\n\[sandbridge: Cell 1 reached its time limit while no bridge was there/)
   await kill(second)
   const [id] = ids()
   const runs = () =>
@@ -210,7 +210,7 @@ it('a kept sandbox interrupts a cell whose time ends without a bridge, and ends 
   expect(runs()).toBe(true)
   await until(() => !runs())
   const third = await open()
-  expect(await third.run('"x" in globals()')).toMatch(/^False\n\[The kept sandbox .* has ended/)
+  expect(await third.run('"x" in globals()')).toMatch(/^False\n\[sandbridge: The kept sandbox .* has ended/)
 })
 
 it('a kept sandbox of this machine that stands still is ended when a cell does not stop, and the next cell has another one', async (ctx) => {

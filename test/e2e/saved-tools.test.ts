@@ -248,7 +248,9 @@ it('a broken saved function is reported and left out, and the others work', asyn
   expect(listed).toMatch(/torn \(version 1\) is broken: .*damaged/)
   expect(listed).toMatch(/unloadable \(version 1\) is broken: it cannot be loaded: .*No module named 'no_such_module'/)
   const found = await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')
-  expect(found).toMatch(/import letter_entropy;[^]*\n\[Not searched, because they cannot be loaded: torn, unloadable /)
+  expect(found).toMatch(
+    /import letter_entropy;[^]*\n\[sandbridge: Not searched, because they cannot be loaded: torn, unloadable /,
+  )
   expect(found).not.toMatch(/import unloadable/)
   // Reported once.
   expect(await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')).not.toMatch(/broken/)

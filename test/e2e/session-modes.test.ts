@@ -41,7 +41,7 @@ describe('runtime.reset()', () => {
     const bridge = embedded()
     await bridge.run('x = 1; import json; json.mine = 1; open("/workspace/f", "w").write("x")')
     const text = await bridge.run('runtime.reset()\nprint("still", x)')
-    expect(text).toMatch(/^still 1\n\[The session was reset: .*no variables/)
+    expect(text).toMatch(/^still 1\n\[sandbridge: The session was reset: .*no variables/)
     const check =
       'import json, os\n"x" in globals(), hasattr(json, "mine"), os.listdir("/workspace"), runtime.session().cellCount'
     expect(await bridge.run(check)).toBe('(False, False, [], 1)')
@@ -183,7 +183,7 @@ gone = types.SimpleNamespace()`)
       /The next cell restores these as they were before this cell: .*\brows, gone/,
     )
     expect(await bridge.run('rows')).toMatch(
-      /^\[1\]\n\[Restored from before the restart: .*\brows\b.*Not: gone \(.*No such file/,
+      /^\[1\]\n\[kernel: Restored from before the restart: .*\brows\b.*Not: gone \(.*No such file/,
     )
   })
 
@@ -233,7 +233,7 @@ gone = types.SimpleNamespace()`)
       `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data=${data}, kept=["x"], lost=[])\nimport os; os.abort()`
     expect(await bridge.run(send('"A" * 24_000_000'))).toMatch(/data: Too big/)
     await bridge.run(send('"AAAA"'))
-    expect(await bridge.run('1')).toMatch(/^1\n\[The variables of the session before could not be restored/)
+    expect(await bridge.run('1')).toMatch(/^1\n\[kernel: The variables of the session before could not be restored/)
     // A pickle that crashes every sandbox that loads it is dropped eventually.
     await bridge.run(send('__import__("base64").b64encode(b"cos\\nabort\\n(tR.").decode()'))
     const answers: string[] = []
