@@ -16,7 +16,7 @@ describe('a call', () => {
     await kernel.value('await mcp_servers["github"].x()', options)
     expect(calls.map((call) => call.params)).toEqual([
       { server: 'github', tool: 'create_issue', args: ['o', 2], kwargs: { title: 't', labels: ['a'], self: 1 } },
-      { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 'ü\u2028' } },
+      { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 'ü\u2028' }, exact: true },
       { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 't' }, raw: true },
       { server: 'github', tool: 'x', args: [], kwargs: {} },
     ])

@@ -228,7 +228,10 @@ search_tool_docs_sync.__doc__ = search_tool_docs.__doc__
 async def call_tool(
     server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None = None, *, raw: bool | None = None
 ) -> object:
-    """Call a tool by name. The value is native (str, list, Record, image …); `raw=True` gives the MCP result untouched."""
+    """Call a tool by name. The value is native (str, list, Record, image …); `raw=True` gives the MCP result untouched.
+
+    `arguments` may have names that the tool's signature does not list, unless its schema forbids them.
+    """
     raw = compat.is_on() if raw is None else raw
     return _result(await bridge.ask("call_tool", **_call(server, tool, arguments, raw)), raw)
 
@@ -252,7 +255,8 @@ def _call(server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None, ra
     if arguments is not None and not isinstance(arguments, dict):
         raise ArgumentsError(f"arguments must be a dict, not {type(arguments).__name__}")
     tool = tool["tool"] if isinstance(tool, ToolDoc) else tool
-    return {"server": server, "tool": tool, "args": [], "kwargs": arguments or {}, "raw": True if raw else None}
+    kwargs = arguments or {}
+    return {"server": server, "tool": tool, "args": [], "kwargs": kwargs, "raw": True if raw else None, "exact": True}
 
 
 def _result(result: object, raw: bool) -> object:

@@ -22,7 +22,7 @@ mcp SERVER [--help]                list the tools of a server
 mcp SERVER TOOL --help             show what a tool takes
 
 --name value    an argument; --name alone for true, --no-name for false; repeat it for a list
---json '{…}'    arguments as one JSON object; `--json -` reads it from stdin
+--json '{…}'    arguments as one JSON object, also those that the tool does not list; `--json -` reads it from stdin
 --raw           print the MCP result untouched
 
 Exit status: 0, 1 when the call failed, 2 when the command cannot be read.
@@ -48,6 +48,8 @@ async def run(words: list[str], data: bytes, is_shown: bool) -> Reply:
     except UsageError as error:
         return Reply(err=f"mcp: {error}\nSee mcp --help.\n", status=2)
     except MCPError as error:
+        if isinstance(error.data, dict) and error.data.get("isUnlisted") and error.hint:
+            error.hint = "To send it all the same: --json '{…}'"
         return Reply(err=f"mcp: {error}\n", status=1)
 
 
@@ -80,8 +82,11 @@ async def _call(doc: Any, words: list[str], data: bytes, is_shown: bool) -> Repl
     for at, word in enumerate(words[1:], 1):
         if word == "-" and words[at - 1] == "--json":
             words[at] = stdin
+    exact = any(word.partition("=")[0] == "--json" for word in words)
     args, kwargs = parse(words, doc.get("inputSchema"), [one["name"] for one in doc.get("params", ())])
     params: dict[str, Any] = {"server": doc["server"], "tool": doc["tool"], "args": args, "kwargs": kwargs}
+    if exact:
+        params["exact"] = True
     if raw:
         return Reply(_json(await bridge.ask_with("call_tool", {**params, "raw": True})))
     value = native(await bridge.ask_with("call_tool", params))
@@ -124,6 +129,8 @@ def _usage(doc: Any) -> str:
         f"--{one['name']} {_short(one['type'])}" if one["required"] else f"[--{one['name']} {_short(one['type'])}]"
         for one in doc.get("params", ())
     ]
+    if doc.get("open"):
+        options.append("[--NAME <VALUE> …]")
     return " ".join([f"mcp {doc['serverAlias']} {doc['toolAlias']}", *options]) + _about(doc)
 
 

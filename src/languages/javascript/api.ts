@@ -169,7 +169,7 @@ export class Api {
       const { raw = false } = options as { raw?: boolean }
       if (!isPlain(values))
         throw new MCPError('callTool takes the arguments as an object: callTool("server", "tool", { name: value })')
-      return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw })
+      return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw, exact: true })
     }
     functions['search_tool_docs'] = async (query, options = {}) => {
       const found = await ask('search_tool_docs', [query, { ...(options as object), detail: 'full' }])

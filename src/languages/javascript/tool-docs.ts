@@ -10,6 +10,7 @@ interface ToolDoc {
   line: string
   params?: { name: string; type: string; required: boolean; description?: string }[]
   returns?: string
+  open?: boolean
   kind?: string
   target?: string
 }
@@ -43,13 +44,14 @@ export function toDocs(found: object[], isFull: boolean): ToolDocs {
 }
 
 function lineOf(doc: ToolDoc): string {
-  const { serverAlias, toolAlias, params, description, kind, target, line } = doc
+  const { serverAlias, toolAlias, params, open, description, kind, target, line } = doc
   if (serverAlias === 'user_tools') return savedLine(line)
   if (!serverAlias || !toolAlias) return line
   const about = description.split(/(?<=[.!?])\s|\n/, 1)[0]!.slice(0, 100)
   const comment = about ? `  // ${about}` : ''
   if (kind) return `await ${serverAlias}.${toolAlias}(${JSON.stringify(target)})${comment}`
   const fields = (params ?? []).map(({ name, type, required }) => `${key(name)}${required ? '' : '?'}: ${typeOf(type)}`)
+  if (open) fields.push('...more')
   const given = fields.length > 0 ? `{ ${fields.join(', ')} }` : ''
   return `await ${serverAlias}.${toolAlias}(${given})${comment}`
 }
