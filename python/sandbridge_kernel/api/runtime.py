@@ -233,7 +233,8 @@ async def call_tool(
     `arguments` may have names that the tool's signature does not list, unless its schema forbids them.
     """
     raw = compat.is_on() if raw is None else raw
-    return _result(await bridge.ask("call_tool", **_call(server, tool, arguments, raw)), raw)
+    call = _call(server, tool, arguments, raw)
+    return _result(await bridge.ask("call_tool", **call), call, raw)
 
 
 def call_tool_sync(
@@ -241,7 +242,8 @@ def call_tool_sync(
 ) -> object:
     """Call a tool by name, without `await`. In the midst of other tasks it holds them up."""
     raw = compat.is_on() if raw is None else raw
-    return _result(bridge.ask_sync("call_tool", **_call(server, tool, arguments, raw)), raw)
+    call = _call(server, tool, arguments, raw)
+    return _result(bridge.ask_sync("call_tool", **call), call, raw)
 
 
 def complete(code: str, pos: int | None = None) -> list[str]:
@@ -259,8 +261,8 @@ def _call(server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None, ra
     return {"server": server, "tool": tool, "args": [], "kwargs": kwargs, "raw": True if raw else None, "exact": True}
 
 
-def _result(result: object, raw: bool) -> object:
-    return result if raw else native(result)
+def _result(result: object, call: dict[str, Any], raw: bool) -> object:
+    return result if raw else native(result, f"{call['server']}.{call['tool']}")
 
 
 def _names(names: str | list[str] | None) -> list[str] | None:

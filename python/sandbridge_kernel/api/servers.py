@@ -116,7 +116,7 @@ class ToolProxy:
         result = await bridge.ask_with("call_tool", params)
         if self._own and not raw and "docs" in result:
             return docs.tool_docs(result["docs"])
-        return result if raw else native(result)
+        return result if raw else native(result, self._path)
 
     def _named(self, coroutine: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
         named: Any = coroutine
