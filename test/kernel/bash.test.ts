@@ -259,6 +259,15 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(tool).toContain('It says more.\n  --title  str  what it is about\n')
   })
 
+  it('the mcp command lists more than twenty tools of a server by name', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const many = Array.from({ length: 21 }, (_, at) => ({ ...CREATE_ISSUE, toolAlias: `t${at}` }))
+    const { stdout } = await bash(kernel, 'mcp github', { servers: GITHUB, onCall: () => ({ value: many }) })
+    const lines = stdout.trimEnd().split('\n')
+    expect([lines[0], lines.length]).toEqual(['t0  # Create an issue.', 22])
+    expect(lines.at(-1)).toBe('21 tools. What one takes: mcp github TOOL --help')
+  })
+
   it('the mcp command runs many times at once, and in a program that a cell starts', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, calls } = github()

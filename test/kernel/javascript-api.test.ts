@@ -131,6 +131,20 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     ])
   })
 
+  it('the API of JavaScript cells lists more than twenty tools of a server by name', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const doc = (at: number) => ({
+      ...{ server: 'github', serverAlias: 'github', tool: `t${at}`, toolAlias: `t${at}` },
+      ...{ description: 'Does it. Well.', line: '', params: [{ name: 'a', type: 'str', required: true }] },
+    })
+    const many = Array.from({ length: 21 }, (_, at) => doc(at))
+    const options: RunOptions = { servers: GITHUB, onCall: () => ({ value: many }) }
+    const lines = (await value(kernel, 'await tools.list("github")', options))!.split('\n')
+    expect([lines[0], lines.length]).toEqual(['t0  // Does it.', 22])
+    expect(lines.at(-1)).toBe('21 tools. What one takes: await tools.describe("github", "t0")')
+    expect(await value(kernel, 'await tools.search("x")', options)).toContain('github.t0({ a: string })')
+  })
+
   it('a JavaScript cell calls saved tools and workflows, which are Python, and is told how to save', async (ctx) => {
     const kernel = await startKernel(ctx)
     const source = `async def weekly_report(week: int, title='Report'):\n    if week < 0: raise ValueError('no such week')\n    return {'line': f'{title} {week}', 'issue': await mcp_github.create_issue(title=title)}`

@@ -19,9 +19,11 @@ from .docs import (  # noqa: F401 - ServerDoc is pickled by this name
     GroupedDocs,
     ServerDoc,
     ServerDocs,
+    ServerTools,
     ToolDoc,
     ToolDocs,
     server_docs,
+    server_tools,
     tool_docs,
 )
 from .errors import (
@@ -160,12 +162,12 @@ def capability_summary() -> str:
 
 async def list_tools(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
-    return tool_docs(await bridge.ask("list_tools", server=server))
+    return server_tools(await bridge.ask("list_tools", server=server))
 
 
 def list_tools_sync(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
-    return tool_docs(bridge.ask_sync("list_tools", server=server))
+    return server_tools(bridge.ask_sync("list_tools", server=server))
 
 
 async def query_tool_docs(
@@ -174,12 +176,14 @@ async def query_tool_docs(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    """The docs of a server's tools, or of those named in `tool` or `tools`.
+    """The docs of a server's tools, or of those named in `tool` or `tools`. More than twenty print without signatures.
 
     detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
     params, an example, returns and the schemas. The fields are keys and attributes of each doc.
     """
-    return tool_docs(await bridge.ask("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
+    names = _names(tools or tool)
+    found = await bridge.ask("query_tool_docs", server=server, tools=names, detail=detail)
+    return tool_docs(found) if names else server_tools(found)
 
 
 def query_tool_docs_sync(
@@ -188,7 +192,9 @@ def query_tool_docs_sync(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
+    names = _names(tools or tool)
+    found = bridge.ask_sync("query_tool_docs", server=server, tools=names, detail=detail)
+    return tool_docs(found) if names else server_tools(found)
 
 
 query_tool_docs_sync.__doc__ = query_tool_docs.__doc__

@@ -30,6 +30,7 @@ Exit status: 0, 1 when the call failed, 2 when the command cannot be read.
 
 _HELP_WORDS = ("--help", "-h", "help")
 _LIST_CHARS = 60_000
+_MAX_USAGES = 20
 
 
 class Reply:
@@ -62,7 +63,7 @@ async def _run(words: list[str], data: bytes, is_shown: bool) -> Reply:
         raise UsageError(f"unknown option {words[0][:80]}")
     server = server_name(registry[words[0]])
     if len(words) == 1 or words[1] in _HELP_WORDS:
-        return Reply(_listing(await bridge.ask("query_tool_docs", server=server, detail="full")))
+        return Reply(_listing_of_server(await bridge.ask("query_tool_docs", server=server, detail="full")))
     wants_help = any(word in ("--help", "-h") for word in words[2:])
     try:
         doc = (await bridge.ask("query_tool_docs", server=server, tools=[words[1]], detail="full"))[0]
@@ -113,6 +114,14 @@ async def _search(words: list[str]) -> Reply:
 def _servers() -> str:
     lines = [f"  {server_alias(one)}  {server_description(one)}".rstrip() for one in registry.values()]
     return "\n".join(["Servers:", *lines]) if lines else "No server is available."
+
+
+def _listing_of_server(docs: list[Any]) -> str:
+    """Tools without what they take, if there are many."""
+    if len(docs) <= _MAX_USAGES:
+        return _listing(docs)
+    lines = [f"{doc['toolAlias']}{_about(doc)}" for doc in docs]
+    return "\n".join([*lines, f"{len(docs)} tools. What one takes: mcp {docs[0]['serverAlias']} TOOL --help\n"])
 
 
 def _listing(docs: list[Any]) -> str:

@@ -180,7 +180,7 @@ export class Api {
     functions['query_tool_docs'] = async (server, options = {}) => {
       const { tools, detail } = (typeof options === 'string' ? { tools: [options] } : options) as any
       const found = await ask('query_tool_docs', [server, { ...(tools && { tools }), detail: 'full' }])
-      return toDocs(found as object[], detail === 'full')
+      return toDocs(found as object[], detail === 'full', !tools)
     }
     functions['list_tools'] = (server) => functions['query_tool_docs']!(server)
     for (const [name, value] of Object.entries(functions)) {
