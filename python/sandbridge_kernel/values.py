@@ -184,7 +184,11 @@ def _parsed(text: str, tool: str) -> object:
             return _decode(text)
         except JSONDecodeError as problem:
             if problem.msg == "Extra data" and _SURELY_JSON.match(text):
-                tell(tool, f"more text follows the JSON, from character {problem.pos:,}", "json.JSONDecoder().raw_decode(text)")
+                tell(
+                    tool,
+                    f"more text follows the JSON, from character {problem.pos:,}",
+                    "json.JSONDecoder().raw_decode(text)",
+                )
                 return text
         except (ValueError, RecursionError):
             pass
