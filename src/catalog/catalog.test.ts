@@ -179,7 +179,16 @@ describe('learned types', () => {
 })
 
 describe('a call seen in a source', () => {
-  const call = (tool: string, kwargs: Record<string, unknown> = {}) => ({ tool, args: [], kwargs, isPartial: false })
+  const call = (tool: string, kwargs: Record<string, unknown> = {}) => ({
+    ...{ tool, args: [], kwargs },
+    ...{ isPartial: false, exact: false },
+  })
+
+  it('a call of a tool whose name is like no other suggests none, and says how to list them', async () => {
+    const known = catalog()
+    await known.tools('GitHub')
+    expect(known.checkCall('GitHub', call('foo'))?.hint).toBe('Its tools: await runtime.list_tools("GitHub")')
+  })
 
   it('a call seen in a source is judged by cached tools, without asking a server', async () => {
     const known = catalog()

@@ -424,6 +424,6 @@ export class Catalog {
   #unknownTool(record: ServerRecord, wrong: string): BridgeError {
     const meant = this.#search.likeTool(record, wrong)
     const [best] = meant
-    return unknownTool(record.name, wrong, meant, best && this.line(best))
+    return unknownTool(record, wrong, meant, best && this.line(best))
   }
 }

@@ -46,7 +46,8 @@ it('the compact form says nothing of missing output beside an image', () => {
   const image = { 'image/png': 'iVBORw==', 'text/plain': '<F>' }
   expect(render({ value: image }).content.map(({ type }) => type)).toEqual(['image'])
   expect(render({ value: image, stdout: 'drawn' }).content.map(({ type }) => type)).toEqual(['text', 'image'])
-  const [first] = render({ value: image }, { session: { handle: 'h', keeps: 'variables' } }).content
+  const session = { handle: 'h', keeps: 'variables' }
+  const [first] = renderResult(result({ value: image }), { mode: 'compact', outputTokens: 6_000, session }).content
   expect(first).toMatchObject({ text: expect.stringContaining('session="h"') })
 })
 

@@ -23,7 +23,7 @@ describe('arguments that a schema does not list', () => {
   })
 
   it('Python refuses one beside listed ones as a slip, and call_tool sends it', async () => {
-    expect((await bridge.callPython({ code: 'await mcp_notes.some(vault="v")' })).text).toMatch(REFUSED)
+    expect((await bridge.call({ code: 'await mcp_notes.some(vault="v")' })).text).toMatch(REFUSED)
     expect(await bridge.run('await runtime.call_tool("notes", "some", {"vault": "v"})')).toBe(`'got {"vault":"v"}'`)
   })
 
@@ -36,7 +36,7 @@ describe('arguments that a schema does not list', () => {
 })
 
 it('bash sends them as an option where the schema lists none, and with --json where it lists some', async (ctx) => {
-  providerOrSkip('bubblewrap', ctx)
+  await providerOrSkip('bubblewrap', ctx)
   const bridge = await startBridge({ servers, env: { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'bash' } })
   const code = `mcp notes none --vault v; mcp notes some --vault v; mcp notes some --json '{"vault": "v"}'`
   const { text } = await bridge.callTool('run_bash', { code })

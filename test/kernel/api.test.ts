@@ -295,7 +295,7 @@ it('the packages begin with those that models expect and that are not there, and
   const names = ['numpy', 'pandas', 'matplotlib']
   const found = `import importlib.util\n[n for n in ${JSON.stringify(names)} if not importlib.util.find_spec(n)]`
   const there = await kernel.value(found)
-  const missing = names.filter((name) => there?.includes(name))
+  const missing = names.filter((name) => String(there).includes(name))
   const { stdout } = await kernel.run('print(runtime.packages())')
   expect(stdout.split('\n')[0]).toMatch(
     missing.length === 0

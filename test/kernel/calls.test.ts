@@ -340,7 +340,7 @@ r`
     )
     expect(uncaught.error).toMatchObject({ name: 'ToolNotFound', message: 'No tool x. Did you mean y?' })
     expect(uncaught.error!.traceback).toMatch(
-      /Cell \d+, line 2, in f\n {4}return runtime[^\n]*\n([ ^~]+\n)?mcp\.runtime\.ToolNotFound: No tool x\. Did you mean y\?\n$/,
+      /Cell \d+, line 2, in f\n {4}return runtime[^\n]*\n([ ^~]+\n)?runtime\.ToolNotFound: No tool x\. Did you mean y\?\n$/,
     )
     expect(await kernel.value('import pickle\npickle.loads(pickle.dumps(ToolError("m", hint="h"))).hint')).toBe("'h'")
   })

@@ -139,7 +139,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     })
     const many = Array.from({ length: 21 }, (_, at) => doc(at))
     const options: RunOptions = { servers: GITHUB, onCall: () => ({ value: many }) }
-    const lines = (await value(kernel, 'await tools.list("github")', options))!.split('\n')
+    const lines = String(await value(kernel, 'await tools.list("github")', options)).split('\n')
     expect([lines[0], lines.length]).toEqual(['t0  // Does it.', 22])
     expect(lines.at(-1)).toBe('21 tools. What one takes: await tools.describe("github", "t0")')
     expect(await value(kernel, 'await tools.search("x")', options)).toContain('github.t0({ a: string })')

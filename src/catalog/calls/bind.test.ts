@@ -110,6 +110,7 @@ describe('an argument that the schema does not list', () => {
   it('is not mistaken for a listed one in another spelling, which an exact call sends under its own name', () => {
     const exact = { exact: true }
     expect(bindArguments(tool(issue), [], { title: 't', dry_run: true }, exact)).toEqual({ title: 't', dryRun: true })
+    expect(bindArguments(tool(issue), [], { title: 't', dry_run: 1 }, exact)).toEqual({ title: 't', dry_run: 1 })
     expect(bindArguments(tool(issue), [], { dry_run: 1, title: 't', dryRun: true }, exact)).toEqual({
       dry_run: 1,
       title: 't',

@@ -47,14 +47,21 @@ export function bindArguments(
     used.add(parameter)
     bound.set(parameter.trueName, args[index])
   }
+  const isAsGiven = exact && !signature.closed
   let find = finders.get(signature)
   if (find === undefined) finders.set(signature, (find = finderOf(signature)))
   for (const [name, value] of Object.entries(kwargs)) {
     if (problems.length > MAX_PROBLEMS) break
-    const parameter = find(name)
-    const isOther = exact && parameter !== undefined && name !== parameter.trueName
-    if (parameter === undefined || (isOther && (used.has(parameter) || Object.hasOwn(kwargs, parameter.trueName)))) {
-      if (signature.open || (exact && !signature.closed)) bound.set(name, value)
+    const found = find(name)
+    // As given, another spelling of a listed name may be a name of its own.
+    const isOther =
+      isAsGiven &&
+      found !== undefined &&
+      name !== found.trueName &&
+      (used.has(found) || Object.hasOwn(kwargs, found.trueName) || isWrong(value, found, signature))
+    const parameter = isOther ? undefined : found
+    if (parameter === undefined) {
+      if (signature.open || isAsGiven) bound.set(name, value)
       else {
         isUnlisted = !signature.closed
         problems.push(unknownArgument(name, signature))
@@ -110,6 +117,10 @@ function placeOfInfinity(value: unknown): string | undefined {
     if (at !== undefined) return `['${key.slice(0, 80)}']${at}`
   }
   return undefined
+}
+
+function isWrong(value: unknown, { schema, name }: Parameter, { root }: Signature): boolean {
+  return value !== UNKNOWN && violation(value, schema, root, name) !== undefined
 }
 
 /** Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be fast. */

@@ -21,6 +21,8 @@ export interface NamedArgument {
   isCertain: boolean
 }
 
+/** The schema of an argument that is only named, as in `required`. */
+const ANYTHING = {}
 const MAX_PARTS = 1_000
 const MAX_DEPTH = 16
 const MAX_BRANCHES = 64
@@ -75,7 +77,7 @@ function own(schema: Record<string, unknown>): NamedArguments {
   for (const [name, property] of propertiesOf(schema)) properties.set(name, { schema: property, isCertain: true })
   const required = requiredNames(schema)
   for (const name of [...required, ...namesOfConditions(schema)])
-    if (typeof name === 'string' && !properties.has(name)) properties.set(name, { schema: {}, isCertain: true })
+    if (typeof name === 'string' && !properties.has(name)) properties.set(name, { schema: ANYTHING, isCertain: true })
   const rest = schema['additionalProperties'] ?? schema['unevaluatedProperties']
   const saysMore = isRecord(schema['patternProperties']) || '$dynamicRef' in schema || '$recursiveRef' in schema
   const open = saysMore || (rest !== undefined && rest !== false)
@@ -108,9 +110,11 @@ function both(one: NamedArguments, other: NamedArguments): NamedArguments {
   const properties = new Map(one.properties)
   for (const [name, found] of other.properties) {
     const known = properties.get(name)
-    const isSure = known?.isCertain === found.isCertain
-    if (known === undefined || (found.isCertain && !known.isCertain)) properties.set(name, found)
-    else if (isSure) properties.set(name, joined([known, found], found.isCertain ? 'allOf' : 'anyOf', found.isCertain))
+    const isSame = known?.isCertain === found.isCertain
+    if (known === undefined || known.schema === ANYTHING) properties.set(name, found)
+    else if (found.schema === ANYTHING) continue
+    else if (isSame) properties.set(name, joined([known, found], found.isCertain ? 'allOf' : 'anyOf', found.isCertain))
+    else if (found.isCertain) properties.set(name, found)
   }
   return {
     properties,
@@ -125,9 +129,11 @@ function either(branches: NamedArguments[]): NamedArguments {
   const properties = new Map<string, NamedArgument>()
   for (const name of new Set(branches.flatMap((branch) => [...branch.properties.keys()]))) {
     const found = branches.map((branch) => branch.properties.get(name))
-    const isCertain = found.every((one, at) => one?.isCertain ?? branches[at]!.closed)
-    const known = found.filter((one) => one !== undefined)
-    properties.set(name, joined(known, 'anyOf', isCertain))
+    const isCertain = found.every((one, at) =>
+      one === undefined ? branches[at]!.closed : one.isCertain && one.schema !== ANYTHING,
+    )
+    const known = found.filter((one): one is NamedArgument => one !== undefined && one.schema !== ANYTHING)
+    properties.set(name, known.length === 0 ? { schema: ANYTHING, isCertain } : joined(known, 'anyOf', isCertain))
   }
   const [first, ...rest] = branches.map(({ required }) => required)
   return {

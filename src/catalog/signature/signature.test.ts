@@ -202,7 +202,12 @@ it.each<[string, object, string]>([
   [
     'in several parts of an allOf',
     { anyOf: [{ properties: { a: text } }], allOf: [{ oneOf: [{ properties: { b: text } }] }, { required: ['a'] }] },
-    '*, a: Any, b: str = None',
+    '*, a: str, b: str = None',
+  ],
+  [
+    'that are required outside of the union',
+    { required: ['kind'], anyOf: [{ properties: { kind: { const: 'a' } } }, { properties: { kind: { const: 'b' } } }] },
+    "*, kind: Literal['a', 'b']",
   ],
   [
     'behind a reference, and beside it',

@@ -149,8 +149,8 @@ function calledTool(
 function callByName(place: Pick<SeenCall, 'line' | 'column' | 'branch'>, given: AnyNode[]): SeenCall | undefined {
   const [server, tool, values] = given
   if (typeof server?.['value'] !== 'string' || typeof tool?.['value'] !== 'string') return undefined
-  const given = argumentsOf(values ? [values] : [])
-  return { ...place, server: server['value'], tool: tool['value'], ...given, exact: true }
+  const named = argumentsOf(values ? [values] : [])
+  return { ...place, server: server['value'], tool: tool['value'], ...named, exact: true }
 }
 
 function keyOf({ computed, property }: AnyNode): string | undefined {
