@@ -180,8 +180,11 @@ describe('learned types', () => {
 
 describe('a call seen in a source', () => {
   const call = (tool: string, kwargs: Record<string, unknown> = {}) => ({
-    ...{ tool, args: [], kwargs },
-    ...{ isPartial: false, exact: false },
+    tool,
+    args: [],
+    kwargs,
+    isPartial: false,
+    exact: false,
   })
 
   it('a call of a tool whose name is like no other suggests none, and says how to list them', async () => {

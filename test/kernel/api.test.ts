@@ -267,7 +267,11 @@ describe('the list of servers', () => {
 it('a server with more than twenty tools is listed without signatures, and the listing says how to see some', async (ctx) => {
   const kernel = await startKernel(ctx)
   const doc = (at: number) => ({
-    ...{ server: 'git-hub', serverAlias: 'github', tool: `t${at}`, toolAlias: `t${at}`, description: 'Does it. Well.' },
+    server: 'git-hub',
+    serverAlias: 'github',
+    tool: `t${at}`,
+    toolAlias: `t${at}`,
+    description: 'Does it. Well.',
     line: `await mcp_github.t${at}(*, a: str = None) -> str  # Does it`,
   })
   const shown = async (count: number, code: string) => {

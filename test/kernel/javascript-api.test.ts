@@ -134,8 +134,13 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
   it('the API of JavaScript cells lists more than twenty tools of a server by name', async (ctx) => {
     const kernel = await startKernel(ctx)
     const doc = (at: number) => ({
-      ...{ server: 'github', serverAlias: 'github', tool: `t${at}`, toolAlias: `t${at}` },
-      ...{ description: 'Does it. Well.', line: '', params: [{ name: 'a', type: 'str', required: true }] },
+      server: 'github',
+      serverAlias: 'github',
+      tool: `t${at}`,
+      toolAlias: `t${at}`,
+      description: 'Does it. Well.',
+      line: '',
+      params: [{ name: 'a', type: 'str', required: true }],
     })
     const many = Array.from({ length: 21 }, (_, at) => doc(at))
     const options: RunOptions = { servers: GITHUB, onCall: () => ({ value: many }) }

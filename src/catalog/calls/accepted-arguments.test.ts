@@ -45,7 +45,11 @@ function objectSchema(levels: number): fc.Arbitrary<Json> {
   const inner = levels > 0 ? objectSchema(levels - 1) : fc.constant({})
   const some = fc.array(inner, { minLength: 1, maxLength: 2 })
   const composed: Record<string, fc.Arbitrary<unknown>> = {
-    ...{ allOf: some, anyOf: some, oneOf: some, if: inner, else: inner },
+    allOf: some,
+    anyOf: some,
+    oneOf: some,
+    if: inner,
+    else: inner,
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: inner,
     dependentSchemas: fc.dictionary(name, inner, { maxKeys: 1 }),
@@ -54,7 +58,7 @@ function objectSchema(levels: number): fc.Arbitrary<Json> {
   const pair = fc.oneof(...keywords.map(([keyword, arbitrary]) => fc.tuple(fc.constant(keyword), arbitrary)))
   return fc
     .tuple(flat['properties']!, fc.array(pair, { maxLength: 4 }))
-    .map(([properties, pairs]) => Object.fromEntries([['properties', properties], ...pairs]) as Json)
+    .map(([properties, pairs]) => Object.fromEntries([['properties', properties], ...pairs]))
 }
 const inputSchema = fc
   .tuple(objectSchema(2), objectSchema(0), fc.boolean(), fc.nat(5))

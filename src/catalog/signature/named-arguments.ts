@@ -15,7 +15,7 @@ export interface NamedArguments {
   closed: boolean
 }
 
-export interface NamedArgument {
+interface NamedArgument {
   schema: unknown
   /** Whether the schema holds in any case, not only with certain other arguments. */
   isCertain: boolean
