@@ -1,5 +1,6 @@
 // Lints, format-checks and type-checks python/ with the tools of python/requirements-check.txt. `.ci/run` installs them in TOOLS.
-// On a machine without them there or on the PATH, a check is skipped with a message, unless CI=true.
+// On a machine without them there or on the PATH, a check is skipped, unless CI=true. It is the last part of `npm run check`, so that
+// the last line names what was skipped.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 
@@ -13,6 +14,7 @@ const CHECKS = [
 
 const env = { ...process.env, PATH: [TOOLS, process.env.PATH].join(path.delimiter) }
 let failed = false
+const skipped = []
 for (const [tool, ...args] of CHECKS) {
   const name = [tool, ...args].join(' ')
   // Both tools read python/pyproject.toml from their working directory.
@@ -20,7 +22,7 @@ for (const [tool, ...args] of CHECKS) {
   if (!error) {
     failed ||= status !== 0
   } else if (error.code === 'ENOENT' && process.env.CI !== 'true') {
-    process.stdout.write(`skipped: ${name} (${tool} not found; see python/requirements-check.txt)\n`)
+    skipped.push(name)
   } else {
     const reason = error.code === 'ENOENT' ? 'install python/requirements-check.txt' : error.message
     process.stderr.write(`${name} did not run: ${reason}\n`)
@@ -28,3 +30,5 @@ for (const [tool, ...args] of CHECKS) {
   }
 }
 process.exitCode = failed ? 1 : 0
+const why = 'not installed; see python/requirements-check.txt'
+process.stdout.write(skipped.length === 0 ? 'Nothing was skipped.\n' : `Skipped: ${skipped.join(', ')} (${why})\n`)

@@ -9,7 +9,7 @@ import sys
 import types
 from typing import TYPE_CHECKING
 
-from . import caught_hints, cell, frames, pictures, tracebacks, unawaited
+from . import caught_hints, cell, frames, pictures, tracebacks, unawaited, unparsed
 from .display import Display
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
@@ -75,7 +75,7 @@ class Session:
                 )
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()
-                notes = self._stop_tasks() + unawaited.notes() + pictures.notes()
+                notes = self._stop_tasks() + unawaited.notes() + unparsed.notes() + pictures.notes()
                 if self._others:
                     notes += self._others.notes()
             finally:

@@ -278,11 +278,12 @@ def _described(node: ast.Call, target: Target) -> dict[str, Any] | None:
     server, tool = given["server"].value, given["tool"].value
     arguments = given.get("arguments")
     if arguments is None or isinstance(arguments, ast.Constant) and arguments.value is None:
-        return _arguments((), (), server, tool)
+        return {**_arguments((), (), server, tool), "exact": True}
     if not isinstance(arguments, ast.Dict) or not all(map(_is_text, arguments.keys)):
         return {"server": server, "tool": tool, "partial": True}
     pairs: Iterable[tuple[Any, ast.expr]] = zip(arguments.keys, arguments.values)
-    return _arguments((), [ast.keyword(key.value, value) for key, value in pairs], server, tool)
+    keywords = [ast.keyword(key.value, value) for key, value in pairs]
+    return {**_arguments((), keywords, server, tool), "exact": True}
 
 
 def _is_text(node: ast.expr | None) -> bool:

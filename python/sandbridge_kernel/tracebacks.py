@@ -29,6 +29,12 @@ _LONGEST_CIRCLE = 12  # frames
 _PLACE = re.compile(r'^([ |+]*)File "(Cell \d+)", (line \d+)(?:, in <module>)?', re.MULTILINE)
 _CUT = re.compile(r'^([ |+]*)File "<cut>", line 0, in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"Cell \d+$")
+# The module of the API's exceptions; a cell writes `runtime.ToolError`.
+_ERROR_NAME = re.compile(r"^([ |+]*)mcp\.(runtime\.[A-Z]\w*)(?=:|$)", re.MULTILINE)
+_FILE = re.compile(r'[ |+]*File "')
+_INDENT = re.compile(r"[ |]*")
+_WIDEST = 120  # characters of a source line
+_BEFORE = 40  # of these, before the part that failed
 
 
 def describe(error: BaseException, name: str | None = None) -> CellError:
@@ -67,7 +73,32 @@ def _traceback(error: BaseException, name: str | None) -> str:
     lines = list(summary.format())
     if name:
         lines[-1] = f"{name}\n"
-    return _CUT.sub(r"\1… \2 …", _PLACE.sub(r"\1\2, \3", "".join(lines)))
+    text = _ERROR_NAME.sub(r"\1\2", _narrowed("".join(lines)))
+    return _CUT.sub(r"\1… \2 …", _PLACE.sub(r"\1\2, \3", text))
+
+
+def _narrowed(text: str) -> str:
+    """Cuts long source lines to the part that failed. Python marks it with `^` on the line below."""
+    lines = text.split("\n")
+    is_source = False
+    for at, line in enumerate(lines):
+        following = lines[at + 1] if at + 1 < len(lines) else ""
+        is_marked = "^" in following and not following.strip(" |~^")
+        if len(line) > _WIDEST and (is_source or is_marked):
+            lines[at], marks = _around(line, following if is_marked else "")
+            if is_marked:
+                lines[at + 1] = marks
+        is_source = _FILE.match(line) is not None
+    return "\n".join(lines)
+
+
+def _around(line: str, marks: str) -> tuple[str, str]:
+    indent = _INDENT.match(line).end()  # type: ignore[union-attr]
+    start = max(indent, min(marks.find("^") - _BEFORE, len(line) - _WIDEST))
+    end = start + _WIDEST
+    left, right = "…" if start > indent else "", "…" if end < len(line) else ""
+    margin = line[:indent]
+    return margin + left + line[start:end] + right, (margin + " " * len(left) + marks[start:end]).rstrip()
 
 
 def _clean(summary: Any, seen: set[int]) -> None:

@@ -1,10 +1,13 @@
-"""Native values: converts a tool's result to Python. Pure; knows nothing of frames or calls."""
+"""Native values: converts a tool's result to Python. Knows nothing of frames or calls."""
 
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from itertools import islice
-from json import JSONDecoder
+from json import JSONDecodeError, JSONDecoder
+from re import compile as pattern
 from typing import Any
+
+from .unparsed import tell
 
 
 class Record(dict[Any, Any]):
@@ -60,29 +63,30 @@ class Media:
         return f"<{self.mime_type}, {len(self._base64) * 3 // 4 - self._base64[-2:].count('='):,} bytes>"
 
 
-def native(result: Any) -> Any:
+def native(result: Any, tool: str = "") -> Any:
     """Returns the value of an MCP tool result: its structured content, else its content blocks as str, list, Record, bytes or Media.
 
     With images or sounds beside structured content, returns a list: the structured value, then these.
+    `tool`: its name for a note about a text that looks like data but is not parsed; without it there is none.
     """
     if not isinstance(result, dict):
         return result
     content = result.get("content") or []
-    parse = _parsed if _may_parse(content) else str
+    parse = _parser(content, tool)
     values = [_block(block, parse) for block in content]
     if result.get("structuredContent") is not None:
-        value = _open_box(result["structuredContent"])
+        value = _open_box(result["structuredContent"], tool)
         media = [one for one in values if isinstance(one, Media)]
-        return _with_media(value, media) if media else value
+        return _with_media(value, media, tool) if media else value
     if len(values) == 1:
-        return _open_box(values[0])
+        return _open_box(values[0], tool)
     return values or None
 
 
-def _with_media(value: Any, media: list[Media]) -> Any:
+def _with_media(value: Any, media: list[Media], tool: str) -> Any:
     # Some servers repeat their content blocks as structured content, boxed or as a single block.
     blocks = value if isinstance(value, list) else [value]
-    parse = _parsed if _may_parse(blocks) else str
+    parse = _parser(blocks, tool)
     items = [_block(item, parse) for item in blocks]
     if all(one in items for one in media):
         return items if isinstance(value, list) else items[0]
@@ -108,14 +112,14 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
         yield from _inside(item, depth - 1)
 
 
-def _open_box(value: object) -> object:
+def _open_box(value: object, tool: str) -> object:
     """Unwraps a dict with only `result` or `content`: servers must return objects, so they box other values.
 
     Text in `result` is treated as a text block; in `content` it is the content of something, such as a file.
     """
     if isinstance(value, dict) and len(value) == 1:
         if "result" in value:
-            return _parsed(value["result"]) if isinstance(value["result"], str) else value["result"]
+            return _parsed(value["result"], tool) if isinstance(value["result"], str) else value["result"]
         if "content" in value:
             return value["content"]
     return value
@@ -143,6 +147,23 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
 _MAX_STRUCTURE = 1 << 20
 
 
+# Python's parser takes hundreds of bytes for a character of a literal.
+_MAX_LITERAL = 1 << 18
+_CLOSING = {"[": "]", "{": "}", "(": ")"}
+# What begins with these is hardly anything but JSON: a list of numbers may be a reference, as in "[1] See below".
+_SURELY_JSON = pattern(r'\s*(?:\{\s*"|\[\s*[\[{])')
+
+
+def _parser(content: object, tool: str) -> Callable[[str], object]:
+    return (lambda text: _parsed(text, tool)) if _may_parse(content) else (lambda text: _too_large(text, tool))
+
+
+def _too_large(text: str, tool: str) -> str:
+    if _SURELY_JSON.match(text):
+        tell(tool, "it is too large", "json.loads(text)")
+    return text
+
+
 def _may_parse(content: object) -> bool:
     """True if the texts of a result are small and plain enough to parse, if they are JSON."""
     blocks = content if isinstance(content, list) else []
@@ -155,11 +176,50 @@ def _may_parse(content: object) -> bool:
     return sum(text.count(mark) for text in likely for mark in "[]{}:,") <= _MAX_STRUCTURE
 
 
-def _parsed(text: str) -> object:
-    """Parses JSON objects and arrays; a bare number or word stays a text."""
-    if text.lstrip()[:1] in ("{", "["):
+def _parsed(text: str, tool: str) -> object:
+    """Parses JSON objects and arrays, and Python's lists, tuples and dicts; a bare number or word stays a text."""
+    first = text.lstrip()[:1]
+    if first in ("{", "["):
         try:
             return _decode(text)
+        except JSONDecodeError as problem:
+            if problem.msg == "Extra data" and _SURELY_JSON.match(text):
+                tell(
+                    tool,
+                    f"more text follows the JSON, from character {problem.pos:,}",
+                    "json.JSONDecoder().raw_decode(text)",
+                )
+                return text
         except (ValueError, RecursionError):
             pass
+    if first in _CLOSING and text.rstrip()[-1] == _CLOSING[first]:
+        return _literal(text, tool)
     return text
+
+
+def _literal(text: str, tool: str) -> object:
+    """Some servers print Python values: `[{'a': None}]`."""
+    import ast
+    import warnings
+
+    if len(text) > _MAX_LITERAL:
+        if _SURELY_PYTHON.match(text):
+            tell(tool, "it is a Python value, and too large", "ast.literal_eval(text)")
+        return text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in strings
+            value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return text
+    return _recorded(value) if type(value) in (list, tuple, dict) else text
+
+
+_SURELY_PYTHON = pattern(r"""\s*[\[({]+\s*(?:'|"|\(|True\b|False\b|None\b)""")
+
+
+def _recorded(value: Any) -> Any:
+    """The same with every dict as a Record."""
+    if type(value) is dict:
+        return Record((key, _recorded(item)) for key, item in value.items())
+    return type(value)(map(_recorded, value)) if type(value) in (list, tuple) else value

@@ -67,7 +67,8 @@ export class CatalogSearch {
     const tools = (record.tools ?? []).filter(this.#isShown)
     const aliases = tools.map((tool) => tool.alias)
     const near = didYouMean(wrong, aliases).map((alias) => tools.find((tool) => tool.alias === alias)!)
-    const found = this.#known().search(wrong, 3, (tool) => tools.includes(tool))
+    // Only what shares a word: the search itself always finds something, which for `foo` means nothing.
+    const found = this.#known().matches(wrong, 3, (tool) => tools.includes(tool))
     return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)
   }
 

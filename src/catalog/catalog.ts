@@ -7,7 +7,7 @@ import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../process/wait.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
-import { bindArguments } from './calls/bind.ts'
+import { bindArguments, type BindOptions } from './calls/bind.ts'
 import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
@@ -229,16 +229,17 @@ export class Catalog {
     tool: CatalogTool,
     args: readonly unknown[],
     kwargs: Readonly<Record<string, unknown>>,
+    options: BindOptions = {},
     signal?: AbortSignal,
   ): Promise<Record<string, unknown>> {
     const record = this.#records.of(tool.server)
     try {
-      return bindArguments(tool, args, kwargs)
+      return bindArguments(tool, args, kwargs, options)
     } catch (error) {
       if (record.isFresh || tool.method !== undefined) throw error
       await this.#indexing.now(record, signal).catch(() => undefined)
       if (!record.isFresh) throw error
-      return bindArguments(await this.findTool(tool.server, tool.name, signal), args, kwargs)
+      return bindArguments(await this.findTool(tool.server, tool.name, signal), args, kwargs, options)
     }
   }
 
@@ -423,6 +424,6 @@ export class Catalog {
   #unknownTool(record: ServerRecord, wrong: string): BridgeError {
     const meant = this.#search.likeTool(record, wrong)
     const [best] = meant
-    return unknownTool(record.name, wrong, meant, best && this.line(best))
+    return unknownTool(record, wrong, meant, best && this.line(best))
   }
 }

@@ -19,15 +19,13 @@ export function lookUp(record: ServerRecord, name: string): CatalogTool | undefi
 
 /** @param line formats the best suggestion */
 export function unknownTool(
-  server: string,
+  { name: server, tools = [] }: ServerRecord,
   wrong: string,
   meant: CatalogTool[],
   line: string | undefined,
 ): BridgeError {
-  const hint =
-    meant.length === 0
-      ? 'The server has no tools.'
-      : `Did you mean ${meant.map((tool) => tool.alias).join(' or ')}? ${line}`
+  const none = tools.length === 0 ? 'The server has no tools.' : `Its tools: await runtime.list_tools("${server}")`
+  const hint = meant.length === 0 ? none : `Did you mean ${meant.map((tool) => tool.alias).join(' or ')}? ${line}`
   return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${server}' has no tool '${wrong.slice(0, 200)}'`, {
     hint,
     data: { server, suggestions: meant.map((tool) => tool.name) },

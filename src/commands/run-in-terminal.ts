@@ -45,7 +45,7 @@ export async function runInTerminal(
   })
   const [block] = content
   const text = block?.type === 'text' ? block.text : ''
-  if (live && text !== '(no output)') print(text)
+  if (live && text !== '' && text !== '(no output)') print(text)
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images)
   const artifacts = (result.artifacts ?? []).map(({ name, version }) => ({ name, version }))

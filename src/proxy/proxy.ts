@@ -40,7 +40,7 @@ const MAX_SERVERS = 1_000
 
 /** Serves every tool call of a cell, so it is written for speed: no zod, no AbortSignal, and no waiting for what is already known. */
 function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
-  const { server, tool, args, kwargs, raw } = checkToolCall(params)
+  const { server, tool, args, kwargs, raw, exact } = checkToolCall(params)
   const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context
   const serverName = allowedServer(server, catalog, scope)
   context.called.add(serverName)
@@ -53,10 +53,12 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     }
     let bound: Record<string, unknown>
     try {
-      bound = bindArguments(found, args, kwargs)
+      bound = bindArguments(found, args, kwargs, { exact })
     } catch {
       const { signal } = cancellation
-      bound = await repeatedErrors.shortened(session, found, () => catalog.bindCall(found, args, kwargs, signal))
+      bound = await repeatedErrors.shortened(session, found, () =>
+        catalog.bindCall(found, args, kwargs, { exact }, signal),
+      )
     }
     const admitted = permissions ? await permissions.admit(found, bound, cancellation) : { args: bound }
     const isNamed = namesOf(found.inputSchema)

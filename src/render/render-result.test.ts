@@ -42,6 +42,15 @@ it('the compact form says in two words that nothing was printed', () => {
   expect(render().text).toBe('(no output)')
 })
 
+it('the compact form says nothing of missing output beside an image', () => {
+  const image = { 'image/png': 'iVBORw==', 'text/plain': '<F>' }
+  expect(render({ value: image }).content.map(({ type }) => type)).toEqual(['image'])
+  expect(render({ value: image, stdout: 'drawn' }).content.map(({ type }) => type)).toEqual(['text', 'image'])
+  const session = { handle: 'h', keeps: 'variables' }
+  const [first] = renderResult(result({ value: image }), { mode: 'compact', outputTokens: 6_000, session }).content
+  expect(first).toMatchObject({ text: expect.stringContaining('session="h"') })
+})
+
 it('the compact form names a timeout, a lost session and a Python error', () => {
   const error = { name: 'ValueError', message: 'no', traceback: 'Traceback…\nValueError: no\n' }
   expect(render({ status: 'error', error }).text).toBe('Traceback…\nValueError: no')

@@ -41,6 +41,7 @@ const MAX_ROUNDS = 8
 /** For the message as a separate field; the traceback contains it, too. */
 const MAX_MESSAGE_CHARS = 500
 const MAX_NAME_CHARS = 100
+const NO_OUTPUT = '(no output)'
 
 export function renderResult(result: ShownResult, options: RenderOptions): RenderedResult {
   const { outputTokens, structured = 'where-lossless', errorsAsJson = false, note } = options
@@ -53,7 +54,8 @@ export function renderResult(result: ShownResult, options: RenderOptions): Rende
   const beside = [...media.blocks, ...saved.links]
   const isSent = bothFit && (structured === 'always' || (structured === 'where-lossless' && beside.length === 0))
   return {
-    content: [{ type: 'text', text }, ...beside],
+    // An image is output.
+    content: [...(text === NO_OUTPUT && media.blocks.length > 0 ? [] : [{ type: 'text' as const, text }]), ...beside],
     ...(isSent && { structuredContent: data }),
     isError: result.status !== 'ok' && !(errorsAsJson && media.blocks.length > 0),
   }
@@ -87,7 +89,7 @@ function withinBudget(
     const isWhole = cut.every((part, index) => part.text === parts[index]!.text)
     const shown = isWhole ? parts : [...cut, ...wayToTheRest(result)]
     const data = { ...dataOf(result, shown, mode), ...handle }
-    const text = mode === 'compact' ? (joinParts(shown) || '(no output)') + wayBack : written(data, mode)
+    const text = mode === 'compact' ? (joinParts(shown) || NO_OUTPUT) + wayBack : written(data, mode)
     if (fitsTokens(text, tokens)) return { text, data }
     const over = estimateTokens(text) - tokens
     // The cost of a part as JSON, with escaped quotes, is known only after it is written.

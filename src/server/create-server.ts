@@ -97,8 +97,11 @@ export function createServer(parts: ServerParts): Server {
 
   async function otherTools() {
     if (languages.length === 0) return []
-    const { languageTool } = await import('./language-tools.ts')
-    return languages.map((language) => languageTool(language, byHandle))
+    const [{ languageTool }, { listedLanguages }] = await Promise.all([
+      import('./language-tools.ts'),
+      import('./listed-languages.ts'),
+    ])
+    return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
   }
 
   if (exposed) {

@@ -13,6 +13,8 @@ export interface SessionInfo extends Partial<SessionLimits> {
   ageSeconds: number
   /** Cells run in this sandbox, including this one. */
   cellCount: number
+  /** For a reader. */
+  sandbox: string
   provider: string
   python: string
   /** Time limit of the running cell. */

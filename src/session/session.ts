@@ -16,6 +16,7 @@ import type { KernelPool } from './kernel-pool.ts'
 import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
 import type { SessionInfo, SessionLimits } from './session-info.ts'
+import { sandboxName } from '../text/sandbox-name.ts'
 
 /** Identifies the owner of a durable sandbox, from the origin of the first cell, so that the next bridge gives it to the same owner. */
 export type KeptFor = (origin: Origin | undefined) => KeptSession
@@ -143,6 +144,7 @@ export class Session {
       mode: fresh ? 'fresh' : this.#options.kept ? 'durable' : 'shared',
       ageSeconds: Math.round((performance.now() - this.#takenAt) / 1000),
       cellCount: this.#kernel?.cellCount ?? 0,
+      sandbox: sandboxName(this.#kernel?.sandbox.provider ?? ''),
       provider: this.#kernel?.sandbox.provider ?? '',
       python: this.#kernel?.python ?? '',
       timeoutSeconds: (this.#running?.timeoutMs ?? 0) / 1000,

@@ -18,7 +18,7 @@ describe('run_bash', () => {
     const without = await startBridge()
     const [python] = (await without.client.listTools()).tools
     await expect(bash(without, 'echo hi')).rejects.toThrow(/Unknown tool 'run_bash'; the only one is run_python/)
-    const { client } = await startBridge({ env: { MCP_BRIDGE_LANGUAGES: 'bash' } })
+    const { client } = await startBridge({ env: ENV })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash'])
     expect(tools[0]).toEqual(python)
@@ -28,13 +28,14 @@ describe('run_bash', () => {
   })
 
   it('run_bash has the annotations of run_python', async () => {
-    const { client } = await startBridge({ env: { MCP_BRIDGE_LANGUAGES: 'bash', MCP_BRIDGE_PERMISSIONS: 'readonly' } })
+    const { client } = await startBridge({ env: { ...ENV, MCP_BRIDGE_PERMISSIONS: 'readonly' } })
     const { tools } = await client.listTools()
     expect(tools.map(({ annotations }) => annotations)).toEqual([{ readOnlyHint: true }, { readOnlyHint: true }])
   })
 
-  it('run_bash says where there is no bash, and what to do', async () => {
+  it('run_bash is not listed where there is no bash, and says so when it is called', async () => {
     const bridge = await startBridge({ env: { ...runtimeEnv('pyodide'), MCP_BRIDGE_LANGUAGES: 'bash' } })
+    expect((await bridge.client.listTools()).tools.map(({ name }) => name)).toEqual(['run_python'])
     const { text, isError } = await bash(bridge, 'echo hi')
     expect([isError, text]).toEqual([
       true,

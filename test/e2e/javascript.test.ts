@@ -21,7 +21,7 @@ const shared = sharedRuledBridge({
 
 describe('run_javascript', () => {
   it('run_javascript is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
-    const { client } = await startBridge({ env: { MCP_BRIDGE_LANGUAGES: 'javascript, bash' } })
+    const { client } = await startBridge({ env: { ...ENV, MCP_BRIDGE_LANGUAGES: 'javascript, bash' } })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash', 'run_javascript'])
   })

@@ -22,6 +22,7 @@ describe('runtime.session()', () => {
     expect(text).toMatch(/^mode: shared$/m)
     expect(text).toMatch(new RegExp(`^cellCount: ${count + 1}$`, 'm'))
     expect(text).toMatch(new RegExp(`^provider: ${ANY_RUNTIME}$`, 'm'))
+    expect(text).toMatch(ANY_RUNTIME === 'pyodide' ? /^sandbox: embedded \(pyodide\)$/m : /^sandbox: bubblewrap$/m)
     expect(text).toMatch(/^python: 3\.\d+\.\d+$/m)
     expect(text).toMatch(/^timeoutSeconds: 7$/m)
     expect(text).toMatch(/^memoryBytes: 629145600$/m)

@@ -264,6 +264,50 @@ describe('the list of servers', () => {
   })
 })
 
+it('a server with more than twenty tools is listed without signatures, and the listing says how to see some', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const doc = (at: number) => ({
+    server: 'git-hub',
+    serverAlias: 'github',
+    tool: `t${at}`,
+    toolAlias: `t${at}`,
+    description: 'Does it. Well.',
+    line: `await mcp_github.t${at}(*, a: str = None) -> str  # Does it`,
+  })
+  const shown = async (count: number, code: string) => {
+    const value = Array.from({ length: count }, (_, at) => doc(at))
+    const { stdout } = await kernel.run(`print(${code})`, { servers: GITHUB, onCall: () => ({ value }) })
+    return stdout.trimEnd().split('\n')
+  }
+  expect((await shown(20, 'await runtime.list_tools("github")')).at(-1)).toBe(doc(19).line)
+  const many = await shown(46, 'await runtime.query_tool_docs("github")')
+  expect([many[0], many.length]).toEqual(['t0  # Does it', 47])
+  expect(many.at(-1)).toBe(
+    "46 tools. The signatures of some: print(await runtime.query_tool_docs('git-hub', tools=['t0', 't1', …]))",
+  )
+  expect(await shown(46, 'mcp_github')).toEqual([expect.stringContaining('mcp_github: server'), ...many])
+  for (const code of [
+    'await runtime.query_tool_docs("github", tools=["x"])',
+    'await runtime.search_tool_docs("x", limit=46)',
+  ])
+    expect((await shown(46, code))[0]).toBe(doc(0).line)
+  expect((await shown(46, '(await runtime.list_tools("github"))[:30]'))[0]).toBe(doc(0).line)
+})
+
+it('the packages begin with those that models expect and that are not there, and how the user adds them', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const names = ['numpy', 'pandas', 'matplotlib']
+  const found = `import importlib.util\n[n for n in ${JSON.stringify(names)} if not importlib.util.find_spec(n)]`
+  const there = await kernel.value(found)
+  const missing = names.filter((name) => String(there).includes(name))
+  const { stdout } = await kernel.run('print(runtime.packages())')
+  expect(stdout.split('\n')[0]).toMatch(
+    missing.length === 0
+      ? /^Python /
+      : new RegExp(`^Not here: ${missing.join(', ')}.*MCP_BRIDGE_PACKAGES=${missing.join(',')}`),
+  )
+})
+
 describe('help()', () => {
   it('help() shows the types and the meaning of all parameters of search_tool_docs', async (ctx) => {
     const kernel = await startKernel(ctx)

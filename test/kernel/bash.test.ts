@@ -191,6 +191,38 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(text.calls.at(-1)?.params['raw']).toBe(true)
   })
 
+  it('the mcp command sends arguments that a tool does not list with --json, and an error of the bridge says so', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { calls, options } = github()
+    await bash(kernel, `mcp github create_issue --json '{"colour": "red"}'; mcp github create_issue --title x`, options)
+    expect(calls.map(({ params }) => params['exact'])).toEqual([true, undefined])
+    const error = { code: 'PROXY_ARGUMENTS_INVALID', message: 'unknown argument', hint: 'In Python.' }
+    const onCall: RunOptions['onCall'] = ({ method }) =>
+      method === 'call_tool' ? { error: { ...error, data: { isUnlisted: true } } } : { value: [CREATE_ISSUE] }
+    const { stderr } = await bash(kernel, 'mcp github create_issue --colour red', { servers: GITHUB, onCall })
+    expect(stderr).toBe("mcp: unknown argument. To send it all the same: --json '{…}'\n")
+  })
+
+  it('the mcp command reads the values of properties in parts of a schema, and shows that a tool takes others', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const number = { type: 'integer' }
+    const inputSchema = {
+      $ref: '#/$defs/base',
+      allOf: [{ anyOf: [{ properties: { count: number } }, { properties: { on: { type: 'boolean' } } }] }],
+      $defs: { base: { properties: { first: number } } },
+    }
+    const sent: unknown[] = []
+    const onCall: RunOptions['onCall'] = ({ method, params }) => {
+      if (method !== 'call_tool') return { value: [{ ...CREATE_ISSUE, params: [], inputSchema, open: true }] }
+      sent.push(params['kwargs'])
+      return { value: { content: [] } }
+    }
+    const options = { servers: GITHUB, onCall }
+    await bash(kernel, 'mcp github create_issue --first 1 --count 2 --on --other 3', options)
+    expect(sent).toEqual([{ first: 1, count: 2, on: true, other: '3' }])
+    expect((await bash(kernel, 'mcp github', options)).stdout).toContain('create_issue [--NAME <VALUE> …]  #')
+  })
+
   it('the mcp command reports an error on stderr, and exits with 1', async (ctx) => {
     const kernel = await startKernel(ctx)
     const error = { code: 'PERMISSION_DENIED', message: 'A rule denies it', hint: 'Ask the user.' }
@@ -225,6 +257,15 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     )
     expect(search).toBe(server)
     expect(tool).toContain('It says more.\n  --title  str  what it is about\n')
+  })
+
+  it('the mcp command lists more than twenty tools of a server by name', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const many = Array.from({ length: 21 }, (_, at) => ({ ...CREATE_ISSUE, toolAlias: `t${at}` }))
+    const { stdout } = await bash(kernel, 'mcp github', { servers: GITHUB, onCall: () => ({ value: many }) })
+    const lines = stdout.trimEnd().split('\n')
+    expect([lines[0], lines.length]).toEqual(['t0  # Create an issue.', 22])
+    expect(lines.at(-1)).toBe('21 tools. What one takes: mcp github TOOL --help')
   })
 
   it('the mcp command runs many times at once, and in a program that a cell starts', async (ctx) => {

@@ -16,7 +16,7 @@ describe('a call', () => {
     await kernel.value('await mcp_servers["github"].x()', options)
     expect(calls.map((call) => call.params)).toEqual([
       { server: 'github', tool: 'create_issue', args: ['o', 2], kwargs: { title: 't', labels: ['a'], self: 1 } },
-      { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 'ü\u2028' } },
+      { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 'ü\u2028' }, exact: true },
       { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 't' }, raw: true },
       { server: 'github', tool: 'x', args: [], kwargs: {} },
     ])
@@ -340,7 +340,7 @@ r`
     )
     expect(uncaught.error).toMatchObject({ name: 'ToolNotFound', message: 'No tool x. Did you mean y?' })
     expect(uncaught.error!.traceback).toMatch(
-      /Cell \d+, line 2, in f\n {4}return runtime[^\n]*\n([ ^~]+\n)?mcp\.runtime\.ToolNotFound: No tool x\. Did you mean y\?\n$/,
+      /Cell \d+, line 2, in f\n {4}return runtime[^\n]*\n([ ^~]+\n)?runtime\.ToolNotFound: No tool x\. Did you mean y\?\n$/,
     )
     expect(await kernel.value('import pickle\npickle.loads(pickle.dumps(ToolError("m", hint="h"))).hint')).toBe("'h'")
   })

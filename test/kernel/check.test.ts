@@ -237,7 +237,7 @@ await mcp_github._resources()`
         kwargs: { flag: { value: true }, other: {}, many: {}, b: {} },
       },
       { server: 'my-files', tool: 'ok', partial: true, args: [], kwargs: {} },
-      { server: 'github', tool: 'create-issue', args: [], kwargs: { title: { value: 't' }, n: {} } },
+      { server: 'github', tool: 'create-issue', args: [], kwargs: { title: { value: 't' }, n: {} }, exact: true },
       { server: 'github', tool: 'ok', partial: true },
       { server: 'github', tool: '_resources', args: [], kwargs: {} },
     ])

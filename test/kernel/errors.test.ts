@@ -245,3 +245,32 @@ it('the NameError of a server that the run does not name says so', async (ctx) =
     expect((await run(code)).error!.hint).toMatch(/not in this call's `servers`: github. Add it there/)
   expect((await run("mcp_servers['files']")).error!.message).toMatch(/not in this call's `servers`: github/)
 })
+
+it('a long line in a traceback is cut to the part that failed', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const many = Array.from({ length: 200 }, (_, index) => `n${index}`).join(', ')
+  const { traceback } = (await kernel.run(`x = [${many.replaceAll('n', '')}, 1/0, ${many.replaceAll('n', '')}]`)).error!
+  const [, place, source, marks] = traceback.split('\n')
+  expect([place, source!.length]).toEqual(['  Cell 1, line 1', 4 + 120 + source!.split('…').length - 1])
+  // Python 3.10 does not mark the part.
+  const hasMarks = (await kernel.value('import sys\nsys.version_info >= (3, 11)')) === 'True'
+  if (!hasMarks) return expect(source).toMatch(/^ {4}x = \[0, 1, .*…$/)
+  expect(source).toMatch(/^ {4}….*199, 1\/0, 0, .*…$/)
+  expect([source!.indexOf('1/0'), marks!.trim()]).toEqual([marks!.indexOf('~^~'), '~^~'])
+  const { traceback: whole } = (await kernel.run(`missing(${many})`)).error!
+  expect(Math.max(...whole.split('\n').map((line) => line.length))).toBeLessThan(130)
+})
+
+it('a traceback names an error of a call as a cell writes it', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const options = { servers: GITHUB, onCall: () => ({ error: { code: 'TOOL_FAILED', message: 'It is full' } }) }
+  const { traceback } = (await kernel.run('await mcp_github.x()', options)).error!
+  expect(traceback.trimEnd().split('\n').at(-1)).toBe('runtime.ToolError: It is full')
+  const { traceback: grouped } = (
+    await kernel.run('import asyncio\nasync with asyncio.TaskGroup() as g: g.create_task(mcp_github.x())', options)
+  ).error!
+  if (grouped.includes('ExceptionGroup')) expect(grouped).toContain('| runtime.ToolError: It is full')
+  expect(
+    await kernel.value('try:\n    await mcp_github.x()\nexcept runtime.ToolError:\n    caught = 1\ncaught', options),
+  ).toBe('1')
+})

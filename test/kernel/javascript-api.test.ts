@@ -6,7 +6,7 @@ import { github, js, value } from './drive-javascript.ts'
 describe('the API of JavaScript cells', () => {
   it('the API of JavaScript cells calls tools by either name, with native results', async (ctx) => {
     const kernel = await startKernel(ctx)
-    const { options, asked } = github()
+    const { options, asked, calls } = github()
     const code = `const { number } = await github.create_issue({ title: 'a b', labels: ['x'], when: new Date(0) })
 const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github'].create_issue('t', 2), tools.call('github', 'create_issue', { title: 'c' }), runtime.callTool('github', 'create_issue')])
 ;[number, all.every((one) => one.number === 12), (await github.create_issue.raw()).structuredContent.number]`
@@ -19,6 +19,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       ['create_issue', [], {}],
       ['create_issue', [], {}],
     ])
+    expect(calls.map(({ params }) => params['exact'] === true)).toEqual([false, false, false, true, true, false])
   })
 
   it('the API of JavaScript cells returns texts, images and bytes', async (ctx) => {
@@ -87,6 +88,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
         { name: 'labels', type: 'list[str] | None', required: false },
         { name: 'state', type: "Literal['open', 'closed']", required: false },
       ],
+      open: true,
     }
     const options: RunOptions = {
       servers: GITHUB,
@@ -99,7 +101,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     }
     const { value: shown } = await js(kernel, 'await tools.search("create issue", { limit: 2 })', options)
     expect(shown?.['text/plain']).toBe(
-      "await github.create_issue({ title: string, labels?: string[] | null, state?: 'open' | 'closed' })  // Create an issue.",
+      "await github.create_issue({ title: string, labels?: string[] | null, state?: 'open' | 'closed', ...more })  // Create an issue.",
     )
     expect(asked.splice(0)).toEqual([['search_tool_docs', { query: 'create issue', limit: 2, detail: 'full' }]])
     expect(await value(kernel, '(await tools.describe("github", "create_issue"))[0].params.length', options)).toBe('3')
@@ -127,6 +129,25 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       { value: '10', revision: 'r0' },
       { value: '20', revision: 'r1' },
     ])
+  })
+
+  it('the API of JavaScript cells lists more than twenty tools of a server by name', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const doc = (at: number) => ({
+      server: 'github',
+      serverAlias: 'github',
+      tool: `t${at}`,
+      toolAlias: `t${at}`,
+      description: 'Does it. Well.',
+      line: '',
+      params: [{ name: 'a', type: 'str', required: true }],
+    })
+    const many = Array.from({ length: 21 }, (_, at) => doc(at))
+    const options: RunOptions = { servers: GITHUB, onCall: () => ({ value: many }) }
+    const lines = String(await value(kernel, 'await tools.list("github")', options)).split('\n')
+    expect([lines[0], lines.length]).toEqual(['t0  // Does it.', 22])
+    expect(lines.at(-1)).toBe('21 tools. What one takes: await tools.describe("github", "t0")')
+    expect(await value(kernel, 'await tools.search("x")', options)).toContain('github.t0({ a: string })')
   })
 
   it('a JavaScript cell calls saved tools and workflows, which are Python, and is told how to save', async (ctx) => {

@@ -47,7 +47,8 @@ describe('the page (needs Chromium)', () => {
     await run('sum(range(3_000_000))')
     expect(asked).not.toHaveBeenCalled()
     await goTo(page, 'Now')
-    const [, mebibytes] = /sandbox: ([\d.]+) MiB, /.exec(await page.locator('.usage').innerText()) ?? []
+    const [, mebibytes] =
+      /sandbox: embedded \(pyodide\), ([\d.]+) MiB, /.exec(await page.locator('h2 .muted').first().innerText()) ?? []
     expect(Number(mebibytes)).toBeGreaterThan(20)
     expect(Number(mebibytes)).toBeLessThan(2_000)
     expect(problems).toEqual([])

@@ -75,6 +75,32 @@ class ToolDocs(list[ToolDoc]):
         )
 
 
+_MAX_SIGNATURES = 20
+
+
+class ServerTools(ToolDocs):
+    """All tools of a server: when printed, a line each, and without signatures if there are many."""
+
+    def __repr__(self) -> str:
+        return super().__repr__() if any("params" in doc for doc in self) else listing(self)
+
+    __str__ = __repr__
+
+
+def listing(tools: ToolDocs) -> str:
+    """A line for each tool of a server, without signatures if there are many."""
+    if len(tools) <= _MAX_SIGNATURES:
+        return "\n".join(str(doc.get("line") or dict.__repr__(doc)) for doc in tools) or "(no tools)"
+    names = ", ".join(repr(doc["toolAlias"]) for doc in tools[:2])
+    ask = f"print(await runtime.query_tool_docs({tools[0]['server']!r}, tools=[{names}, …]))"
+    return "\n".join([*map(_brief, tools), f"{len(tools)} tools. The signatures of some: {ask}"])
+
+
+def _brief(doc: ToolDoc) -> str:
+    said = doc["line"].partition("  # ")[2] or doc["description"].partition(". ")[0][:72]
+    return f"{doc['toolAlias']}  # {said}" if said else str(doc["toolAlias"])
+
+
 class ToolMap(dict[str, ToolDoc]):
     """The docs of a server's tools by Python name; a tool's own name finds it as well."""
 
@@ -117,6 +143,10 @@ class ServerDocs(list[ServerDoc]):
 
 def server_docs(value: Iterable[Any]) -> ServerDocs:
     return ServerDocs(map(ServerDoc, value))
+
+
+def server_tools(value: Iterable[Any] | None) -> ServerTools:
+    return ServerTools(tool_docs(value))
 
 
 def tool_docs(value: Iterable[Any] | None) -> ToolDocs:
@@ -176,7 +206,7 @@ def _params(doc: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 # The module from which cells import them, also shown by help().
-for _kind in (ToolDoc, ToolDocs, ServerDoc, ServerDocs, GroupedDocs):
+for _kind in (ToolDoc, ToolDocs, ServerTools, ServerDoc, ServerDocs, GroupedDocs):
     _kind.__module__ = "mcp.runtime"
 
 

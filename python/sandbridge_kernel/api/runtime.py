@@ -19,9 +19,11 @@ from .docs import (  # noqa: F401 - ServerDoc is pickled by this name
     GroupedDocs,
     ServerDoc,
     ServerDocs,
+    ServerTools,
     ToolDoc,
     ToolDocs,
     server_docs,
+    server_tools,
     tool_docs,
 )
 from .errors import (
@@ -160,12 +162,12 @@ def capability_summary() -> str:
 
 async def list_tools(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
-    return tool_docs(await bridge.ask("list_tools", server=server))
+    return server_tools(await bridge.ask("list_tools", server=server))
 
 
 def list_tools_sync(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
-    return tool_docs(bridge.ask_sync("list_tools", server=server))
+    return server_tools(bridge.ask_sync("list_tools", server=server))
 
 
 async def query_tool_docs(
@@ -174,12 +176,14 @@ async def query_tool_docs(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    """The docs of a server's tools, or of those named in `tool` or `tools`.
+    """The docs of a server's tools, or of those named in `tool` or `tools`. More than twenty print without signatures.
 
     detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
     params, an example, returns and the schemas. The fields are keys and attributes of each doc.
     """
-    return tool_docs(await bridge.ask("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
+    names = _names(tools or tool)
+    found = await bridge.ask("query_tool_docs", server=server, tools=names, detail=detail)
+    return tool_docs(found) if names else server_tools(found)
 
 
 def query_tool_docs_sync(
@@ -188,7 +192,9 @@ def query_tool_docs_sync(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
+    names = _names(tools or tool)
+    found = bridge.ask_sync("query_tool_docs", server=server, tools=names, detail=detail)
+    return tool_docs(found) if names else server_tools(found)
 
 
 query_tool_docs_sync.__doc__ = query_tool_docs.__doc__
@@ -228,9 +234,13 @@ search_tool_docs_sync.__doc__ = search_tool_docs.__doc__
 async def call_tool(
     server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None = None, *, raw: bool | None = None
 ) -> object:
-    """Call a tool by name. The value is native (str, list, Record, image …); `raw=True` gives the MCP result untouched."""
+    """Call a tool by name. The value is native (str, list, Record, image …); `raw=True` gives the MCP result untouched.
+
+    `arguments` may have names that the tool's signature does not list, unless its schema forbids them.
+    """
     raw = compat.is_on() if raw is None else raw
-    return _result(await bridge.ask("call_tool", **_call(server, tool, arguments, raw)), raw)
+    call = _call(server, tool, arguments, raw)
+    return _result(await bridge.ask("call_tool", **call), call, raw)
 
 
 def call_tool_sync(
@@ -238,7 +248,8 @@ def call_tool_sync(
 ) -> object:
     """Call a tool by name, without `await`. In the midst of other tasks it holds them up."""
     raw = compat.is_on() if raw is None else raw
-    return _result(bridge.ask_sync("call_tool", **_call(server, tool, arguments, raw)), raw)
+    call = _call(server, tool, arguments, raw)
+    return _result(bridge.ask_sync("call_tool", **call), call, raw)
 
 
 def complete(code: str, pos: int | None = None) -> list[str]:
@@ -252,11 +263,12 @@ def _call(server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None, ra
     if arguments is not None and not isinstance(arguments, dict):
         raise ArgumentsError(f"arguments must be a dict, not {type(arguments).__name__}")
     tool = tool["tool"] if isinstance(tool, ToolDoc) else tool
-    return {"server": server, "tool": tool, "args": [], "kwargs": arguments or {}, "raw": True if raw else None}
+    kwargs = arguments or {}
+    return {"server": server, "tool": tool, "args": [], "kwargs": kwargs, "raw": True if raw else None, "exact": True}
 
 
-def _result(result: object, raw: bool) -> object:
-    return result if raw else native(result)
+def _result(result: object, call: dict[str, Any], raw: bool) -> object:
+    return result if raw else native(result, f"{call['server']}.{call['tool']}")
 
 
 def _names(names: str | list[str] | None) -> list[str] | None:

@@ -63,7 +63,7 @@ class ServerProxy:
 
     def __repr__(self) -> str:
         try:
-            listing = "\n".join(str(doc["line"]) for doc in self._tool_docs()) or "(no tools)"
+            listing = docs.listing(self._tool_docs())
         except MCPError as error:
             listing = f"(its tools cannot be listed: {error})"
         title = f"mcp_{self._alias}: server {self._server!r}" + (f", {self._description}" if self._description else "")
@@ -115,8 +115,8 @@ class ToolProxy:
             params["raw"] = True
         result = await bridge.ask_with("call_tool", params)
         if self._own and not raw and "docs" in result:
-            return docs.tool_docs(result["docs"])
-        return result if raw else native(result)
+            return docs.server_tools(result["docs"])
+        return result if raw else native(result, self._path)
 
     def _named(self, coroutine: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
         named: Any = coroutine

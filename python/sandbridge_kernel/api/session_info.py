@@ -24,6 +24,10 @@ _OPTIONAL = (
 )
 
 
+# What models expect to find.
+_EXPECTED = ("numpy", "pandas", "matplotlib")
+
+
 class SessionInfo(Record):
     """About this session; one line for each fact when printed."""
 
@@ -43,9 +47,18 @@ class Packages(dict[str, str]):
         if sys.platform == "emscripten":
             library += "; threads and processes cannot be started"
         return "\n".join(
-            [library, *(f"{name} {version}" for name, version in self.items())]
+            [*self._absent(), library, *(f"{name} {version}" for name, version in self.items())]
             + ([] if self else ["(no other packages)"])
         )
+
+    def _absent(self) -> list[str]:
+        from importlib.util import find_spec
+
+        names = [name for name in _EXPECTED if not _has(find_spec, name)]
+        if not names:
+            return []
+        setting = f"MCP_BRIDGE_PACKAGES={','.join(names)}"
+        return [f"Not here: {', '.join(names)}. Nothing can be installed from inside; the user can set {setting}."]
 
     def _missing(self) -> list[str]:
         from importlib.util import find_spec

@@ -42,6 +42,8 @@ async def reply(message: dict[str, Any]) -> bytes:
 async def _call(message: dict[str, Any]) -> object:
     server, tool, args, kwargs = (message.get(key) for key in ("server", "tool", "args", "kwargs"))
     params: dict[str, Any] = {"server": server, "tool": tool, "args": args or [], "kwargs": kwargs or {}}
+    if message.get("exact") is True:
+        params["exact"] = True
     if message.get("raw") is True:
         return await bridge.ask_with("call_tool", {**params, "raw": True})
     return native(await bridge.ask_with("call_tool", params))

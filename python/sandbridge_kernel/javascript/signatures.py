@@ -78,6 +78,8 @@ def _field(part: str) -> str:
     if not found:
         return part
     name, python, default = found.groups()
+    if part.startswith("**"):
+        return f"...{name}"
     optional = "?" if default else ""
     return f"{name}{optional}: {_type(python.strip())}" if python else f"{name}{optional}"
 

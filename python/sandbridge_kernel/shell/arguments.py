@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     Kinds = frozenset[str]
 
 _MAX_DEPTH = 8
+_MAX_PARTS = 1_000
+_MAX_OPTIONS = 50
 _PLAIN = frozenset(("null", "boolean", "integer", "number", "array", "object"))
 
 
@@ -79,8 +81,9 @@ def _next(rest: list[str], word: str) -> str:
 class _Reader:
     def __init__(self, schema: object) -> None:
         self._root = schema if isinstance(schema, dict) else {}
-        properties = self._root.get("properties")
-        self._properties: dict[str, Any] = properties if isinstance(properties, dict) else {}
+        self._properties: dict[str, Any] = {}
+        self._parts_left = _MAX_PARTS
+        self._collect(self._root, 0)
 
     def knows(self, name: str) -> bool:
         return self.true_name(name) in self._properties
@@ -118,6 +121,23 @@ class _Reader:
                 schema = schema.get(key) if isinstance(schema, dict) else None
         return schema if isinstance(schema, dict) else {}
 
+    def _collect(self, schema: object, depth: int) -> None:
+        """Takes the properties that the schema names, also in its parts."""
+        self._parts_left -= 1
+        if depth > _MAX_DEPTH or self._parts_left < 0 or not isinstance(schema, dict):
+            return
+        properties = schema.get("properties")
+        for name, one in properties.items() if isinstance(properties, dict) else ():
+            self._properties.setdefault(name, one)
+        if "$ref" in schema:
+            self._collect(self._resolved(schema), depth + 1)
+        for word in ("allOf", "anyOf", "oneOf"):
+            parts = schema.get(word)
+            for part in parts[:_MAX_OPTIONS] if isinstance(parts, list) else ():
+                self._collect(part, depth + 1)
+        for word in ("then", "else"):
+            self._collect(schema.get(word), depth + 1)
+
     def _kinds(self, schema: object, depth: int = 0) -> Kinds:
         """Returns the JSON types that a value may have; empty if the schema does not say."""
         schema = self._resolved(schema)
@@ -131,7 +151,7 @@ class _Reader:
         found: Kinds = frozenset()
         for word in ("anyOf", "oneOf"):
             options = schema.get(word)
-            for one in options[:50] if isinstance(options, list) and depth < _MAX_DEPTH else ():
+            for one in options[:_MAX_OPTIONS] if isinstance(options, list) and depth < _MAX_DEPTH else ():
                 found |= self._kinds(one, depth + 1)
         return found
 

@@ -22,7 +22,7 @@ mcp SERVER [--help]                list the tools of a server
 mcp SERVER TOOL --help             show what a tool takes
 
 --name value    an argument; --name alone for true, --no-name for false; repeat it for a list
---json '{…}'    arguments as one JSON object; `--json -` reads it from stdin
+--json '{…}'    arguments as one JSON object, also those that the tool does not list; `--json -` reads it from stdin
 --raw           print the MCP result untouched
 
 Exit status: 0, 1 when the call failed, 2 when the command cannot be read.
@@ -30,6 +30,7 @@ Exit status: 0, 1 when the call failed, 2 when the command cannot be read.
 
 _HELP_WORDS = ("--help", "-h", "help")
 _LIST_CHARS = 60_000
+_MAX_USAGES = 20
 
 
 class Reply:
@@ -48,6 +49,8 @@ async def run(words: list[str], data: bytes, is_shown: bool) -> Reply:
     except UsageError as error:
         return Reply(err=f"mcp: {error}\nSee mcp --help.\n", status=2)
     except MCPError as error:
+        if isinstance(error.data, dict) and error.data.get("isUnlisted") and error.hint:
+            error.hint = "To send it all the same: --json '{…}'"
         return Reply(err=f"mcp: {error}\n", status=1)
 
 
@@ -60,7 +63,7 @@ async def _run(words: list[str], data: bytes, is_shown: bool) -> Reply:
         raise UsageError(f"unknown option {words[0][:80]}")
     server = server_name(registry[words[0]])
     if len(words) == 1 or words[1] in _HELP_WORDS:
-        return Reply(_listing(await bridge.ask("query_tool_docs", server=server, detail="full")))
+        return Reply(_listing_of_server(await bridge.ask("query_tool_docs", server=server, detail="full")))
     wants_help = any(word in ("--help", "-h") for word in words[2:])
     try:
         doc = (await bridge.ask("query_tool_docs", server=server, tools=[words[1]], detail="full"))[0]
@@ -80,8 +83,11 @@ async def _call(doc: Any, words: list[str], data: bytes, is_shown: bool) -> Repl
     for at, word in enumerate(words[1:], 1):
         if word == "-" and words[at - 1] == "--json":
             words[at] = stdin
+    exact = any(word.partition("=")[0] == "--json" for word in words)
     args, kwargs = parse(words, doc.get("inputSchema"), [one["name"] for one in doc.get("params", ())])
     params: dict[str, Any] = {"server": doc["server"], "tool": doc["tool"], "args": args, "kwargs": kwargs}
+    if exact:
+        params["exact"] = True
     if raw:
         return Reply(_json(await bridge.ask_with("call_tool", {**params, "raw": True})))
     value = native(await bridge.ask_with("call_tool", params))
@@ -110,6 +116,14 @@ def _servers() -> str:
     return "\n".join(["Servers:", *lines]) if lines else "No server is available."
 
 
+def _listing_of_server(docs: list[Any]) -> str:
+    """Tools without what they take, if there are many."""
+    if len(docs) <= _MAX_USAGES:
+        return _listing(docs)
+    lines = [f"{doc['toolAlias']}{_about(doc)}" for doc in docs]
+    return "\n".join([*lines, f"{len(docs)} tools. What one takes: mcp {docs[0]['serverAlias']} TOOL --help\n"])
+
+
 def _listing(docs: list[Any]) -> str:
     text = "".join(f"{_usage(doc)}\n" for doc in docs) or "It has no tools.\n"
     if len(text) <= _LIST_CHARS:
@@ -124,6 +138,8 @@ def _usage(doc: Any) -> str:
         f"--{one['name']} {_short(one['type'])}" if one["required"] else f"[--{one['name']} {_short(one['type'])}]"
         for one in doc.get("params", ())
     ]
+    if doc.get("open"):
+        options.append("[--NAME <VALUE> …]")
     return " ".join([f"mcp {doc['serverAlias']} {doc['toolAlias']}", *options]) + _about(doc)
 
 

@@ -75,6 +75,64 @@ describe('what is sent', () => {
   )
 })
 
+describe('an argument that the schema does not list', () => {
+  const note = { type: 'object', properties: {}, required: [] }
+
+  it('is sent where the schema lists none at all', () => {
+    expect(bindArguments(tool(note), [], { vault: 'v', content: 'c' })).toEqual({ vault: 'v', content: 'c' })
+  })
+
+  it('is refused as a likely slip where it lists some, and the error names the call that sends it', () => {
+    let error: unknown
+    try {
+      bindArguments(tool(issue), [], { title: 't', color: 'red' })
+    } catch (caught) {
+      error = caught
+    }
+    expect(error).toMatchObject({
+      message: expect.stringContaining('unknown argument "color"'),
+      hint: 'To send it all the same: await runtime.call_tool("github", "create-issue", {…})',
+    })
+    expect(bindArguments(tool(issue), [], { title: 't', color: 'red' }, { exact: true })).toEqual({
+      title: 't',
+      color: 'red',
+    })
+  })
+
+  it('is refused also in an exact call where the schema forbids it', () => {
+    const closed = tool({ ...issue, additionalProperties: false })
+    expect(() => bindArguments(closed, [], { title: 't', color: 'red' }, { exact: true })).toThrow(/"color"/)
+    expect(() => bindArguments(closed, [], { title: 't', color: 'red' })).toThrow(
+      expect.objectContaining({ hint: expect.not.stringContaining('call_tool') }),
+    )
+  })
+
+  it('is not mistaken for a listed one in another spelling, which an exact call sends under its own name', () => {
+    const exact = { exact: true }
+    expect(bindArguments(tool(issue), [], { title: 't', dry_run: true }, exact)).toEqual({ title: 't', dryRun: true })
+    expect(bindArguments(tool(issue), [], { title: 't', dry_run: 1 }, exact)).toEqual({ title: 't', dry_run: 1 })
+    expect(bindArguments(tool(issue), [], { dry_run: 1, title: 't', dryRun: true }, exact)).toEqual({
+      dry_run: 1,
+      title: 't',
+      dryRun: true,
+    })
+  })
+})
+
+it('the value of a parameter is checked where it must have one type, not where another argument decides', () => {
+  const kinds = {
+    type: 'object',
+    oneOf: [
+      { properties: { kind: { const: 'a' }, value: { type: 'string' } }, required: ['kind', 'value'] },
+      { properties: { kind: { const: 'b' }, value: { type: 'integer' } }, required: ['kind', 'value'] },
+      { properties: { kind: { const: 'c' } }, required: ['kind'] },
+    ],
+  }
+  expect(problemsOf(kinds, [], { kind: 'b', value: 1 })).toEqual([])
+  expect(problemsOf(kinds, [], { kind: 'c', value: [] })).toEqual([])
+  expect(problemsOf(kinds, [], { kind: 'd' })).toEqual(["kind must be Literal['a', 'b', 'c'], not 'd'"])
+})
+
 describe('what is refused', () => {
   it.each([
     [[], {}, ['title is missing']],

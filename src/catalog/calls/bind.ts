@@ -15,20 +15,27 @@ const finders = new WeakMap<Signature, ReturnType<typeof finderOf>>()
 /** Placeholder for an argument whose value the source does not show: it may be anything. */
 export const UNKNOWN = Symbol('unknown')
 
+export interface BindOptions {
+  /** There may be further arguments, so no argument counts as missing. */
+  isPartial?: boolean
+  /** As in `call_tool`: a name that the schema does not list is sent, too, unless the schema forbids it. */
+  exact?: boolean
+}
+
 /**
  * Returns the arguments to send, under their true names.
  * `None` for an optional parameter that cannot be null is left out, like a Python default of `None`.
- * @param isPartial there may be further arguments, so no argument counts as missing
  * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists them
  */
 export function bindArguments(
   tool: CatalogTool,
   args: readonly unknown[],
   kwargs: Readonly<Record<string, unknown>>,
-  isPartial = false,
+  { isPartial = false, exact = false }: BindOptions = {},
 ): Record<string, unknown> {
   const { signature } = tool
   const problems: string[] = []
+  let isUnlisted = false
   const bound = new Map<string, unknown>()
   const used = new Set<Parameter>()
   if (args.length > signature.parameters.length) {
@@ -40,14 +47,25 @@ export function bindArguments(
     used.add(parameter)
     bound.set(parameter.trueName, args[index])
   }
+  const isAsGiven = exact && !signature.closed
   let find = finders.get(signature)
   if (find === undefined) finders.set(signature, (find = finderOf(signature)))
   for (const [name, value] of Object.entries(kwargs)) {
     if (problems.length > MAX_PROBLEMS) break
-    const parameter = find(name)
+    const found = find(name)
+    // As given, another spelling of a listed name may be a name of its own.
+    const isOther =
+      isAsGiven &&
+      found !== undefined &&
+      name !== found.trueName &&
+      (used.has(found) || Object.hasOwn(kwargs, found.trueName) || isWrong(value, found, signature))
+    const parameter = isOther ? undefined : found
     if (parameter === undefined) {
-      if (signature.open) bound.set(name, value)
-      else problems.push(unknownArgument(name, signature))
+      if (signature.open || isAsGiven) bound.set(name, value)
+      else {
+        isUnlisted = !signature.closed
+        problems.push(unknownArgument(name, signature))
+      }
     } else if (used.has(parameter)) {
       problems.push(`${parameter.name} was passed twice`)
     } else {
@@ -65,16 +83,16 @@ export function bindArguments(
     const value = bound.get(parameter.trueName)
     if (value === UNKNOWN) continue
     const wrong = violation(value, parameter.schema, signature.root, parameter.name)
-    if (wrong === undefined) continue
+    if (wrong === undefined || (exact && !parameter.isCertain)) continue
     if (value === null && 'fill' in parameter) bound.set(parameter.trueName, parameter.fill)
     else if (value === null && !parameter.required) bound.delete(parameter.trueName)
-    else problems.push(wrong)
+    else if (parameter.isCertain) problems.push(wrong)
   }
   for (const [name, value] of bound) {
     const at = placeOfInfinity(value)
     if (at !== undefined) problems.push(`${name}${at} is a number that JSON cannot carry: pass it as a str`)
   }
-  if (problems.length > 0) throw invalid(tool, problems)
+  if (problems.length > 0) throw invalid(tool, problems, isUnlisted)
   // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
   return Object.fromEntries(bound)
 }
@@ -101,6 +119,10 @@ function placeOfInfinity(value: unknown): string | undefined {
   return undefined
 }
 
+function isWrong(value: unknown, { schema, name }: Parameter, { root }: Signature): boolean {
+  return value !== UNKNOWN && violation(value, schema, root, name) !== undefined
+}
+
 /** Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be fast. */
 function finderOf({ parameters, open }: Signature): (name: string) => Parameter | undefined {
   const byName = new Map<string, Parameter>()
@@ -123,10 +145,13 @@ function unknownArgument(name: string, { parameters }: Signature): string {
   return `unknown argument ${JSON.stringify(name.slice(0, 80))}${near && ` — ${near}`}`
 }
 
-function invalid(tool: CatalogTool, problems: string[]): BridgeError {
+function invalid(tool: CatalogTool, problems: string[], isUnlisted: boolean): BridgeError {
   const line = toolLine(tool).replace(/^await /, '')
-  const data: InvalidArguments = { server: tool.server, tool: tool.name, problems }
-  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${listed(tool, problems)}. Signature: ${line}`, { data })
+  const data: InvalidArguments = { server: tool.server, tool: tool.name, problems, isUnlisted }
+  // The call is the same in Python and JavaScript.
+  const call = `await runtime.call_tool(${[tool.server, tool.name].map((name) => JSON.stringify(name)).join(', ')}, {…})`
+  const hint = isUnlisted ? { hint: `To send it all the same: ${call}` } : {}
+  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${listed(tool, problems)}. Signature: ${line}`, { data, ...hint })
 }
 
 /** `data` of the error for a refused call. */
@@ -134,6 +159,8 @@ interface InvalidArguments {
   server: string
   tool: string
   problems: string[]
+  /** Whether an argument was refused that only the signature does not list: `call_tool` would send it. */
+  isUnlisted: boolean
 }
 
 /** An error of `bindArguments` without the signature, for a reader who has seen it. */

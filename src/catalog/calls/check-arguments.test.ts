@@ -19,7 +19,8 @@ const prompts = catalogOfferings('s', 's', {
 const book = { findPrompt: (_: string, name: string) => prompts.find(({ target }) => target === name) }
 
 const check = (tool: CatalogTool, call: Partial<SeenCall>): string | undefined =>
-  checkArguments(tool, { tool: tool.name, args: [], kwargs: {}, isPartial: false, ...call }, book)?.message
+  checkArguments(tool, { tool: tool.name, args: [], kwargs: {}, isPartial: false, exact: false, ...call }, book)
+    ?.message
 
 it.each<[string, Partial<SeenCall>]>([
   ['literals that fit', { args: ['x', 1], kwargs: { mode: 'a' } }],
@@ -50,6 +51,13 @@ it('raw is an argument where the tool has a parameter of that name', () => {
     inputSchema: { type: 'object', properties: { raw: { type: 'string' } } },
   })
   expect(check(tool, { kwargs: { raw: true } })).toMatch(/raw must be str/)
+})
+
+it('a call by name is judged as it will be sent: with names that the tool does not list', () => {
+  const call = { kwargs: { to: 'x', count: 1, raw: true, mod: 1 } }
+  expect(check(TOOL, call)).toMatch(/unknown argument "mod"/)
+  expect(check(TOOL, { ...call, exact: true })).toBeUndefined()
+  expect(check(TOOL, { kwargs: { mod: 1 }, exact: true })).toMatch(/to is missing/)
 })
 
 it('the arguments of a prompt are judged by those it is known to have', () => {

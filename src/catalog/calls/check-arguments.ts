@@ -12,25 +12,27 @@ export interface SeenCall {
   kwargs: Readonly<Record<string, unknown>>
   /** Has `*args` or `**kwargs`. */
   isPartial: boolean
+  /** See `BindOptions`. */
+  exact: boolean
 }
 
 /** Returns PROXY_ARGUMENTS_INVALID when the arguments are certainly wrong. */
 export function checkArguments(
   tool: CatalogTool,
-  { args, kwargs, isPartial }: SeenCall,
+  { args, kwargs, isPartial, exact }: SeenCall,
   prompts: { findPrompt: (server: string, name: string) => CatalogOffering | undefined },
 ): BridgeError | undefined {
-  const given = withoutRaw(tool, kwargs)
+  const given = exact ? kwargs : withoutRaw(tool, kwargs)
   try {
     if (tool.method !== 'get_prompt') {
-      bindArguments(tool, args, given, isPartial)
+      bindArguments(tool, args, given, { isPartial, exact })
       return undefined
     }
     const { own, prompt: promptArguments } = splitPrompt(args, given)
-    bindArguments(tool, args, own, isPartial)
+    bindArguments(tool, args, own, { isPartial, exact })
     const name = args[0] ?? own['name']
     const prompt = typeof name === 'string' ? prompts.findPrompt(tool.server, name) : undefined
-    if (prompt !== undefined) bindArguments(prompt, [], promptTexts(promptArguments), isPartial)
+    if (prompt !== undefined) bindArguments(prompt, [], promptTexts(promptArguments), { isPartial, exact })
     return undefined
   } catch (error) {
     if (BridgeError.isInstance(error)) return error

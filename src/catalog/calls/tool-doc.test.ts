@@ -4,7 +4,9 @@ import { shapeOfResult } from '../model/learned-types.ts'
 import { toolDoc, toolLine } from './tool-doc.ts'
 
 const tool = (definition: Record<string, unknown>) =>
-  catalogTools('x', 'x', [{ name: 'do', inputSchema: { type: 'object', properties: {} }, ...definition }])[0]!
+  catalogTools('x', 'x', [
+    { name: 'do', inputSchema: { type: 'object', additionalProperties: false }, ...definition },
+  ])[0]!
 const text = { type: 'string' }
 const boxed = { type: 'object', properties: { result: text }, required: ['result'] }
 

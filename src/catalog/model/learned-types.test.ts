@@ -32,6 +32,25 @@ it('a JSON text is learned as what it holds, other text as str', () => {
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{broken' }] }))).toBe('str')
 })
 
+it('a Python literal is learned as what it holds, as the kernel parses it', () => {
+  const text = (words: string) => typeOf(shapeOfResult({ content: [{ type: 'text', text: words }] }))
+  expect(text("[{'id': 1, 'name': None}]")).toBe('list[{id: int, name: None}]')
+  expect(text('(see below)')).toBe('str')
+})
+
+it('images, bytes and several blocks are learned as what the kernel makes of them', () => {
+  const image = { type: 'image', data: '', mimeType: 'image/png' }
+  const file = (rest: object) => ({ type: 'resource', resource: { uri: 'x:y', ...rest } })
+  const blocks = (...content: object[]) => typeOf(shapeOfResult({ content }))
+  expect(blocks(image)).toBe('Media')
+  expect(blocks({ type: 'text', text: 'here' }, image)).toBe('list[Media | str]')
+  expect([
+    blocks(file({ blob: '' })),
+    blocks(file({ text: '' })),
+    blocks(file({ blob: '', mimeType: 'image/png' })),
+  ]).toEqual(['bytes', 'str', 'Media'])
+})
+
 it('a text alone in a `result` is learned as a text block is', () => {
   const result = '{"number": 12}'
   expect(typeOf(shapeOfResult({ structuredContent: { result } }))).toBe('{result: {number: int}}')
@@ -41,20 +60,11 @@ it('a text alone in a `result` is learned as a text block is', () => {
 
 it.each([
   [{ isError: true, content: [{ type: 'text', text: '{}' }] }],
-  [{ content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
   [{ structuredContent: { a: 1 }, content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
   [
     {
       structuredContent: { a: 1 },
       content: [{ type: 'resource', resource: { uri: 'x:y', blob: '', mimeType: 'audio/wav' } }],
-    },
-  ],
-  [
-    {
-      content: [
-        { type: 'text', text: 'a' },
-        { type: 'text', text: 'b' },
-      ],
     },
   ],
   [{ content: [] }],

@@ -3,6 +3,7 @@
 import type { ToolResult } from '../../upstream/upstream.ts'
 import { propertiesOf } from '../signature/json-schema.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
+import { parsePythonLiteral } from '../../text/python-value.ts'
 
 /** A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values) and `items`. */
 export interface Shape {
@@ -17,25 +18,40 @@ const MAX_DEPTH = 5
 const MAX_KEYS = 32
 const MAX_ITEMS = 25
 const MAX_TEXT_LENGTH = 512 * 1024
+/** As in values.py. */
+const MAX_LITERAL_LENGTH = 256 * 1024
+const MAX_BLOCKS = 25
 const MAX_SHAPE_LENGTH = 6000
 
-/** The shape of the Python value of a result; undefined for errors, for content that is not text, and for very long texts. */
+/** The shape of the Python value of a result, as values.py makes it; undefined for errors and for very long texts. */
 export function shapeOfResult(result: ToolResult): Shape | undefined {
   if (result.isError === true) return undefined
   const content = Array.isArray(result.content) ? result.content : []
-  // The Python value is then a list of the structured value and the media.
-  if (content.some(isMedia)) return undefined
   const { structuredContent } = result
-  if (structuredContent !== undefined && structuredContent !== null) return bounded(withParsedText(structuredContent))
-  const block = content[0]
-  if (content.length !== 1 || !isRecord(block) || block['type'] !== 'text' || typeof block['text'] !== 'string')
-    return undefined
-  const text = block['text']
+  if (structuredContent !== undefined && structuredContent !== null)
+    // The Python value is otherwise a list of the structured value and the media, or the media alone.
+    return content.some(isMedia) ? undefined : bounded(withParsedText(structuredContent))
+  if (content.length === 0 || content.length > MAX_BLOCKS) return undefined
+  const shapes = content.map(shapeOfBlock)
+  if (!shapes.every((shape) => shape !== undefined)) return undefined
+  return shapes.length === 1 ? shapes[0] : withinSize({ type: ['array'], items: shapes.reduce(merge) })
+}
+
+/** The shape of one content block; undefined for an invalid one, and for a text that is too long to read. */
+function shapeOfBlock(block: unknown): Shape | undefined {
+  if (isMedia(block)) return { type: ['Media'] }
+  if (!isRecord(block)) return undefined
+  const { type, text, resource } = block
+  if (type === 'resource' && isRecord(resource)) {
+    if (typeof resource['text'] === 'string') return { type: ['string'] }
+    return typeof resource['blob'] === 'string' ? { type: ['bytes'] } : bounded(block)
+  }
+  if (type !== 'text' || typeof text !== 'string') return bounded(block)
   if (isJsonLike(text) && text.length > MAX_TEXT_LENGTH) return undefined
   return bounded(withParsedText(parsed(text)))
 }
 
-/** Whether the value is a single text that is not JSON. */
+/** Whether the value is a single text that is neither JSON nor a Python literal. */
 export function isPlainText({ content, structuredContent, isError }: ToolResult): boolean {
   if (isError === true || structuredContent != null || !Array.isArray(content) || content.length !== 1) return false
   const [block] = content
@@ -58,11 +74,12 @@ function withParsedText(value: unknown): unknown {
 }
 
 function parsed(text: string): unknown {
-  return isJsonLike(text) ? (parseJson(text) ?? text) : text
+  if (!isJsonLike(text)) return text
+  return parseJson(text) ?? (text.length > MAX_LITERAL_LENGTH ? undefined : parsePythonLiteral(text)) ?? text
 }
 
 function isJsonLike(text: string): boolean {
-  return /^\s*[[{]/.test(text)
+  return /^\s*[[{(]/.test(text)
 }
 
 /** Blocks that the kernel turns into an image or a sound (values.py). */

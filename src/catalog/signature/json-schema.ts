@@ -81,18 +81,33 @@ export function flattened(value: unknown, root: unknown, depth = 0): Schema {
   return result
 }
 
+/** Equal as JSON: the order of keys does not matter. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
+  if (!isRecord(a) || !isRecord(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(asSchema(a)[key], b[key]))
+  )
+}
+
 /** A schema without its `$ref`: only the keywords beside it. */
 export function withoutReference(schema: Schema): Schema {
   const { $ref: _, ...rest } = schema
   return rest
 }
 
-/** Follows a `$ref` in the document `root` by one step; undefined for a missing target and for other documents. */
+/** Follows a `$ref` in the document `root` by one step; undefined for a missing target, an anchor and other documents. */
 export function lookUp(reference: string, root: unknown): unknown {
-  if (!reference.startsWith('#')) return undefined
   if (reference === '#') return root
+  if (!reference.startsWith('#/')) return undefined
   let node: unknown = root
   for (const part of reference.slice(2).split('/')) {
+    // A schema with an `$id` is a document of its own, with other targets.
+    if (node !== root && isRecord(node) && typeof node['$id'] === 'string') return undefined
     const key = unescapePointer(part)
     if (Array.isArray(node)) node = node[Number(key)]
     else if (isRecord(node) && Object.hasOwn(node, key)) node = node[key]

@@ -105,6 +105,8 @@ function renderType(type: string, schema: Schema, shapes: number, rendering: Ren
   if (type === 'number') return 'float'
   if (type === 'boolean') return 'bool'
   if (type === 'null') return 'None'
+  // Learned from results: see learned-types.ts.
+  if (type === 'Media' || type === 'bytes') return type
   if (type === 'array') return renderArray(schema, shapes, rendering)
   if (type === 'object') return renderObject(schema, shapes, rendering)
   return 'Any'

@@ -163,7 +163,9 @@ it('parameter names that are not valid in Python are replaced', () => {
 })
 
 it.each([
-  [{ type: 'object', properties: {} }, ''],
+  [{ type: 'object', properties: {} }, '**arguments'],
+  [{ type: 'object', properties: {}, required: [] }, '**arguments'],
+  [{ type: 'object', properties: {}, additionalProperties: false }, ''],
   [{ type: 'object' }, '**arguments'],
   [{ type: 'object', additionalProperties: false }, ''],
   [{ type: 'object', additionalProperties: true }, '**arguments'],
@@ -171,7 +173,7 @@ it.each([
   [undefined, '**arguments'],
   [true, '**arguments'],
   ['nonsense', '**arguments'],
-  [{ type: 'object', properties: 'nonsense', required: 'nonsense' }, ''],
+  [{ type: 'object', properties: 'nonsense', required: 'nonsense' }, '**arguments'],
   [{ type: 'object', required: ['ghost'] }, '*, ghost: Any'],
   [{ properties: { never: false, a: true } }, '*, a: Any = None'],
 ])('the parameters of %j are as expected', (schema, expected) => {
@@ -182,6 +184,61 @@ it('the branches of a top-level anyOf are put together', () => {
   const a = { properties: { a: { type: 'string' }, both: { type: 'string' } }, required: ['a', 'both'] }
   const b = { properties: { b: { type: 'string' }, both: { type: 'string' } }, required: ['b', 'both'] }
   expect(short({ type: 'object', anyOf: [a, b] })).toBe('*, both: str, a: str = None, b: str = None')
+})
+
+const text = { type: 'string' }
+
+it.each<[string, object, string]>([
+  [
+    'of one kind each',
+    {
+      anyOf: [
+        { properties: { kind: { const: 'a' }, value: text }, required: ['kind'] },
+        { properties: { kind: { const: 'b' }, value: { type: 'integer' } }, required: ['kind'] },
+      ],
+    },
+    "*, kind: Literal['a', 'b'], value: str | int = None",
+  ],
+  [
+    'in several parts of an allOf',
+    { anyOf: [{ properties: { a: text } }], allOf: [{ oneOf: [{ properties: { b: text } }] }, { required: ['a'] }] },
+    '*, a: str, b: str = None',
+  ],
+  [
+    'that are required outside of the union',
+    { required: ['kind'], anyOf: [{ properties: { kind: { const: 'a' } } }, { properties: { kind: { const: 'b' } } }] },
+    "*, kind: Literal['a', 'b']",
+  ],
+  [
+    'behind a reference, and beside it',
+    { $ref: '#/$defs/base', properties: { b: text }, $defs: { base: { properties: { a: text }, required: ['a'] } } },
+    '*, a: str, b: str = None',
+  ],
+  [
+    'under conditions',
+    {
+      properties: { a: text },
+      if: { properties: { mode: { const: 'x' } } },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: { properties: { b: text }, required: ['b'] },
+      else: { properties: { c: text } },
+      dependentSchemas: { a: { properties: { d: text } } },
+      dependentRequired: { a: ['e'] },
+    },
+    '*, a: str = None, mode: Any = None, e: Any = None, b: str = None, c: str = None, d: str = None',
+  ],
+  [
+    'that the rest of a union leaves open',
+    { properties: { a: text }, oneOf: [{ patternProperties: { '^x': text } }, {}] },
+    '*, a: str = None, **more',
+  ],
+  [
+    'behind a reference that leads nowhere here',
+    { $ref: 'https://example.com/x', properties: { a: text } },
+    '*, a: str = None, **more',
+  ],
+])('a signature shows arguments %s', (_, schema, expected) => {
+  expect(short({ type: 'object', ...schema })).toBe(expected)
 })
 
 it('a signature is written as Python source', () => {

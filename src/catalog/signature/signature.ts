@@ -1,7 +1,7 @@
 // Converts a tool's input schema to a Python signature: data to bind a call with, and its text.
 // All printed text compiles: a test checks `signatureSource` with `ast.parse` over generated schemas. Pure.
-import { flattened, isNever, members, propertiesOf, requiredNames, type Schema } from './json-schema.ts'
-import { isRecord } from '../../text/json.ts'
+import { flattened, isNever } from './json-schema.ts'
+import { namedArguments } from './named-arguments.ts'
 import { isPythonKeyword, pythonNames } from '../../text/python-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
@@ -15,6 +15,8 @@ export interface Parameter {
   trueName: string
   required: boolean
   schema: unknown
+  /** Whether the schema holds whatever the other arguments are. Otherwise only the server can judge a value. */
+  isCertain: boolean
   /** The schema's default as a Python literal, if it is short. */
   default?: string
   /** Value to send when the argument is omitted: the default of a parameter that the schema calls required. */
@@ -26,8 +28,13 @@ export interface Parameter {
 /** The parameters of a tool: required ones first, otherwise in schema order. Positional arguments use this order. */
 export interface Signature {
   parameters: Parameter[]
-  /** Whether the schema accepts arguments beyond `parameters`. */
+  /**
+   * Whether a call may pass other arguments by keyword. A schema without `additionalProperties` allows them, but its server often ignores
+   * them: a misspelt keyword would seem to work. Therefore only a schema is open that says so, or that names no argument at all.
+   */
   open: boolean
+  /** Whether the schema certainly forbids others, also in a call that is sent as it is. */
+  closed: boolean
   /** The document that `$ref`s in the parameters' schemas point into. */
   root: unknown
 }
@@ -68,11 +75,10 @@ const MAX_FEW_VALUES = 72
 
 /** The signature for an input schema. Never fails: an invalid schema accepts any arguments. */
 export function signatureOf(inputSchema: unknown): Signature {
-  const schema = flattened(inputSchema, inputSchema)
-  const { properties, required } = gather(schema, inputSchema)
+  const { properties, required, ...found } = namedArguments(inputSchema)
   const names = pythonNames(properties.keys(), 'arg')
   const parameters: Parameter[] = []
-  for (const [trueName, property] of properties) {
+  for (const [trueName, { schema: property, isCertain }] of properties) {
     if (isNever(property)) continue
     const detail = flattened(property, inputSchema)
     const fallback = 'default' in detail ? pythonLiteral(detail['default'], DEFAULT_LIMIT) : undefined
@@ -83,12 +89,14 @@ export function signatureOf(inputSchema: unknown): Signature {
       required: required.has(trueName) && !('default' in detail),
       ...(required.has(trueName) && 'default' in detail ? { fill: detail['default'] } : {}),
       schema: property,
+      isCertain,
       ...(fallback === undefined ? {} : { default: fallback }),
       description: oneLine(detail['description'], DESCRIPTION_LIMIT),
     })
   }
   const ordered = [...parameters.filter((one) => one.required), ...parameters.filter((one) => !one.required)]
-  return { parameters: ordered, open: isOpen(schema, inputSchema, ordered.length), root: inputSchema }
+  const open = !found.closed && (found.open || ordered.length === 0)
+  return { parameters: ordered, open, closed: found.closed, root: inputSchema }
 }
 
 /**
@@ -149,39 +157,4 @@ function freeName(wanted: string, parameters: Parameter[]): string {
   let name = wanted
   while (taken.has(name)) name += '_'
   return name
-}
-
-/** All properties, including those in the branches of a top-level `anyOf` / `oneOf`; required are those that every branch requires. */
-function gather(schema: Schema, root: unknown): { properties: Map<string, unknown>; required: Set<string> } {
-  const properties = new Map<string, unknown>(propertiesOf(schema))
-  const required = requiredNames(schema)
-  for (const keyword of ['anyOf', 'oneOf'] as const) {
-    const branches = members(schema, keyword)
-      .slice(0, 64)
-      .map((branch) => flattened(branch, root))
-    for (const branch of branches) {
-      for (const [name, property] of propertiesOf(branch)) if (!properties.has(name)) properties.set(name, property)
-    }
-    const always = branches.map(requiredNames)
-    for (const name of always[0] ?? []) if (always.every((names) => names.has(name))) required.add(name)
-  }
-  for (const name of required) if (!properties.has(name)) properties.set(name, {})
-  return { properties, required }
-}
-
-/**
- * Whether a schema accepts arguments that it does not list. Strictly, a missing `additionalProperties` allows anything, but generators
- * often omit it from closed schemas and their servers then silently drop the argument: a misspelt keyword would seem to work.
- * Therefore only a schema that says so is open, or one that lists nothing or composes itself.
- */
-function isOpen(schema: Schema, root: unknown, count: number): boolean {
-  const extra = schema['additionalProperties'] ?? schema['unevaluatedProperties']
-  if (extra !== undefined) return extra !== false || isRecord(schema['patternProperties'])
-  if (isRecord(schema['patternProperties']) || 'if' in schema || 'dependentSchemas' in schema) return true
-  if (!isRecord(root)) return root !== false
-  const branches = [...members(schema, 'anyOf'), ...members(schema, 'oneOf')].map((branch) => flattened(branch, root))
-  if (branches.some((branch) => (branch['additionalProperties'] ?? false) !== false)) return true
-  if (count > 0) return false
-  // `{type: 'object', properties: {}}` is a tool without parameters; `{type: 'object'}` alone says nothing.
-  return !('properties' in schema)
 }

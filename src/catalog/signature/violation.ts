@@ -8,6 +8,7 @@ import {
   propertiesOf,
   requiredNames,
   resolve,
+  sameJson,
   typesOf,
   withoutReference,
 } from './json-schema.ts'
@@ -39,6 +40,8 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
   if (nesting > MAX_NESTING || search.steps > MAX_STEPS) return undefined
   if (isNever(given)) return `${path} is not allowed`
   const own = asSchema(given)
+  // References in a document of its own point elsewhere than `lookUp` goes.
+  if (typeof own['$id'] === 'string' && own !== search.root) return undefined
   if (typeof own['$ref'] === 'string') {
     // Check each separately: if merged, the `additionalProperties` of one would apply to the properties of the other.
     const target = lookUp(own['$ref'], search.root) ?? true
@@ -156,17 +159,4 @@ function shown(value: unknown): string {
   if (text !== undefined) return text
   if (typeof value === 'string') return 'a long str'
   return Array.isArray(value) ? `a list of ${value.length}` : isRecord(value) ? 'a dict' : String(value)
-}
-
-/** Equal as JSON: the order of keys does not matter. */
-function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
-  if (!isRecord(a) || !isRecord(b)) return false
-  const keys = Object.keys(a)
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(asSchema(a)[key], b[key]))
-  )
 }

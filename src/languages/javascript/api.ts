@@ -169,7 +169,7 @@ export class Api {
       const { raw = false } = options as { raw?: boolean }
       if (!isPlain(values))
         throw new MCPError('callTool takes the arguments as an object: callTool("server", "tool", { name: value })')
-      return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw })
+      return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw, exact: true })
     }
     functions['search_tool_docs'] = async (query, options = {}) => {
       const found = await ask('search_tool_docs', [query, { ...(options as object), detail: 'full' }])
@@ -180,7 +180,7 @@ export class Api {
     functions['query_tool_docs'] = async (server, options = {}) => {
       const { tools, detail } = (typeof options === 'string' ? { tools: [options] } : options) as any
       const found = await ask('query_tool_docs', [server, { ...(tools && { tools }), detail: 'full' }])
-      return toDocs(found as object[], detail === 'full')
+      return toDocs(found as object[], detail === 'full', !tools)
     }
     functions['list_tools'] = (server) => functions['query_tool_docs']!(server)
     for (const [name, value] of Object.entries(functions)) {

@@ -13,6 +13,8 @@ interface SeenCall {
   args?: Seen[]
   kwargs?: Record<string, Seen>
   partial?: true
+  /** The names are those to send: see docs/protocol.md. */
+  exact?: true
 }
 
 export interface SeenCalls {
@@ -147,7 +149,8 @@ function calledTool(
 function callByName(place: Pick<SeenCall, 'line' | 'column' | 'branch'>, given: AnyNode[]): SeenCall | undefined {
   const [server, tool, values] = given
   if (typeof server?.['value'] !== 'string' || typeof tool?.['value'] !== 'string') return undefined
-  return { ...place, server: server['value'], tool: tool['value'], ...argumentsOf(values ? [values] : []) }
+  const named = argumentsOf(values ? [values] : [])
+  return { ...place, server: server['value'], tool: tool['value'], ...named, exact: true }
 }
 
 function keyOf({ computed, property }: AnyNode): string | undefined {

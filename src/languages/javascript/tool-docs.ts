@@ -10,6 +10,7 @@ interface ToolDoc {
   line: string
   params?: { name: string; type: string; required: boolean; description?: string }[]
   returns?: string
+  open?: boolean
   kind?: string
   target?: string
 }
@@ -27,15 +28,35 @@ const WORDS: Record<string, string> = {
   bytes: 'Buffer',
 }
 
+/** More tools of one server are shown without what they take. */
+const MAX_SIGNATURES = 20
+
 class ToolDocs extends Array<ToolDoc> {
   [util.inspect.custom](): string {
     return this.map((doc) => doc.line).join('\n') || '(no tools)'
   }
 }
 
-/** @param isFull keep all fields, not only those of the line */
-export function toDocs(found: object[], isFull: boolean): ToolDocs {
-  return ToolDocs.from(found as ToolDoc[], (doc) => {
+/** All tools of a server. */
+class ServerTools extends ToolDocs {
+  override [util.inspect.custom](): string {
+    const [first] = this
+    if (this.length <= MAX_SIGNATURES || !first) return super[util.inspect.custom]()
+    const lines = Array.from(
+      this,
+      ({ toolAlias, line }) => toolAlias + line.slice(line.indexOf(')  // ') + 1 || line.length),
+    )
+    const ask = `await tools.describe(${JSON.stringify(first.server)}, ${JSON.stringify(first.toolAlias)})`
+    return [...lines, `${this.length} tools. What one takes: ${ask}`].join('\n')
+  }
+}
+
+/**
+ * @param isFull keep all fields, not only those of the line
+ * @param areAll of one server
+ */
+export function toDocs(found: object[], isFull: boolean, areAll = false): ToolDocs {
+  return (areAll ? ServerTools : ToolDocs).from(found as ToolDoc[], (doc) => {
     const shown: Record<string, unknown> = { ...doc, line: lineOf(doc) }
     if (!isFull) for (const field of FULL) delete shown[field]
     return shown as unknown as ToolDoc
@@ -43,13 +64,14 @@ export function toDocs(found: object[], isFull: boolean): ToolDocs {
 }
 
 function lineOf(doc: ToolDoc): string {
-  const { serverAlias, toolAlias, params, description, kind, target, line } = doc
+  const { serverAlias, toolAlias, params, open, description, kind, target, line } = doc
   if (serverAlias === 'user_tools') return savedLine(line)
   if (!serverAlias || !toolAlias) return line
   const about = description.split(/(?<=[.!?])\s|\n/, 1)[0]!.slice(0, 100)
   const comment = about ? `  // ${about}` : ''
   if (kind) return `await ${serverAlias}.${toolAlias}(${JSON.stringify(target)})${comment}`
   const fields = (params ?? []).map(({ name, type, required }) => `${key(name)}${required ? '' : '?'}: ${typeOf(type)}`)
+  if (open) fields.push('...more')
   const given = fields.length > 0 ? `{ ${fields.join(', ')} }` : ''
   return `await ${serverAlias}.${toolAlias}(${given})${comment}`
 }

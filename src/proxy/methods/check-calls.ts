@@ -26,6 +26,7 @@ const seenCall = z.object({
   args: boundedList(argument, MAX_ARGUMENTS).default([]),
   kwargs: boundedRecord(argument, MAX_ARGUMENTS, 'named arguments').default({}),
   partial: z.boolean().default(false),
+  exact: z.boolean().default(false),
 })
 
 interface Problem {
@@ -41,10 +42,17 @@ export const checkMethods = {
     z.object({ calls: boundedList(seenCall, MAX_CALLS) }),
     async ({ calls }, { catalog, scope, permissions, signal }): Promise<Problem[]> => {
       const problems: Problem[] = []
-      const judge = ({ server, tool, args, kwargs, partial }: (typeof calls)[number]): BridgeError | undefined => {
+      const judge = ({
+        server,
+        tool,
+        args,
+        kwargs,
+        partial,
+        exact,
+      }: (typeof calls)[number]): BridgeError | undefined => {
         const serverName = catalog.resolveServer(server)
         if (serverName !== undefined && scope.has(serverName))
-          return catalog.checkCall(serverName, { tool, args, kwargs, isPartial: partial })
+          return catalog.checkCall(serverName, { tool, args, kwargs, isPartial: partial, exact })
         const unavailable = scope.unavailable(server)
         const names = scope.servers.map((one) => one.alias)
         const hint = `${didYouMeanText(server, names)} ${unavailable.hint}`.trim()
@@ -75,13 +83,13 @@ function problemOf(call: number, { code, message, hint }: BridgeError): Problem 
 /** The arguments as they will be sent; undefined unless the source has all of them as literals. */
 function literalArguments(
   tool: CatalogTool,
-  { args, kwargs, partial }: z.infer<typeof seenCall>,
+  { args, kwargs, partial, exact }: z.infer<typeof seenCall>,
 ): Record<string, unknown> | undefined {
   const isKnown = !partial && [...args, ...Object.values(kwargs)].every((value) => value !== UNKNOWN)
   // For a prompt or a resource, other arguments are sent than the method takes.
   if (!isKnown || tool.method !== undefined) return undefined
   try {
-    return bindArguments(tool, args, withoutRaw(tool, kwargs))
+    return bindArguments(tool, args, exact ? kwargs : withoutRaw(tool, kwargs), { exact })
   } catch {
     return undefined
   }

@@ -13,6 +13,7 @@ const schema = z.object({
   args: boundedList(z.unknown(), MAX_ARGUMENTS).default([]),
   kwargs: boundedRecord(z.unknown(), MAX_ARGUMENTS, 'named arguments').default({}),
   raw: z.boolean().default(false),
+  exact: z.boolean().default(false),
 })
 
 const many = Array.from({ length: MAX_ARGUMENTS + 1 }, (_, index) => index)
@@ -21,7 +22,7 @@ const odd = fc.oneof(
   fc.constantFrom<unknown>(many, many.slice(1), Object.fromEntries(many.entries())),
   fc.jsonValue(),
 )
-const sound = { server: 'github', tool: 'search', args: [1], kwargs: { q: 'x' }, raw: true }
+const sound = { server: 'github', tool: 'search', args: [1], kwargs: { q: 'x' }, raw: true, exact: true }
 const params = fc
   .array(fc.tuple(fc.constantFrom(...Object.keys(sound), 'other'), fc.option(odd, { nil: undefined })), {
     maxLength: 3,

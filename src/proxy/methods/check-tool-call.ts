@@ -13,12 +13,14 @@ export interface ToolCallParams {
   args: unknown[]
   kwargs: Record<string, unknown>
   raw: boolean
+  /** See `BindOptions`. */
+  exact: boolean
 }
 
 /** @throws BridgeError PROXY_ARGUMENTS_INVALID */
 export function checkToolCall(params: unknown): ToolCallParams {
   if (!isRecord(params)) throw invalid(['params: not an object'])
-  const { server, tool, args = [], kwargs = {}, raw = false } = params
+  const { server, tool, args = [], kwargs = {}, raw = false, exact = false } = params
   if (
     isName(server) &&
     isName(tool) &&
@@ -26,9 +28,10 @@ export function checkToolCall(params: unknown): ToolCallParams {
     args.length <= MAX_ARGUMENTS &&
     isRecord(kwargs) &&
     Object.keys(kwargs).length <= MAX_ARGUMENTS &&
-    typeof raw === 'boolean'
+    typeof raw === 'boolean' &&
+    typeof exact === 'boolean'
   )
-    return { server, tool, args, kwargs, raw }
+    return { server, tool, args, kwargs, raw, exact }
   throw invalid([
     ...(isName(server) ? [] : [`server: ${NO_NAME}`]),
     ...(isName(tool) ? [] : [`tool: ${NO_NAME}`]),
@@ -39,6 +42,7 @@ export function checkToolCall(params: unknown): ToolCallParams {
       ? [`kwargs: more than ${MAX_ARGUMENTS} named arguments`]
       : []),
     ...(typeof raw === 'boolean' ? [] : ['raw: neither true nor false']),
+    ...(typeof exact === 'boolean' ? [] : ['exact: neither true nor false']),
   ])
 }
 

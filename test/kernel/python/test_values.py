@@ -4,6 +4,7 @@ import base64
 import json
 import unittest
 
+from sandbridge_kernel import unparsed
 from sandbridge_kernel.values import Media, Record, media_in, native
 
 
@@ -13,8 +14,41 @@ def text(words):
 
 class Native(unittest.TestCase):
     def test_text_that_only_looks_like_json_stays_text(self):
-        for words in ("{", "[1", "{'a': 1}", "[x](y)", "{}x", "[" * 100_000, '{"a": ' + "9" * 10 + "}x", "", " ", "null", '"s"'):
+        for words in ("{", "[1", "{'a', 1}", "(1)", "(none)", "[x(1)]", "{'a': 1}.", "['a' + 'b']", "[x](y)", "{}x", "[" * 100_000, '{"a": ' + "9" * 10 + "}x", "", " ", "null", '"s"'):
             self.assertEqual(native(text(words)), words)
+
+    def test_a_python_list_tuple_or_dict_is_parsed(self):
+        rows = native(text("[{'a': 1, 'b': None, 'c': (True, \"it's\")}]\n"))
+        self.assertEqual(rows, [{"a": 1, "b": None, "c": (True, "it's")}])
+        self.assertEqual(rows[0].a, 1)
+        self.assertEqual(native(text("('x', 2.5)")), ("x", 2.5))
+        self.assertEqual(native({"structuredContent": {"result": "{'a': {'b': '\\d'}}"}}).a.b, "\\d")
+
+    def test_python_that_is_large_or_deep_stays_text(self):
+        for words in ("['" + "x" * (1 << 18) + "', None]", "[None, " + "-" * 100_000 + "1]", "[None" + "+1" * 60_000 + "]"):
+            self.assertEqual(native(text(words)), words)
+
+    def test_a_note_says_once_that_text_which_looks_like_data_is_not_parsed(self):
+        def notes(words, tool="mcp_db.query"):
+            native(text(words), tool)
+            return unparsed.notes()
+
+        self.addCleanup(unparsed._told.clear)
+        behind = '{"a": 1}\n\n2 rows'
+        self.assertEqual(
+            notes(behind),
+            [
+                "The text of mcp_db.query looks like data but stays a str: more text follows the JSON, from character 10."
+                " json.JSONDecoder().raw_decode(text) parses it."
+            ],
+        )
+        self.assertEqual(notes(behind), [])
+        self.assertEqual(len(notes(behind, "mcp_other.query")), 1)
+        self.assertEqual(len(notes("[" + "[]," * 400_000 + "1]")), 1)
+        self.assertEqual(len(notes("['" + "x" * (1 << 18) + "', None]")), 1)
+        for words in ("[1] See below", "{}x", "done", "[x](y)", "{'a': 1}", '{"a": 1}'):
+            self.assertEqual(notes(words), [])
+        self.assertEqual(notes(behind, ""), [])
 
     def test_json_of_more_structure_than_a_frame_may_have_stays_text(self):
         dense = "[" + "[]," * 400_000 + "1]"

@@ -1,6 +1,7 @@
 // Shows one cell: its code, calls, output and outcome, and actions on it.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { sandboxName } from '../../../src/text/sandbox-name.ts'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
 import type { CellView } from '../../../src/ui/page-state.ts'
 import { tell } from '../api.ts'
@@ -31,7 +32,7 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
         <span class="muted">
           {visibleInline(cell.client || 'cell')} · cell {cell.number} · {clock(cell.at)} ·{' '}
           {duration(cell.durationMs ?? Math.max(0, now - cell.at))}
-          {isRunning && ` of ${duration(cell.timeoutMs)}`} · {cell.provider}
+          {isRunning && ` of ${duration(cell.timeoutMs)}`} · {sandboxName(cell.provider)}
         </span>
         <span class="spacer" />
         {isOpened && (

@@ -1,6 +1,7 @@
 // Now: all open sessions with their cells as they run.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { sandboxName } from '../../../src/text/sandbox-name.ts'
 import { visibleInline } from '../../../src/text/visible.ts'
 import type { CellView, SessionView } from '../../../src/ui/page-state.ts'
 import type { UsageView } from '../../../src/ui/usage.ts'
@@ -81,11 +82,10 @@ function Session({ session, title, cells, usage }: SessionProps): JSX.Element {
         <span class="muted">
           {title && `${visibleInline(title)} · `}
           {plural(session.cellCount || cells.length, 'cell')} · since {clock(session.at)}
-          {session.ended && ' · ended'}
+          {session.ended && ' · ended'} · sandbox: {sandboxName(newest!.provider)}
           {usage && (
             <span class="usage">
-              {' · '}
-              sandbox: {bytes(usage.memoryBytes)}, {duration(usage.cpuMs)} of processor time
+              , {bytes(usage.memoryBytes)}, {duration(usage.cpuMs)} of processor time
             </span>
           )}
         </span>
