@@ -3,11 +3,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { getCurrentTest } from 'vitest/suite'
+import { TestRunner } from 'vitest'
 
 /** Skips the running test, or in `beforeEach` the next one. */
 export function skip(reason: string): never {
-  const test = getCurrentTest()
+  const test = TestRunner.getCurrentTest()
   if (test === undefined) throw new Error(`Not in a test: ${reason}`)
   return test.context.skip(reason)
 }
