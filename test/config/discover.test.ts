@@ -288,7 +288,7 @@ it("trust in a project's file covers the envFile of a server, and files of the p
     args: ['-e', '${file:code.js}', '${file:~/token}'],
     envFile: '${workspaceFolder}/.env',
   }
-  await write(project, '.mcp.json', { mcpServers: { a: server } })
+  await write(project, 'mcp-servers/a.json', { mcpServers: { a: server } })
   await write(project, '.env', 'A=1')
   await write(project, 'code.js', 'good()')
   await write(home, 'token', 'first')
