@@ -64,3 +64,10 @@ it('every provider of this machine has a verdict in words', async () => {
   expect(candidates.map(({ name }) => name)).toEqual(['podman', 'docker', 'bubblewrap', 'pyodide'])
   for (const { verdict } of candidates) expect(verdict.length).toBeGreaterThan(10)
 })
+
+it('the verdict on the embedded sandbox says whether bubblewrap is its outer wall', async () => {
+  const [, , bubblewrap, pyodide] = await probeProviders(WANTED)
+  expect(pyodide!.verdict).toMatch(
+    bubblewrap!.usable ? /bubblewrap is its outer wall/ : /bubblewrap is its outer wall|no outer wall here: bubblewrap/,
+  )
+})

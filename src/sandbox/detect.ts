@@ -33,6 +33,8 @@ type Probe = (inBackground?: boolean) => Promise<Candidate>
 
 type LocalName = Exclude<ProviderName, 'kubernetes'>
 
+const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
+
 /** In the order in which `auto` tries them. A cluster is used only on request. */
 const PROBES: Record<LocalName, Probe> = {
   podman: (inBackground) => probeContainerEngine('podman', undefined, inBackground),
@@ -41,7 +43,7 @@ const PROBES: Record<LocalName, Probe> = {
   pyodide: async () => ({
     name: 'pyodide',
     usable: true,
-    verdict: 'the embedded sandbox, which needs only Node.js',
+    verdict: EMBEDDED,
   }),
 }
 
@@ -61,7 +63,16 @@ function probesFor(settings: Wanted, isThorough: boolean): Record<LocalName, Pro
   }
   const engine = (name: 'podman' | 'docker') => (inBackground?: boolean) =>
     probeContainerEngine(name, isThorough ? (image ?? DEFAULT_IMAGE) : undefined, inBackground)
-  return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap }
+  const pyodide = isThorough ? probeEmbedded : PROBES.pyodide
+  return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap, pyodide }
+}
+
+/** Also says whether bubblewrap is its outer wall on this machine. */
+async function probeEmbedded(): Promise<Candidate> {
+  const { findBubblewrap } = await import('./bubblewrap/bubblewrap.ts')
+  const found = await findBubblewrap()
+  const wall = typeof found === 'string' ? `it has no outer wall here: ${found}` : 'bubblewrap is its outer wall'
+  return { name: 'pyodide', usable: true, verdict: `${EMBEDDED}; ${wall}` }
 }
 
 async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<Candidate> {

@@ -90,6 +90,7 @@ function normalised(text: string, home: string): string {
       .replaceAll(process.version, 'v…')
       .replaceAll(ROOT, '/')
       // The available engines depend on the machine.
+      .replace(/(?<=only Node\.js; ).*/, '…')
       .replaceAll(/^(?:usable|–) +(?:podman|docker|bubblewrap) .*\n/gm, '')
       .replace(/\d+(\.\d+)? m?s\b/g, '… s')
       .replace(/sandbridge log [0-9a-f]{8}/g, 'sandbridge log 3f09a1b2')
