@@ -34,7 +34,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(text).toMatch(/^line 0 of the log ok\n/)
     expect(text).toMatch(/line 99999 of the log ok\n'the value'\n\[sandbridge: Truncated\./)
     const [, cell, from, to] = /runtime\.output\((\d+)\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
-    const [head, tail] = text.split(/\n… .* …\n/)
+    const [head, tail] = text.split(/\n\[sandbridge: .* left out: .*\]\n/)
 
     const inPython = `whole = runtime.output(${cell})\nprint(whole[:${from}] == head + "\\n", whole[${to}:].startswith(tail), len(whole.split("\\n")))`
     const seen = tail!.slice(0, tail!.indexOf("\n'the value'"))
