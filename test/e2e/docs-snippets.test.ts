@@ -115,7 +115,7 @@ function problemWith(line: string): string | undefined {
     .slice(1)
   const command: string[] = []
   for (const word of words) {
-    if (!/^[a-z]+$/.test(word)) break
+    if (!/^[a-z][a-z-]*$/.test(word)) break
     const commands = /^Commands:\n((?: .*\n?)*)/m.exec(helpOf(command) ?? '')?.[1] ?? ''
     const isCommand = new RegExp(`^  ${word}\\b`, 'm').test(commands)
     if (!isCommand && commands !== '') return `${line}: no command ${word}`
