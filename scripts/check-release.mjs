@@ -1,5 +1,6 @@
 // `npm run check:release [-- v1.2.3]`: checks that everything that names this version, and the tag, names the same, that
 // CHANGELOG.md describes each version that SECURITY.md names, and that the package says where its source is.
+// With a tag, it also checks that README.md no longer says that the package is not on the registry.
 import { readFileSync } from 'node:fs'
 
 const text = (name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
@@ -30,6 +31,11 @@ if (mcpName !== server.name) problems.push(`package.json has mcpName ${mcpName},
 // npm refuses to publish with provenance when this is not the repository that publishes.
 if (repository?.url !== `git+${server.repository?.url}.git`)
   problems.push(`package.json has repository ${repository?.url}, server.json ${server.repository?.url}`)
+// A release publishes the README beside a package that can then be installed from the registry.
+if (process.argv[2] && text('README.md').includes('<!-- until the first release'))
+  problems.push(
+    'README.md says how to install before the first release. Delete that block, from its comment to its end',
+  )
 
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 process.exitCode = problems.length > 0 ? 1 : 0
