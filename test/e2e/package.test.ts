@@ -26,7 +26,8 @@ const QUICK = ['--prefer-offline', '--fetch-retries=0', '--no-audit', '--no-fund
 const install = (what: string) => npm(['install', ...QUICK, what], folder)
 
 beforeAll(async () => {
-  // Packs the existing build: building again would disturb other tests.
+  // Packs the existing build, as the script `prepack` would leave it: building again would disturb other tests.
+  await runProgram(process.execPath, [path.join(ROOT, 'scripts/make-sbom.mjs')], env)
   const packed = await npm(['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
