@@ -150,7 +150,9 @@ it('help and signatures include resources and prompts', async () => {
 
 it('a server whose lists of resources fail keeps its tools', async () => {
   const broken = await startBridge({ servers: { own: fixtureServer('resources.mjs', 'broken') } })
-  expect(await broken.run('print(await runtime.search_tool_docs("anything"))')).toContain('mcp_own.prompts(**arguments)')
+  expect(await broken.run('print(await runtime.search_tool_docs("anything"))')).toContain(
+    'mcp_own.prompts(**arguments)',
+  )
   const { text } = await broken.call({ code: 'await mcp_own.resources()' })
   expect(text).toMatch(/refused the listing of its resources/)
 })

@@ -25,6 +25,7 @@ export default class TallyReporter implements Reporter {
       skipped: inState('skipped').map(toSkipped),
     }
     if (ONLY !== undefined) keepToList(report, new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test)))))
+    printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
     const unexplained = report.skipped.filter(({ reason }) => reason === '')
@@ -52,6 +53,16 @@ function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
     .filter((test) => !ran.has(keyOf(test)))
     .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || 'it was not found' }))
 }
+
+function printFlaky(tests: readonly TestCase[]): void {
+  if (tests.length > 0) print('passed at the second try only:')
+  for (const test of tests) {
+    print(`  ${test.module.relativeModuleId}: ${test.fullName}`)
+    for (const { message } of test.result().errors ?? []) print(`    ${message.slice(0, MAX_CHARS)}`)
+  }
+}
+
+const MAX_CHARS = 2_000
 
 function printSkipped(skipped: readonly SkippedTest[]): void {
   const byReason = new Map<string, SkippedTest[]>()
