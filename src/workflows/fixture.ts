@@ -29,10 +29,15 @@ export class FixtureFile {
       document: this.#document,
       empty: () => undefined,
       parse: (json) => recorded.safeParse(json).data,
-      damaged: 'empty',
+      damaged: {
+        code: 'STATE_DAMAGED',
+        record: 'The recorded replies',
+        hint: 'Run the workflow with --record to record them again.',
+      },
     })
   }
 
+  /** @returns undefined if none are recorded @throws BridgeError STATE_DAMAGED */
   read(): Promise<Fixture | undefined> {
     return this.#record.read()
   }
