@@ -208,7 +208,7 @@ sorted(module for module in modules if module not in sys.modules)`)
         },
       )
       expect(asked).toEqual([
-        ['call_tool', { server: 'host', tool: 'add', args: [], kwargs: { a: [1, 'é\u2028'], b: null } }],
+        ['call_tool', { server: 'host', tool: 'add', args: [], kwargs: { a: [1, 'é\u2028'], b: null }, exact: true }],
       ])
       expect(value).toBe(String.raw`(3, 'ü\u2028')`)
     })

@@ -48,7 +48,7 @@ describe('the page (needs Chromium)', () => {
     expect(asked).not.toHaveBeenCalled()
     await goTo(page, 'Now')
     const [, mebibytes] =
-      /sandbox: embedded \(pyodide\), ([\d.]+) MiB, /.exec(await page.locator('h2 .muted').first().innerText()) ?? []
+      /sandbox: [^,]+, ([\d.]+) MiB, /.exec(await page.locator('h2 .muted').first().innerText()) ?? []
     expect(Number(mebibytes)).toBeGreaterThan(20)
     expect(Number(mebibytes)).toBeLessThan(2_000)
     expect(problems).toEqual([])

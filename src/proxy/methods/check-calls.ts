@@ -6,6 +6,7 @@ import { withoutRaw } from '../../catalog/calls/check-arguments.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { boundedList, boundedRecord } from '../../protocol/bounded-schema.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
+import { isRecord } from '../../text/json.ts'
 import { BridgeError } from '../../errors.ts'
 import { method } from './method.ts'
 
@@ -76,8 +77,10 @@ export const checkMethods = {
   ),
 }
 
-function problemOf(call: number, { code, message, hint }: BridgeError): Problem {
-  return { call, code, message, hint }
+/** Python shows the message of wrong arguments alone, so how to send an argument that is not listed belongs to it. */
+function problemOf(call: number, { code, message, hint, data }: BridgeError): Problem {
+  const isUnlisted = isRecord(data) && data['isUnlisted'] === true
+  return { call, code, message: isUnlisted ? `${message}. ${hint}` : message, hint }
 }
 
 /** The arguments as they will be sent; undefined unless the source has all of them as literals. */
