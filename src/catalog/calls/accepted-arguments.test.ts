@@ -101,6 +101,17 @@ function outcome(tool: CatalogTool, args: Json, exact: boolean): Json | string {
   }
 }
 
+it('an argument that a referenced schema evaluates is not refused by what stands beside the reference', () => {
+  const schema = {
+    $ref: '#/$defs/part',
+    unevaluatedProperties: false,
+    $defs: { part: { unevaluatedProperties: true } },
+  }
+  expect(accepts(schema, { a: 'x' })).toBe(true)
+  const tool = new CatalogTool('s', 's', 't', { name: 't', inputSchema: schema })
+  expect(outcome(tool, { a: 'x' }, true)).toEqual({ a: 'x' })
+})
+
 it('arguments that a full validator accepts are never refused before they are sent, nor changed in an exact call', () => {
   let accepted = 0
   let refused = 0

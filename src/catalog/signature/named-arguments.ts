@@ -47,7 +47,11 @@ class Reader {
     if (typeof schema['$ref'] === 'string') {
       const target = lookUp(schema['$ref'], this.#root)
       const there = target === undefined ? { ...nothing(), open: true } : this.read(target, depth + 1)
-      return both(this.read(withoutReference(schema), depth + 1), there)
+      const { unevaluatedProperties: rest, ...beside } = withoutReference(schema)
+      const found = both(this.read(beside, depth + 1), there)
+      // What the reference evaluates counts, too.
+      if (rest === false && !found.open) return { ...found, closed: true }
+      return { ...found, open: found.open || (rest !== undefined && rest !== false) }
     }
     const inside = (parts: unknown[]): NamedArguments[] =>
       parts.slice(0, MAX_BRANCHES).map((part) => this.read(part, depth + 1))
