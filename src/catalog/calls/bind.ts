@@ -92,7 +92,9 @@ export function bindArguments(
     const at = placeOfInfinity(value)
     if (at !== undefined) problems.push(`${name}${at} is a number that JSON cannot carry: pass it as a str`)
   }
-  if (problems.length > 0) throw invalid(tool, problems, isUnlisted)
+  // To send it all the same helps only if nothing else is wrong.
+  const isOnly = isUnlisted && problems.every((one) => one.startsWith('unknown argument '))
+  if (problems.length > 0) throw invalid(tool, problems, isOnly)
   // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
   return Object.fromEntries(bound)
 }
