@@ -35,7 +35,7 @@ export function bindArguments(
 ): Record<string, unknown> {
   const { signature } = tool
   const problems: string[] = []
-  let isUnlisted = false
+  let unlisted = 0
   const bound = new Map<string, unknown>()
   const used = new Set<Parameter>()
   if (args.length > signature.parameters.length) {
@@ -63,7 +63,7 @@ export function bindArguments(
     if (parameter === undefined) {
       if (signature.open || isAsGiven) bound.set(name, value)
       else {
-        isUnlisted = !signature.closed
+        unlisted += 1
         problems.push(unknownArgument(name, signature))
       }
     } else if (used.has(parameter)) {
@@ -93,8 +93,7 @@ export function bindArguments(
     if (at !== undefined) problems.push(`${name}${at} is a number that JSON cannot carry: pass it as a str`)
   }
   // To send it all the same helps only if nothing else is wrong.
-  const isOnly = isUnlisted && problems.every((one) => one.startsWith('unknown argument '))
-  if (problems.length > 0) throw invalid(tool, problems, isOnly)
+  if (problems.length > 0) throw invalid(tool, problems, !signature.closed && unlisted === problems.length)
   // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
   return Object.fromEntries(bound)
 }
