@@ -1,4 +1,4 @@
-// Prints a summary for people and CI: why each test was skipped, then `N passed, N failed, N skipped`.
+// Prints a summary for people and CI: how many tests were skipped and why, what failed, then `N passed, N failed, N skipped`.
 // Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
@@ -28,6 +28,7 @@ export default class TallyReporter implements Reporter {
     printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
+    printFailed(inState('failed'), brokenFiles)
     const unexplained = report.skipped.filter(({ reason }) => reason === '')
     if (unexplained.length > 0) process.exitCode = 1
     const file = process.env['SANDBRIDGE_TEST_REPORT']
@@ -56,10 +57,19 @@ function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
 
 function printFlaky(tests: readonly TestCase[]): void {
   if (tests.length > 0) print('passed at the second try only:')
-  for (const test of tests) {
-    print(`  ${test.module.relativeModuleId}: ${test.fullName}`)
-    for (const { message } of test.result().errors ?? []) print(`    ${message.slice(0, MAX_CHARS)}`)
-  }
+  for (const test of tests) printWithErrors(test.module, test.fullName, test.result().errors)
+}
+
+/** Once more after the long list of what was skipped, so that the end of a log says what is wrong. */
+function printFailed(tests: readonly TestCase[], brokenFiles: readonly TestModule[]): void {
+  if (tests.length + brokenFiles.length > 0) print('failed:')
+  for (const test of tests) printWithErrors(test.module, test.fullName, test.result().errors)
+  for (const file of brokenFiles) printWithErrors(file, 'the file', file.errors())
+}
+
+function printWithErrors(file: TestModule, what: string, errors: readonly { message: string }[] = []): void {
+  print(`  ${file.relativeModuleId}: ${what}`)
+  for (const { message } of errors) print(`    ${message.slice(0, MAX_CHARS)}`)
 }
 
 const MAX_CHARS = 2_000
