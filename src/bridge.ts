@@ -16,6 +16,7 @@ import { type AskInput } from './config/input-answers.ts'
 import { PermissionFiles } from './config/permission-files.ts'
 import type { DiscoveredServers } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
+import type { BridgeError } from './errors.ts'
 import { EventStream } from './events/event-stream.ts'
 import { newId } from './events/new-id.ts'
 import type { LiveMethods } from './live/live-server.ts'
@@ -159,6 +160,7 @@ export class Bridge {
       registries: this.registries,
       addedServers: addedServersOf(settings, log, this.servers.jailPlace),
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
+      recordFailure: () => this.recordFailure,
     })
     this.#observers = attachObservers({
       settings,
@@ -175,6 +177,11 @@ export class Bridge {
   /** Servers in the config files, and the entries that were skipped, with reasons. */
   get discovered(): DiscoveredServers {
     return this.shared.configured.discovered
+  }
+
+  /** Why runs and calls cannot be recorded; undefined while they can be. The last lines are written when the bridge closes. */
+  get recordFailure(): BridgeError | undefined {
+    return this.#observers.recordFailure()
   }
 
   /**

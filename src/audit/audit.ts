@@ -13,7 +13,8 @@ export interface AuditOptions extends FieldOptions {
   /** Refuse a call that cannot be recorded. */
   required: boolean
   version: string
-  warn: (message: string, fields: Record<string, unknown>) => void
+  /** Called when writing begins to fail, and without an error when it works again. */
+  onFailing: (error?: unknown) => void
   limits?: RecordLimits
 }
 
@@ -134,6 +135,7 @@ export class Audit implements Subscriber {
     try {
       await this.#record.flush()
       this.#replyChars = 0
+      if (this.#isFailing) this.#options.onFailing()
       this.#isFailing = false
     } catch (error) {
       this.#fail(error)
@@ -143,8 +145,7 @@ export class Audit implements Subscriber {
   }
 
   #fail(error: unknown): void {
-    // Warn once, until writing works again.
-    if (!this.#isFailing) this.#options.warn('The record cannot be written', { error: messageOf(error) })
+    if (!this.#isFailing) this.#options.onFailing(error)
     this.#isFailing = true
   }
 

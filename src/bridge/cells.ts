@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { Settings } from '../config/settings.ts'
+import type { BridgeError } from '../errors.ts'
 import type { Origin } from '../events/event.ts'
 import type { EventStream } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
@@ -87,6 +88,8 @@ interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> 
   /** Returns a set that no other user shares. */
   ownServersOf: (user: string) => Promise<ServerSet>
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
+  /** Why runs and calls cannot be recorded; undefined while they can be. */
+  recordFailure: () => BridgeError | undefined
 }
 
 type Serve = ReturnType<typeof serveCalls>
@@ -119,6 +122,8 @@ export class Cells {
   readonly #options: CellsOptions
   /** Controllers of running and waiting cells, by the cell's id in events. */
   readonly #interrupts = new Map<string, AbortController>()
+  /** Sessions whose client was told that the record cannot be written. */
+  readonly #toldOfRecord = new WeakSet<Session>()
 
   constructor(options: CellsOptions) {
     this.#options = options
@@ -151,6 +156,8 @@ export class Cells {
     user.quota?.spendCell(ran.durationMs)
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
     if (ran.status === 'timeout') for (const note of await unansweredNotes(cell)) notes.add(note)
+    // A command tells its user itself, after the last lines could not be written.
+    if (!forPerson) this.#noteRecordFailure(session, notes)
     return finishResult(ran, {
       catalog: set.connected.catalog,
       scope,
@@ -162,6 +169,16 @@ export class Cells {
       signal: request.signal,
       outputs: session.outputs,
     })
+  }
+
+  /** Once per session, until the record can be written again. */
+  #noteRecordFailure(session: Session, notes: Set<string>): void {
+    const failure = this.#options.recordFailure()
+    if (failure === undefined) this.#toldOfRecord.delete(session)
+    else if (!this.#toldOfRecord.has(session)) {
+      this.#toldOfRecord.add(session)
+      notes.add(`${failure.message}. Tell the user: ${failure.hint}`)
+    }
   }
 
   /** Determines whom a cell is for and what it can reach. @throws BridgeError */

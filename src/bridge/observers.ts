@@ -2,11 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Settings } from '../config/settings.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import type { EventStream, Subscriber } from '../events/event-stream.ts'
 import { LazySubscriber } from '../events/lazy-subscriber.ts'
 import type { LiveMethods } from '../live/live-server.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { writeFailure } from '../storage/write-failure.ts'
 import { readOtelSettings } from '../telemetry/otel-settings.ts'
 import { startTrace } from '../telemetry/start-trace.ts'
 import type { Stores } from '../state/open-stores.ts'
@@ -32,13 +34,17 @@ interface Observers {
   live: LazySubscriber | undefined
   /** Observers that a first cell would otherwise wait for while they load. */
   ofCells: readonly LazySubscriber[]
+  /** Why the record cannot be written; undefined while it can be. */
+  recordFailure: () => BridgeError | undefined
 }
 
 export function attachObservers(parts: ObservedParts): Observers {
-  const observers = [...metricsAndTraces(parts), audit(parts), costs(parts)].filter((one) => one !== undefined)
+  let recordFailure: BridgeError | undefined
+  const record = audit(parts, (failure) => (recordFailure = failure))
+  const observers = [...metricsAndTraces(parts), record, costs(parts)].filter((one) => one !== undefined)
   const live = liveServer(parts)
   for (const observer of live ? [...observers, live] : observers) parts.events.subscribe(observer)
-  return { live, ofCells: observers }
+  return { live, ofCells: observers, recordFailure: () => recordFailure }
 }
 
 /** A collector and Prometheus share one set of counters. The Prometheus port is open before the first event. */
@@ -118,13 +124,21 @@ function liveServer({ id, settings, events, log, methods }: ObservedParts): Lazy
   })
 }
 
-function audit({ settings, log, stores, allUpstreams }: ObservedParts): LazySubscriber | undefined {
+/** @param tell gets the reason when writing begins to fail, and undefined when it works again */
+function audit(
+  { settings, log, stores, allUpstreams }: ObservedParts,
+  tell: (failure: BridgeError | undefined) => void,
+): LazySubscriber | undefined {
   if (settings.audit === 'off') return undefined
+  const onFailing = (error?: unknown): void => {
+    tell(error === undefined ? undefined : recordError(error))
+    if (error !== undefined) log.warning('The record cannot be written', { error })
+  }
   return new LazySubscriber({
     name: 'audit',
     guards: settings.auditRequired,
     wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
-    onError: (error) => log.error('The record cannot be kept', { error }),
+    onError: onFailing,
     load: async () => {
       const [{ Audit }, { recordIn }] = await Promise.all([
         import('../audit/audit.ts'),
@@ -137,9 +151,17 @@ function audit({ settings, log, stores, allUpstreams }: ObservedParts): LazySubs
         required: settings.auditRequired,
         version: VERSION,
         redact: (server, text) => redactFor(allUpstreams(), server, text),
-        warn: (message, fields) => log.warning(message, fields),
+        onFailing,
       })
     },
+  })
+}
+
+function recordError(cause: unknown): BridgeError {
+  const message = `The record of runs and calls cannot be written: ${writeFailure(cause, () => messageOf(cause))}`
+  return new BridgeError('STATE_UNWRITABLE', message, {
+    cause,
+    ...(BridgeError.isInstance(cause) && { hint: cause.hint }),
   })
 }
 

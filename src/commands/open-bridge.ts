@@ -8,6 +8,7 @@ import { chooseProvider, rememberedChoice } from '../sandbox/choose-provider.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import { offerPage } from './offer-page.ts'
 import { visible } from './print.ts'
+import { reportFailure } from './report-failure.ts'
 
 /**
  * @param poolCount how many sandboxes to keep ready; missing means the setting
@@ -34,10 +35,17 @@ export async function withBridge<T>(
   remembersEngine = false,
 ): Promise<T> {
   const bridge = await openBridge(0, ask, remembersEngine)
-  onShutdown(() => bridge.close(), { watchStdin: false })
+  onShutdown(() => closeBridge(bridge), { watchStdin: false })
   try {
     return await command(bridge)
   } finally {
-    await bridge.close()
+    await closeBridge(bridge)
   }
+}
+
+/** Closes the bridge. Tells a person when runs and calls of the command are not in the record. */
+export async function closeBridge(bridge: Bridge): Promise<void> {
+  await bridge.close()
+  const { recordFailure, log } = bridge
+  if (recordFailure && log === SILENT) reportFailure(recordFailure)
 }

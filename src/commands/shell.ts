@@ -8,7 +8,7 @@ import { onShutdown } from '../process/shutdown.ts'
 import type { Session } from '../session/session.ts'
 import { VERSION } from '../version.ts'
 import { askInTerminal, whileAsking } from './ask-in-terminal.ts'
-import { openBridge } from './open-bridge.ts'
+import { closeBridge, openBridge } from './open-bridge.ts'
 import { print } from './print.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { reportFailure } from './report-failure.ts'
@@ -28,7 +28,7 @@ export async function shell(options: { images?: string }): Promise<void> {
   const terminal: Terminal = { bar: new ProgressBar(process.stderr), images: options.images ?? '.' }
   const bridge = await openBridge(0, askWithin(terminal))
   // Ctrl-C interrupts the cell.
-  onShutdown(() => bridge.close(), { watchStdin: false, signals: ['SIGTERM', 'SIGHUP'] })
+  onShutdown(() => closeBridge(bridge), { watchStdin: false, signals: ['SIGTERM', 'SIGHUP'] })
   process.on('SIGINT', () => terminal.running?.abort())
   try {
     const count = bridge.discovered.servers.length
@@ -36,7 +36,7 @@ export async function shell(options: { images?: string }): Promise<void> {
     print('Tab completes, an empty line ends a block, Ctrl-C stops a cell, Ctrl-D ends.')
     await readAndRun(bridge, terminal)
   } finally {
-    await bridge.close()
+    await closeBridge(bridge)
   }
 }
 

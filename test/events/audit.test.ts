@@ -1,7 +1,7 @@
 // This file verifies the record of a real bridge, and that a call that must be recorded but cannot be is not made.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { LogFolder } from '../../src/storage/log-folder.ts'
 import { readRecord } from '../../src/audit/read-record.ts'
 import { verifyRecord } from '../../src/audit/verify-record.ts'
@@ -143,6 +143,24 @@ describe('the record', { timeout: 120_000 }, () => {
         expect(heard).toContain('tools/call')
       }
     }
+  })
+
+  it('a session is told once that the record cannot be written, and again only after it could be', async () => {
+    const observed = await openObserved({ env: { MCP_BRIDGE_AUDIT: 'shape' } })
+    const told = async () => {
+      const { content } = await observed.run('1')
+      return /cannot be written: ENOTDIR.*Tell the user: Free space/.test(JSON.stringify(content))
+    }
+    mkdirSync(path.join(observed.home, 'MCPs/.sandbridge'), { recursive: true })
+    writeFileSync(folderOf(observed), '')
+    expect(await told()).toBe(false)
+    await vi.waitFor(() => expect(observed.bridge.recordFailure).toBeDefined())
+    expect([await told(), await told()]).toEqual([true, false])
+    rmSync(folderOf(observed))
+    await told()
+    await vi.waitFor(() => expect(observed.bridge.recordFailure).toBeUndefined())
+    expect(await told()).toBe(false)
+    expect((await entriesOf(observed)).filter(({ type }) => type === 'run')).toHaveLength(5)
   })
 
   it('a required record has each call before it is sent', async () => {
