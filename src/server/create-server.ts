@@ -24,6 +24,7 @@ import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
+import { sendQuestion } from './send-question.ts'
 import { exposedWorkflows, limitsOf, rendering, runExposed, runPython, type ServerParts, toolOf } from './run-python.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, SERVER_INSTRUCTIONS } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
@@ -35,9 +36,6 @@ const CAPABILITIES_RESOURCE = {
   title: 'What run_python can do',
   mimeType: 'text/markdown',
 }
-
-/** How many times one cell may ask an older client. The SDK's own limit of eight would end the call but not its cell. */
-const MAX_ROUNDS = 1_000_000
 
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
@@ -53,7 +51,6 @@ export function createServer(parts: ServerParts): Server {
         ...(exposed && { prompts: {}, extensions: SKILLS_EXTENSION }),
       },
       instructions: SERVER_INSTRUCTIONS,
-      inputRequired: { maxRounds: MAX_ROUNDS },
     },
   )
 
@@ -131,7 +128,7 @@ export function createServer(parts: ServerParts): Server {
     const quirks = quirksFor(context)
     let run: OpenRun
     try {
-      run = state ? runs.resume(state) : runs.add(capabilitiesOf(context))
+      run = state ? runs.resume(state) : runs.add(capabilitiesOf(context), sendQuestion(server, context))
     } catch (error) {
       const { renderFailure } = await rendering()
       return { ...renderFailure(error, limitsOf(parts, quirks)) }

@@ -1,6 +1,6 @@
 // A run_python call that may ask the client something before it ends. The cell goes on while the question is open: the call is answered
 // with "input required", and the client's retry, which carries the answer, waits for the same cell.
-// (MCP 2026-07-28, Multi Round-Trip Requests; for older clients the SDK turns the same return value into a request of its own.)
+// (MCP 2026-07-28, Multi Round-Trip Requests.) An older client gets each question as a request of its own while its call stays open.
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
 import { BridgeError } from '../errors.ts'
@@ -8,6 +8,9 @@ import type { Asker, Question, QuestionMethod } from '../proxy/user/questions.ts
 import type { TimeLimit } from '../cell/time-limit.ts'
 import { ClientLog } from './client-log.ts'
 import { ProgressReporter } from './progress.ts'
+
+/** Sends a question to an older client; the signal withdraws it. */
+export type SendQuestion = (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>
 
 interface OpenQuestion {
   question: Question
@@ -23,6 +26,7 @@ export class OpenRun implements Asker {
   readonly progress = new ProgressReporter()
   readonly log = new ClientLog()
   readonly #capabilities: ClientCapabilities
+  readonly #send: SendQuestion | undefined
   readonly #cancelled = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()
   #limit: TimeLimit | undefined
@@ -30,8 +34,10 @@ export class OpenRun implements Asker {
   #result: Promise<CallToolResult> | undefined
   #questionCount = 0
 
-  constructor(capabilities: ClientCapabilities) {
+  /** @param send missing for a client that comes back with its answers */
+  constructor(capabilities: ClientCapabilities, send?: SendQuestion) {
     this.#capabilities = capabilities
+    this.#send = send
   }
 
   start(result: Promise<CallToolResult>): void {
@@ -67,14 +73,17 @@ export class OpenRun implements Asker {
 
   ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
     const key = `q${(this.#questionCount += 1)}`
+    const withdrawn = new AbortController()
     this.#limit?.pause()
     return new Promise<Record<string, unknown>>((resolve, reject) => {
-      this.#open.set(key, { question, answer: resolve })
       const over = () => reject(new BridgeError('CANCELLED', 'The cell that sent the request has ended'))
       signal?.addEventListener('abort', over, { once: true })
       void this.#result?.finally(over)
+      if (this.#send) return void this.#send(question, withdrawn.signal).then(resolve, reject)
+      this.#open.set(key, { question, answer: resolve })
       this.#wake?.()
     }).finally(() => {
+      withdrawn.abort()
       this.#open.delete(key)
       this.#limit?.resume()
     })

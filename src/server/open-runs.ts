@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
 import { OpenRun } from './open-run.ts'
 
-/** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. The SDK waits as long for an older client. */
-const ANSWER_MS = 10 * 60_000
+/** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. */
+export const ANSWER_MS = 10 * 60_000
 
 export class OpenRuns {
   readonly #runs = new Map<string, OpenRun>()
@@ -50,6 +50,11 @@ export class OpenRuns {
     clearTimeout(this.#timers.get(id))
     this.#timers.delete(id)
     return run
+  }
+
+  /** Cancels every call whose run is open: its client is gone. */
+  cancelAll(): void {
+    for (const run of this.#runs.values()) run.cancel()
   }
 
   /** The client was asked something and must come back within ANSWER_MS. */

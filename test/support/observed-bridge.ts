@@ -5,7 +5,7 @@ import path from 'node:path'
 import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 import { Bridge } from '../../src/bridge.ts'
-import { readSettings } from '../../src/config/settings.ts'
+import { readSettings, type Settings } from '../../src/config/settings.ts'
 import type { BridgeEvent, EventOf, EventType } from '../../src/events/event.ts'
 import { SILENT } from '../../src/log.ts'
 import { createServer } from '../../src/server/create-server.ts'
@@ -30,6 +30,8 @@ export interface ObservedBridge {
 export interface ObservedOptions {
   servers?: Record<string, ServerEntry | RemoteEntry>
   env?: Record<string, string>
+  /** Replaces settings with values that no variable may have, such as short timeouts. */
+  settings?: Partial<Settings>
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
   /** Without any subscriber. */
@@ -44,7 +46,7 @@ export async function openObserved(
   const home = makeHome(options.servers)
   const observers = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
   const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', ...observers, ...options.env }
-  const settings = readSettings(bridgeEnv(home, env), { home })
+  const settings = { ...readSettings(bridgeEnv(home, env), { home }), ...options.settings }
   const bridge = await Bridge.open(settings, SILENT)
   const events: BridgeEvent[] = []
   if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })

@@ -17,7 +17,7 @@ interface GroupOptions {
   registry: SessionRegistry
   user: string | undefined
   seal?: HandleSeal | undefined
-  vanishedMs: ConstructorParameters<typeof LegacyConversations>[0]['vanishedMs']
+  limits: Pick<ConstructorParameters<typeof LegacyConversations>[0], 'vanishedMs' | 'lostMs'>
 }
 
 type Handler = ReturnType<typeof toNodeHandler>
@@ -27,13 +27,13 @@ export class ClientGroup {
   readonly #modern: McpHttpHandler
   readonly #serveModern: Handler
 
-  constructor({ bridge, registry, user, seal, vanishedMs }: GroupOptions) {
+  constructor({ bridge, registry, user, seal, limits: { vanishedMs, lostMs } }: GroupOptions) {
     const { settings, log } = bridge
     const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
     const sessions = new SessionHandles({ registry, user, seal, idleMs: settings.runtimeIdleTimeoutMs })
     const runs = new OpenRuns()
     const getConversation = () => Promise.resolve({ bridge, sessions })
-    this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs })
+    this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs, lostMs })
     this.#modern = createMcpHandler(
       () => createServer({ settings, log, getConversation, byHandle: true, runs, user }),
       {

@@ -1,5 +1,5 @@
 // Conversations with clients of protocol revision 2025-11-25 and older. Each starts with initialize; then the Mcp-Session-Id header names it.
-// Each has one bridge session. DELETE ends both, and so does the idle timeout.
+// Each has one bridge session. DELETE ends both, and so does the idle timeout. A cell whose client has no connection left is cancelled after a while.
 // (MCP 2025-11-25, Streamable HTTP, Session Management)
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -10,6 +10,7 @@ import type { Bridge } from '../../bridge.ts'
 import { BridgeError } from '../../errors.ts'
 import { keptForClient } from '../../session/kept-for.ts'
 import { createServer } from '../create-server.ts'
+import { OpenRuns } from '../open-runs.ts'
 import type { ServerParts } from '../run-python.ts'
 import type { Sessions } from '../sessions.ts'
 import { refuse } from './refuse.ts'
@@ -22,6 +23,8 @@ const REPLICA = randomBytes(4).toString('hex')
 
 interface Conversation {
   held: HeldSession
+  runs: OpenRuns
+  requests: { open: number; lost?: NodeJS.Timeout }
   /** GET requests; `open` is missing until the client has made one. */
   streams: { open?: number }
   transport: NodeStreamableHTTPServerTransport
@@ -35,6 +38,8 @@ interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log' | 'user'> {
    * A session with variables is kept longer, in case the client's network was interrupted.
    */
   vanishedMs: { withVariables: number; without: number }
+  /** How long the cell of a client goes on while no request of the client is open: its network may have been interrupted. */
+  lostMs: number
 }
 
 export class LegacyConversations {
@@ -55,10 +60,15 @@ export class LegacyConversations {
     // An open stream for messages from the server counts as use, too.
     const leave = conversation.held.enter()
     const isStream = request.method === 'GET'
-    const { streams } = conversation
+    const { streams, requests } = conversation
+    requests.open += 1
+    clearTimeout(requests.lost)
     if (isStream) streams.open = (streams.open ?? 0) + 1
     finished(response, () => {
       if (isStream) streams.open! -= 1
+      requests.open -= 1
+      if (requests.open === 0)
+        requests.lost = setTimeout(() => conversation.runs.cancelAll(), this.#options.lostMs).unref()
       leave()
     })
     await conversation.transport.handleRequest(request, response, body)
@@ -82,6 +92,7 @@ export class LegacyConversations {
 
   async #open(): Promise<Conversation> {
     const { bridge, registry, settings, log, user, vanishedMs } = this.#options
+    const runs = new OpenRuns()
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => `${REPLICA}.${randomBytes(18).toString('base64url')}`,
       onsessioninitialized: (id) => void this.#byId.set(id, conversation),
@@ -101,10 +112,11 @@ export class LegacyConversations {
         void transport.close()
       },
     })
-    const conversation: Conversation = { held, transport, streams }
+    const conversation: Conversation = { held, transport, streams, runs, requests: { open: 0 } }
     const { session } = held
     const sessions: Sessions = { use: (_handle, work) => held.use(() => work(session)), readable: () => [session] }
-    const server = createServer({ settings, log, user, getConversation: () => Promise.resolve({ bridge, sessions }) })
+    const getConversation = () => Promise.resolve({ bridge, sessions })
+    const server = createServer({ settings, log, user, runs, getConversation })
     server.onclose = () => void held.end()
     await server.connect(transport)
     return conversation

@@ -50,6 +50,8 @@ export const HTTP_LIMITS = {
   stallMs: 60_000,
   /** How long the session of a legacy client lasts after it closed its stream. */
   vanishedMs: { withVariables: 120_000, without: 30_000 },
+  /** How long the cell of a legacy client goes on after its last connection closed. */
+  lostMs: 30_000,
 }
 
 /** Per session: its stream, a cell and one more request, each on a connection that the client may not share. */
@@ -105,8 +107,7 @@ export async function serveHttp(
   const { handleKey, session, runtime, kubernetesNamespace = '' } = settings
   const areShared = session === 'durable' && runtime === 'kubernetes'
   const seal = areShared && handleKey !== undefined ? new HandleSeal(handleKey, kubernetesNamespace) : undefined
-  const { vanishedMs } = limits
-  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, vanishedMs }))
+  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, limits }))
   const resource = () => settings.publicUrl ?? listener.origin + PATH
   const { accessTokens, protectedResource } = createOAuth(settings, resource, log)
   const findClient = createFindClient({ token, named: new NamedTokens(bridge.stores.of(undefined)), accessTokens, log })

@@ -1,0 +1,27 @@
+// Asks a client of protocol revision 2025-11-25 or older: each question is a request of its own, on the stream of the call that it belongs to.
+// The SDK's own bridging asks again only after the client has answered, so a withdrawn question would hold the call's result.
+import { randomUUID } from 'node:crypto'
+import type { Server, ServerContext } from '@modelcontextprotocol/server'
+import type { SendQuestion } from './open-run.ts'
+import { ANSWER_MS } from './open-runs.ts'
+
+/** Returns undefined for a client of a later revision, which gets its questions with the call's response. */
+export function sendQuestion(server: Server, { mcpReq }: ServerContext): SendQuestion | undefined {
+  if (mcpReq.envelope !== undefined) return undefined
+  return async ({ method, params }, signal) => {
+    const mode = params['mode'] ?? 'form'
+    // Both fields are required or expected in the older revision (MCP 2025-11-25, Elicitation).
+    const added =
+      method === 'elicitation/create' ? { mode, ...(mode === 'url' && { elicitationId: randomUUID() }) } : {}
+    // The type of one method stands for all: the package chooses the schema of the result by the method's name.
+    const request = { method: method as 'elicitation/create', params: { ...added, ...params } as never }
+    return server.request(request, {
+      relatedRequestId: mcpReq.id,
+      timeout: ANSWER_MS,
+      // A client that is waiting for its user may say so.
+      resetTimeoutOnProgress: true,
+      onprogress: () => {},
+      signal,
+    }) as Promise<Record<string, unknown>>
+  }
+}
