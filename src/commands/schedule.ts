@@ -6,7 +6,7 @@ import { SavedToolStore } from '../state/saved-tool-store.ts'
 import { ago } from '../text/ago.ts'
 import { nextTime } from '../workflows/cron-times.ts'
 import { parseArguments } from '../workflows/parameters.ts'
-import { type Schedule, ScheduleStore } from '../workflows/schedules.ts'
+import { type Schedule, type ScheduledRun, ScheduleStore } from '../workflows/schedules.ts'
 import { cronEntry, launchdList, systemdUnits, type TimerEntry } from '../workflows/timer-entries.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflows/workflow-cell.ts'
 import { ownStore } from './own-store.ts'
@@ -79,11 +79,18 @@ function shown(next: Date | undefined, zone: string): string {
   return next ? local(next, zone) : 'never'
 }
 
+/** The last due time, and the last run if that is another one. */
 function lastOf({ runs }: Schedule): string {
   const last = runs.at(-1)
   if (!last) return 'not yet'
-  const at = ago(new Date(last.due).getTime(), Date.now())
-  return [`${last.outcome ?? 'running'} ${at}`, ...(last.message === undefined ? [] : [last.message])].join(': ')
+  const made = runs.findLast(({ startedAt }) => startedAt !== undefined)
+  return [last, ...(made && made !== last ? [made] : [])].map(outcomeOf).join(' Before that: ')
+}
+
+function outcomeOf({ due, outcome, waitsFor, message }: ScheduledRun): string {
+  const state = outcome ?? (waitsFor === undefined ? 'running' : 'waiting')
+  const why = message ?? (state === 'waiting' ? `The run of ${waitsFor} has not ended.` : undefined)
+  return [`${state} ${ago(new Date(due).getTime(), Date.now())}`, ...(why === undefined ? [] : [why])].join(': ')
 }
 
 function local(time: Date, zone: string): string {

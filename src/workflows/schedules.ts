@@ -5,7 +5,7 @@ import { JsonRecord } from '../storage/json-record.ts'
 import type { Store } from '../storage/store.ts'
 import { timesBetween } from './cron-times.ts'
 
-/** A due run may start this much later: the machine was busy, or another bridge claimed it and died. */
+/** A due run may start this much later: the machine was busy or asleep, the run before had not ended, or the bridge that claimed it died. */
 const GRACE_MS = 2 * 60_000
 const MAX_KEPT_RUNS = 20
 /** The timeout of a run, the same as in a terminal. */
@@ -16,9 +16,11 @@ const run = z.object({
   due: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  /** Missing while it runs. `missed`: no bridge was serving. `skipped`: the previous run had not ended. */
+  /** Missing while it runs or waits. `missed`: no bridge was serving. `skipped`: another run was made in its place or had not ended. */
   outcome: z.enum(['ok', 'failed', 'missed', 'skipped']).optional(),
   message: z.string().optional(),
+  /** The due time of the run whose end it waits for. */
+  waitsFor: z.string().optional(),
   /** The process that makes the run. */
   by: z.object({ host: z.string(), pid: z.int() }).optional(),
 })
@@ -90,12 +92,13 @@ export class ScheduleStore {
 
   /** Claims the due runs: no other bridge gets them. */
   async claim(now: Date): Promise<Due[]> {
-    if (Object.values(await this.list()).every((one) => dueTimes(one, now).length === 0)) return []
-    const due: Due[] = []
-    await this.#record.update((all) => {
-      due.length = 0
-      for (const [id, one] of Object.entries(all)) due.push(...take(id, one, now))
-    })
+    const takeAll = (all: Schedules): Due[] => Object.entries(all).flatMap(([id, one]) => take(id, one, now))
+    const listed = await this.list()
+    const before = JSON.stringify(listed)
+    takeAll(listed)
+    if (JSON.stringify(listed) === before) return []
+    let due: Due[] = []
+    await this.#record.update((all) => void (due = takeAll(all)))
     return due
   }
 
@@ -119,28 +122,46 @@ function dueTimes({ when, zone, considered, runs }: Schedule, now: Date): Date[]
   return timesBetween(when, zone, since, now).filter((time) => runs.every(({ due }) => due !== time.toISOString()))
 }
 
-/** Changes the schedule: marks its times up to now as handled. */
+/** Changes the schedule: marks its times up to now as handled, begins the newest one or lets it wait, and gives every other one its outcome. */
 function take(id: string, one: Schedule, now: Date): Due[] {
-  const times = dueTimes(one, now)
-  const missed = times.filter((time) => now.getTime() - time.getTime() > GRACE_MS)
-  const [last] = times.slice(missed.length).slice(-1)
+  const isLate = (due: string): boolean => now.getTime() - Date.parse(due) > GRACE_MS
+  const times = dueTimes(one, now).map((time) => time.toISOString())
+  const missed = times.filter(isLate)
+  const fresh = times.slice(missed.length)
+  const waiting = one.runs.find(({ waitsFor, outcome }) => waitsFor !== undefined && outcome === undefined)
+  const last = fresh.pop()
+  const before = last !== undefined || waiting ? unfinished(one, now) : undefined
   const taken: Due[] = []
-  const add = (added: ScheduledRun, count: number): void => {
+  const tell = (run: ScheduledRun, count = 1): void => void taken.push({ id, schedule: one, run, count })
+  const add = (added: ScheduledRun): ScheduledRun => {
     one.runs = [...one.runs, added].slice(-MAX_KEPT_RUNS)
-    taken.push({ id, schedule: one, run: added, count })
+    return added
   }
-  if (missed.length > 0) {
-    const message = 'No bridge served HTTP at that time.'
-    add({ due: missed.at(-1)!.toISOString(), outcome: 'missed', message }, missed.length)
+  const started = { startedAt: now.toISOString(), by: { host: hostId(), pid: process.pid } }
+  if (waiting && (last !== undefined || isLate(waiting.due))) {
+    tell(Object.assign(waiting, { outcome: 'skipped', message: notEnded(waiting.waitsFor!) }))
+  } else if (waiting && !before) {
+    delete waiting.waitsFor
+    tell(Object.assign(waiting, started))
   }
-  if (last) {
-    const due = last.toISOString()
-    const before = unfinished(one, now)
-    if (before) add({ due, outcome: 'skipped', message: `The run of ${before.due} had not ended.` }, 1)
-    else add({ due, startedAt: now.toISOString(), by: { host: hostId(), pid: process.pid } }, 1)
+  if (missed.length > 0)
+    tell(add({ due: missed.at(-1)!, outcome: 'missed', message: missedMessage(missed.length) }), missed.length)
+  for (const due of fresh) {
+    tell(add({ due, outcome: 'skipped', message: before ? notEnded(before.due) : `The run of ${last} replaces it.` }))
+  }
+  if (last !== undefined) {
+    if (before) add({ due: last, waitsFor: before.due })
+    else tell(add({ due: last, ...started }))
   }
   if (times.length > 0) one.considered = now.toISOString()
   return taken
+}
+
+const notEnded = (due: string): string => `The run of ${due} had not ended.`
+
+function missedMessage(count: number): string {
+  const earlier = count === 1 ? '' : ` The ${count - 1} times before it were missed, too.`
+  return `No bridge served HTTP within ${GRACE_MS / 60_000} minutes of that time, or it was paused.${earlier}`
 }
 
 /** The run in progress. A run whose bridge has died has ended. */

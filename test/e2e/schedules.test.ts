@@ -109,9 +109,13 @@ it('a scheduled run that has not ended makes the next one be skipped, and report
   const scheduler = new Scheduler(observed.bridge)
   await scheduler.look(at('09:00:01'))
   await look(at('10:00:01'))
+  expect(await runs()).toMatchObject([{}, { waitsFor: '2027-03-01T09:00:00.000Z' }])
+  await look(at('10:02:01'))
   await scheduler.idle()
   expect(lines()).toEqual(['week 9'])
   expect(await runs()).toMatchObject([{ outcome: 'ok' }, { outcome: 'skipped' }])
+  const told = observed.of('run.ended').map(({ error }) => error?.message)
+  expect(told).toContainEqual(expect.stringContaining('skipped'))
 })
 
 it('a scheduled run whose bridge has died does not hold up the next one', async () => {
@@ -120,7 +124,7 @@ it('a scheduled run whose bridge has died does not hold up the next one', async 
   const file = path.join(observed.bridge.settings.stateDir, '.sandbridge', 'schedules.json')
   // The control: while its process exists, the run continues.
   await look(at('10:00:01'))
-  expect((await runs(id)).at(-1)).toMatchObject({ outcome: 'skipped' })
+  expect((await runs(id)).at(-1)).toMatchObject({ waitsFor: '2027-03-01T09:00:00.000Z' })
   writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid": ${process.pid}`, '"pid": 4194305'))
   await look(at('11:00:01'))
   expect((await runs(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'skipped', 'ok'])
