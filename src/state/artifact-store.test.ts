@@ -98,6 +98,12 @@ describe('ArtifactStore', () => {
       hint: expect.stringContaining('artifacts rm'),
     })
     expect((await small.versions()).map((artifact) => artifact.sizeBytes)).toEqual([2 << 20, 1, 1])
+    // An older version of the bridge may have kept more than the limit.
+    const smaller = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), {
+      ...ARTIFACT_LIMITS,
+      versionCount: 2,
+    })
+    await expect(smaller.save('c', bytes('4'))).rejects.toThrow(/the limit of 2 versions/)
   })
 
   it('artifacts that are saved at once are held to the limits', async () => {

@@ -155,7 +155,7 @@ export class ArtifactStore {
       usedBytes + sizeBytes > totalBytes
         ? `all artifacts use ${mebibytes(usedBytes)} of ${mebibytes(totalBytes)}`
         : all.length >= versionCount
-          ? `the limit of ${all.length} versions of artifacts is reached`
+          ? `the limit of ${versionCount} versions of artifacts is reached`
           : undefined
     if (full === undefined) return
     throw new BridgeError('STATE_REFUSED', `'${name}' was not saved: ${full}`, {

@@ -95,12 +95,12 @@ export class SavedToolStore {
     if (newest && isSame(newest, content)) return newest
     const names = [...(await this.#versions.all()).keys()]
     if (versions.length === 0 && names.length >= MAX_TOOLS) {
-      throw new BridgeError('STATE_REFUSED', `The limit of ${names.length} saved tools is reached`, {
+      throw new BridgeError('STATE_REFUSED', `The limit of ${MAX_TOOLS} saved tools is reached`, {
         hint: 'Delete some with runtime.delete_tool(name).',
       })
     }
     if (versions.length >= MAX_VERSIONS) {
-      throw new BridgeError('STATE_REFUSED', `'${content.name}' has reached the limit of ${versions.length} versions`, {
+      throw new BridgeError('STATE_REFUSED', `'${content.name}' has reached the limit of ${MAX_VERSIONS} versions`, {
         hint: `Delete it first: runtime.delete_tool(${JSON.stringify(content.name)}).`,
       })
     }

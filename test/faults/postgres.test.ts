@@ -51,6 +51,39 @@ describe('PostgreSQL as the store of several bridges', () => {
     await expect(open()).rejects.toThrow('The database was changed by a newer version of Sandbridge')
   })
 
+  it('tables whose version is unknown are refused with a way out, and left as they are', async () => {
+    const stores = await open()
+    await stores
+      .of(undefined)
+      .document('a.json')
+      .update(() => Promise.resolve('there'))
+    for (const loss of ['DELETE FROM sandbridge.migrations', 'DROP TABLE sandbridge.migrations']) {
+      await postgres.query(url, loss)
+      await expect(open()).rejects.toMatchObject({
+        message: expect.stringMatching(/tables of Sandbridge \(documents, .*migrations is missing or empty/),
+        hint: expect.stringContaining('ALTER SCHEMA sandbridge RENAME TO sandbridge_old'),
+      })
+    }
+    expect(await postgres.query(url, 'SELECT content FROM sandbridge.documents')).toEqual([{ content: 'there' }])
+    await postgres.query(url, 'ALTER SCHEMA sandbridge RENAME TO sandbridge_old')
+    await open()
+    // Only the number is missing, and there is nothing that it could be wrong about.
+    await postgres.query(url, 'DROP SCHEMA sandbridge CASCADE')
+    await postgres.query(url, 'CREATE SCHEMA sandbridge CREATE TABLE migrations (number integer PRIMARY KEY)')
+    await open()
+  })
+
+  it.each([
+    ['missing', ''],
+    ['wrong', ':not-the-password'],
+  ])('a password that is %s is reported with the places where it belongs', async (_, given) => {
+    await expect(open(url.replace(`:${PASSWORD}`, given))).rejects.toMatchObject({
+      code: 'STATE_UNWRITABLE',
+      message: expect.not.stringContaining('not-the-password'),
+      hint: expect.stringMatching(/MCP_BRIDGE_STORAGE, in PGPASSWORD/),
+    })
+  })
+
   it('writes during a crash of the server are made once each, and none is lost', async () => {
     const bridges = await Promise.all([open(), open()])
     const document = (index: number) => bridges[index % 2]!.of(undefined).document('count.json')

@@ -3,7 +3,7 @@ import { BridgeError } from '../../errors.ts'
 import type { Connection } from './database.ts'
 import { MIGRATIONS } from './migrations.ts'
 
-/** @throws BridgeError STATE_UNWRITABLE if a newer version has changed the tables, and what the driver throws */
+/** @throws BridgeError STATE_UNWRITABLE if a newer version has changed the tables or an unknown one made them, and what the driver throws */
 export async function migrate(connection: Connection, migrations: readonly string[] = MIGRATIONS): Promise<void> {
   // Changes nothing if the tables are current: a database user without the right to create tables can still use them.
   if ((await numberOf(connection)) === migrations.length) return
@@ -17,8 +17,9 @@ export async function migrate(connection: Connection, migrations: readonly strin
   }
   if (number === 0) {
     await connection.query('CREATE SCHEMA IF NOT EXISTS sandbridge')
+    await refuseUnknownTables(connection)
     await connection.query(
-      'CREATE TABLE sandbridge.migrations (number integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now())',
+      'CREATE TABLE IF NOT EXISTS sandbridge.migrations (number integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now())',
     )
   }
   for (const step of migrations.slice(number)) {
@@ -27,6 +28,21 @@ export async function migrate(connection: Connection, migrations: readonly strin
     await connection.query('INSERT INTO sandbridge.migrations (number) VALUES ($1)', [number])
   }
   await connection.query('COMMIT')
+}
+
+/** Tables without a number, such as those of a backup that was restored in part, may be of any version. */
+async function refuseUnknownTables(connection: Connection): Promise<void> {
+  const { rows } = await connection.query<{ tablename: string }>(
+    `SELECT tablename FROM pg_tables WHERE schemaname = 'sandbridge' AND tablename <> 'migrations' ORDER BY tablename`,
+  )
+  if (rows.length === 0) return
+  const tables = rows.map(({ tablename }) => tablename).join(', ')
+  const problem = 'sandbridge.migrations is missing or empty, so the version of the other tables is unknown'
+  throw new BridgeError('STATE_UNWRITABLE', `The database has tables of Sandbridge (${tables}), but ${problem}`, {
+    hint:
+      'Restore sandbridge.migrations from the backup of the other tables. To start without them: ' +
+      'ALTER SCHEMA sandbridge RENAME TO sandbridge_old. The bridge then creates new tables, and deletes nothing.',
+  })
 }
 
 /** Returns the number of the last migration; 0 if there is none. */

@@ -8,6 +8,9 @@ const PASSING_CODE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNRE
 /** The driver's own errors have no code. */
 const PASSING_TEXT =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered)/
+/** A password that is wrong, or missing: the driver reports that in its own words. */
+const PASSWORD_STATE = '28P01'
+const PASSWORD_TEXT = /client password must be/
 const MAX_REASON_CHARS = 300
 
 /** True if a retry may succeed: the server may be restarting, or the network may return. */
@@ -31,8 +34,11 @@ export function postgresError(error: unknown, secrets: readonly string[]): Bridg
   for (const secret of secrets) reason = reason.replaceAll(secret, '…')
   const text = [code, reason.replaceAll(/\s+/g, ' ').slice(0, MAX_REASON_CHARS)].filter(Boolean).join(': ')
   // Without the cause: the driver's errors contain the query's data.
+  const isPassword = code === PASSWORD_STATE || PASSWORD_TEXT.test(reason)
   return new BridgeError('STATE_UNWRITABLE', `${what} (${text})`, {
-    hint: 'Check the database of MCP_BRIDGE_STORAGE, then retry. A bridge that runs reconnects by itself.',
+    hint: isPassword
+      ? 'Put the password in the URL of MCP_BRIDGE_STORAGE, in PGPASSWORD or in ~/.pgpass, and start the bridge again.'
+      : 'Check the database of MCP_BRIDGE_STORAGE, then retry. A bridge that runs reconnects by itself.',
   })
 }
 
