@@ -103,9 +103,10 @@ class _Reader:
         schema = self._properties.get(name)
         if "array" in self._kinds(schema) and (len(texts) > 1 or not texts[0].lstrip().startswith("[")):
             if len(texts) > 1 or "string" not in self._kinds(schema):
-                items = self._resolved(schema).get("items")
-                return [_read(text, self._kinds(items)) for text in texts]
-        read = [self.value(name, text) for text in texts]
+                kinds = self._kinds(self._resolved(schema).get("items"))
+                return [_read(text, kinds) for text in texts]
+        kinds = self._kinds(schema)
+        read = [_read(text, kinds) for text in texts]
         return read[0] if len(read) == 1 else read
 
     def value(self, name: str, text: str) -> Any:
@@ -138,9 +139,14 @@ class _Reader:
         for word in ("then", "else"):
             self._collect(schema.get(word), depth + 1)
 
-    def _kinds(self, schema: object, depth: int = 0) -> Kinds:
+    def _kinds(self, schema: object, depth: int = 0, seen: set[int] | None = None) -> Kinds:
         """Returns the JSON types that a value may have; empty if the schema does not say."""
         schema = self._resolved(schema)
+        # Options that refer to each other would be read billions of times.
+        seen = set() if seen is None else seen
+        if id(schema) in seen or len(seen) >= _MAX_PARTS:
+            return frozenset()
+        seen.add(id(schema))
         kind = schema.get("type")
         if isinstance(kind, str):
             return frozenset((kind,))
@@ -152,7 +158,7 @@ class _Reader:
         for word in ("anyOf", "oneOf"):
             options = schema.get(word)
             for one in options[:_MAX_OPTIONS] if isinstance(options, list) and depth < _MAX_DEPTH else ():
-                found |= self._kinds(one, depth + 1)
+                found |= self._kinds(one, depth + 1, seen)
         return found
 
 
