@@ -51,8 +51,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[] | undefined
   /** Answers questions that upstreams ask during the cell's calls. */
   asker?: Asker
-  /** For an unattended cell: where a rule says to ask, only calls of these tools (`server__tool`) are made. */
-  allowed?: ReadonlySet<string>
+  /** For an unattended cell: where a rule says to ask, only calls of these tools are made. */
+  allowed?: readonly { server: string; tool: string }[]
   /** Serves the cell's calls in place of the bridge's own upstreams. */
   upstreams?: Upstreams
   /** The reader is a person at a terminal: hints then say what to do, instead of what to ask the user. */

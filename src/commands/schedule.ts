@@ -8,6 +8,7 @@ import { nextTime } from '../workflows/cron-times.ts'
 import { parseArguments } from '../workflows/parameters.ts'
 import { type Schedule, type ScheduledRun, ScheduleStore } from '../workflows/schedules.ts'
 import { cronEntry, launchdList, systemdUnits, type TimerEntry } from '../workflows/timer-entries.ts'
+import { usesNamed } from '../workflows/used-tools.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflows/workflow-cell.ts'
 import { ownStore } from './own-store.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'
@@ -106,10 +107,16 @@ function zoneOf(zone = Intl.DateTimeFormat().resolvedOptions().timeZone): string
   }
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name, and a name that two tools have */
 function allowedOf({ workflow }: Workflow, tools: string[]): string[] {
   const used = workflow.uses.map(({ server, tool }) => `${server}__${tool}`)
   const unknown = tools.find((tool) => !used.includes(tool))
+  const several = tools.find((tool) => usesNamed(workflow.uses, [tool]).length > 1)
+  if (several !== undefined) {
+    const pairs = usesNamed(workflow.uses, [several]).map(({ server, tool }) => `'${tool}' of server '${server}'`)
+    const message = `'${several}' is the name of two tools that ${workflow.title} uses: ${pairs.join(' and ')}`
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', message, { hint: 'Rename one of the servers.' })
+  }
   if (unknown === undefined) return tools
   const hint = used.length === 0 ? 'Allow it by a rule in permissions.json.' : `It names: ${used.join(', ')}.`
   throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${workflow.title} does not name the tool '${unknown}'`, { hint })

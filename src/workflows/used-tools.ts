@@ -40,6 +40,11 @@ export async function usedTools(
   return [...uses.values()]
 }
 
+/** The used tools with these names (`server__tool`). Two tools can have one name. */
+export function usesNamed(uses: readonly UsedTool[], names: readonly string[]): UsedTool[] {
+  return uses.filter(({ server, tool }) => names.includes(`${server}__${tool}`))
+}
+
 export interface Drift {
   /** One sentence each. */
   changed: string[]

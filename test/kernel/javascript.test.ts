@@ -1,5 +1,6 @@
 // This file verifies JavaScript cells over bare frames: output, displays, state and outcome.
 import { describe, expect, it } from 'vitest'
+import { needsLinux } from '../support/needs.ts'
 import { GITHUB, startKernel } from './drive.ts'
 import { js, value } from './drive-javascript.ts'
 
@@ -17,6 +18,14 @@ describe('a JavaScript cell', () => {
     expect(await value(kernel, '"text"')).toBe("'text'")
     expect((await js(kernel, '({ a: [1] })', { json: true })).value).toMatchObject({ 'application/json': { a: [1] } })
     expect(kernel.badLines).toEqual([])
+  })
+
+  it('a JavaScript cell runs where a process may have as little memory as in a sandbox of 512 MiB', async (ctx) => {
+    needsLinux('RLIMIT_DATA counts all memory only there')
+    const kernel = await startKernel(ctx)
+    await kernel.run('import resource\nresource.setrlimit(resource.RLIMIT_DATA, (448 << 20, 448 << 20))')
+    const works = 'const [major] = process.version.slice(1).split("."); const n: number = 2; [major, n]'
+    expect(await value(kernel, works)).toMatch(/^\[ '\d+', 2 \]$/)
   })
 
   it('a JavaScript cell keeps what it declares, and may declare it again', async (ctx) => {

@@ -36,6 +36,9 @@ _END_AFTER = 0.6
 _BREATH = 0.02
 _PING_EVERY = 0.05
 _HEAP_SHARE = 0.6  # of a sandbox process's memory limit, so that Node ends itself before the sandbox is ended
+# Node 25 and newer make room for 512 MiB of machine code at once, and end where a process may not have that much memory.
+_RESERVES_CODE = (25, 0)
+_CODE_BYTES = 640 << 20
 
 
 class Node:
@@ -48,7 +51,7 @@ class Node:
         self._socket = ours
         fds = (channel.fileno(), bell.fileno())
         # Node checks that no timer callback is cut off, and otherwise ends itself; an interrupt cuts them off.
-        flags = ["--no-warnings", "--no-force-async-hooks-checks", *_heap_flag()]
+        flags = ["--no-warnings", "--no-force-async-hooks-checks", *_memory_flags()]
         line = [PROGRAM, *flags, os.path.join(folder, "runner.cjs"), *map(str, fds)]
         try:
             with held_back(interrupts):
@@ -172,9 +175,14 @@ async def start(interrupts: Interrupts) -> Node:
 
 
 def _is_old(version: str) -> bool:
+    return _numbers(version) < _OLDEST
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    """Returns major and minor; zeros for any other text."""
     major, _, rest = version.partition(".")
     minor = rest.partition(".")[0]
-    return not (major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= _OLDEST)
+    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)
 
 
 def _write_program(files: dict[str, str]) -> str:
@@ -186,6 +194,16 @@ def _write_program(files: dict[str, str]) -> str:
     return folder
 
 
-def _heap_flag() -> list[str]:
+def _memory_flags() -> list[str]:
     limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    return [] if limit == resource.RLIM_INFINITY else [f"--max-old-space-size={int(limit * _HEAP_SHARE) >> 20}"]
+    if limit == resource.RLIM_INFINITY:
+        return []
+    heap = f"--max-old-space-size={int(limit * _HEAP_SHARE) >> 20}"
+    # Without machine code, JavaScript takes several times as long, and there is no WebAssembly.
+    return [heap, "--jitless"] if limit < _CODE_BYTES and _installed() >= _RESERVES_CODE else [heap]
+
+
+def _installed() -> tuple[int, int]:
+    """Returns the version of the Node that would start. Raises FileNotFoundError if there is none."""
+    asked = subprocess.run([PROGRAM, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return _numbers(asked.stdout.strip().removeprefix("v"))

@@ -225,7 +225,9 @@ export class Approvals {
   }
 
   #isAllowedForLong(call: GrantableCall): boolean {
-    if (this.#cell.allowed?.has(`${call.server}__${call.tool}`) && call.isChanged !== true) return true
+    // Both names are compared: of server a__b with tool c and server a with tool b__c, only one was allowed.
+    const isAllowed = this.#cell.allowed?.some(({ server, tool }) => server === call.server && tool === call.tool)
+    if (isAllowed === true && call.isChanged !== true) return true
     return this.#permissions.of(this.#cell.session).tools.has(call.toolKey)
   }
 

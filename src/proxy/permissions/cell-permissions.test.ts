@@ -14,7 +14,7 @@ import { Policy } from '../../policy/policy.ts'
 import { readRules } from '../../policy/read-rules.ts'
 import { KeptQuestions } from '../../state/kept-questions.ts'
 import type { Asker } from '../user/questions.ts'
-import { CellPermissions } from './cell-permissions.ts'
+import { type CellOf, CellPermissions } from './cell-permissions.ts'
 import { Permissions } from './permissions.ts'
 
 const COUNT = 1_000
@@ -25,7 +25,7 @@ async function open() {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-questions-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const
-  const read = await readRules('{"permissions": {"ask": ["hub__send"]}}', origin)
+  const read = await readRules('{"permissions": {"ask": ["hub__send", "hub__send__all"]}}', origin)
   if ('problems' in read) throw new Error('bad rules')
   const questions = new KeptQuestions(folder, 60_000)
   const permissions = new Permissions({
@@ -42,7 +42,7 @@ async function open() {
     page: () => Promise.resolve(undefined),
     opensBrowser: false,
   })
-  const cellOf = (asker: Asker | undefined) =>
+  const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed'> = {}) =>
     new CellPermissions(permissions, {
       session: {},
       asker,
@@ -57,6 +57,7 @@ async function open() {
       },
       keepsQuestions: true,
       stop: () => {},
+      ...more,
     })
   const kept = path.join(folder, '.sandbridge/questions')
   const files = () => readdirSync(kept)
@@ -182,4 +183,15 @@ it('"calls like this for the rest of the cell" covers the calls whose arguments 
   await cell.admit(TOOL, { to: 'evil@x.org' }, { signal })
   expect(questions).toHaveLength(2)
   expect(questions[1]).toContain('to: "evil@x.org"')
+})
+
+it('a tool that is allowed in an unattended cell allows no tool of another server with the same joined name', async () => {
+  const { cellOf } = await open()
+  const cell = cellOf(undefined, { allowed: [{ server: 'hub', tool: 'send__all' }] })
+  const [own, other] = [
+    ['hub', 'send__all'],
+    ['hub__send', 'all'],
+  ].map(([server, name]) => new CatalogTool(server!, server!, name!, { name: name!, inputSchema: { type: 'object' } }))
+  expect(await outcomeOf(cell.admit(own!, {}, new AbortController()))).toBe('made')
+  expect(await outcomeOf(cell.admit(other!, {}, new AbortController()))).toMatch(/unattended/)
 })

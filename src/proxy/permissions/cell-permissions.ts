@@ -16,8 +16,8 @@ import type { Permissions } from './permissions.ts'
 export interface CellOf {
   session: object
   asker: Asker | undefined
-  /** For an unattended cell: the tools (`server__tool`) that may be called although a rule asks. */
-  allowed?: ReadonlySet<string> | undefined
+  /** For an unattended cell: the tools that may be called although a rule asks. */
+  allowed?: readonly { server: string; tool: string }[] | undefined
   events: EventStream
   origin: Origin
   /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */

@@ -55,6 +55,12 @@ describe('one client cannot take up everything', () => {
     expect(answers).toEqual(Array.from({ length: 200 }, () => '405'))
   })
 
+  it('a connection stays open between two requests for as long as a client may read slowly', async () => {
+    const { send } = await serve()
+    const ping = { headers: { connection: 'keep-alive' } }
+    expect((await send(ping)).headers['keep-alive']).toBe('timeout=60')
+  })
+
   it('strangers with 560 connections lock out no client with the token', async () => {
     const { port, status, send } = await serve()
     const { headers } = await send()

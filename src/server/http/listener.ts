@@ -40,6 +40,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: limits.requestMs,
     headersTimeout: limits.requestMs,
     connectionsCheckingInterval: 1_000,
+    // After Node's 5 s, a bridge that was busy for so long closes connections whose next request it has not read yet.
+    keepAliveTimeout: limits.stallMs,
   }
   const secure =
     tls && createSecureServer({ ...timeouts, ...(await readTls(tls)), handshakeTimeout: limits.strangerMs }, onRequest)

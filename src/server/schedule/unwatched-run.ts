@@ -4,7 +4,7 @@ import type { RunOrigin } from '../../bridge/cells.ts'
 import { parseArguments } from '../../workflows/parameters.ts'
 import { RunJournal } from '../../workflows/run-journal.ts'
 import { type Schedule, WORKFLOW_TIMEOUT_MS } from '../../workflows/schedules.ts'
-import { driftOf } from '../../workflows/used-tools.ts'
+import { driftOf, usesNamed } from '../../workflows/used-tools.ts'
 import { asWorkflow, codeFor, functionName } from '../../workflows/workflow-cell.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function runUnwatched(
       code: codeFor(workflow, args),
       timeoutMs: WORKFLOW_TIMEOUT_MS,
       upstreams: journal.watch(bridge.upstreams, catalog),
-      allowed: workflow.version === version ? new Set(allowed) : new Set(),
+      allowed: workflow.version === version ? usesNamed(workflow.workflow.uses, allowed) : [],
       run,
     })
     if (status === 'ok') {
