@@ -8,6 +8,7 @@ import type { Circumstances } from '../failures/failures.ts'
 import { routeProgress } from './progress.ts'
 import { untilAborted, withTimeout } from '../../process/wait.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
+import { type ServerMessage, takeLogMessages } from './log-messages.ts'
 import { MessageTap } from './message-tap.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
@@ -16,13 +17,6 @@ import { TASKS_EXTENSION } from './task-extension.ts'
 
 /** `legacy` starts with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` finds out. */
 export type Era = 'legacy' | 'modern' | 'auto'
-
-/** A `notifications/message` of a server. */
-export interface ServerMessage {
-  level: string
-  logger?: string
-  data: unknown
-}
 
 export interface HandshakeOptions {
   sdk: Sdk
@@ -67,6 +61,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     ...(link.observer ? [link.observer] : []),
     ...(direct ? [direct] : []),
     ...(isModern ? [keepRawResults()] : []),
+    takeLogMessages(options.onMessage),
     instructions,
     progress,
     { name: 'closing', closing: options.onClosing },
@@ -83,7 +78,6 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
     options.onPageFinished(params.elicitationId),
   )
-  client.setNotificationHandler('notifications/message', ({ params }) => options.onMessage(params as ServerMessage))
   serveRequests(sdk, client, options.about().server, requests)
   try {
     await withinTime(options, client.connect(tap, { timeout: options.timeoutMs, signal: options.signal }))

@@ -1,0 +1,28 @@
+// Takes a server's log messages directly from the transport. The client package checks each with a schema and makes promises for it:
+// a server that sends a million of them would fill hundreds of megabytes with garbage.
+import { isRecord } from '../../text/json.ts'
+import type { MessageObserver } from './message-tap.ts'
+
+/** A `notifications/message` of a server. */
+export interface ServerMessage {
+  level: string
+  logger?: string
+  data: unknown
+}
+
+/** The specification names eight levels, all of them such words. */
+const LEVEL = /^[a-z]{1,16}$/
+
+/** Invalid messages are dropped. */
+export function takeLogMessages(onMessage: (message: ServerMessage) => void): MessageObserver {
+  return {
+    name: 'log messages',
+    receive: (message) => {
+      if (!('method' in message) || message.method !== 'notifications/message' || 'id' in message) return false
+      const { level, logger, data } = isRecord(message.params) ? message.params : {}
+      if (typeof level === 'string' && LEVEL.test(level))
+        onMessage({ level, data, ...(typeof logger === 'string' && { logger }) })
+      return true
+    },
+  }
+}
