@@ -79,7 +79,10 @@ export class OpenRun implements Asker {
       const over = () => reject(new BridgeError('CANCELLED', 'The cell that sent the request has ended'))
       signal?.addEventListener('abort', over, { once: true })
       void this.#result?.finally(over)
-      if (this.#send) return void this.#send(question, withdrawn.signal).then(resolve, reject)
+      if (this.#send) {
+        this.#send(question, withdrawn.signal).then(resolve, reject)
+        return
+      }
       this.#open.set(key, { question, answer: resolve })
       this.#wake?.()
     }).finally(() => {

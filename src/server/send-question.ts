@@ -22,6 +22,6 @@ export function sendQuestion(server: Server, { mcpReq }: ServerContext): SendQue
       resetTimeoutOnProgress: true,
       onprogress: () => {},
       signal,
-    }) as Promise<Record<string, unknown>>
+    })
   }
 }

@@ -132,7 +132,7 @@ function take(id: string, one: Schedule, now: Date): Due[] {
   const last = fresh.pop()
   const before = last !== undefined || waiting ? unfinished(one, now) : undefined
   const taken: Due[] = []
-  const tell = (run: ScheduledRun, count = 1): void => void taken.push({ id, schedule: one, run, count })
+  const tell = (told: ScheduledRun, count = 1): void => void taken.push({ id, schedule: one, run: told, count })
   const add = (added: ScheduledRun): ScheduledRun => {
     one.runs = [...one.runs, added].slice(-MAX_KEPT_RUNS)
     return added

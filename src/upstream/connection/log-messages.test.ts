@@ -7,10 +7,10 @@ const log = (params: unknown) => ({ jsonrpc: '2.0', method: 'notifications/messa
 
 it('a log message is taken at once and hidden from the client package, also an invalid one, and nothing else is', () => {
   const taken: ServerMessage[] = []
-  const { receive } = takeLogMessages((message) => taken.push(message))
+  const observer = takeLogMessages((message) => taken.push(message))
   const invalid = [undefined, [], { data: 'x' }, { level: 3, data: 'x' }, { level: 'a\nb', data: 'x' }]
   for (const params of [{ level: 'info', data: { a: 1 } }, { level: 'error', logger: 'db', data: 'x' }, ...invalid])
-    expect(receive!(log(params))).toBe(true)
+    expect(observer.receive!(log(params))).toBe(true)
   expect(taken).toEqual([
     { level: 'info', data: { a: 1 } },
     { level: 'error', logger: 'db', data: 'x' },
@@ -20,5 +20,5 @@ it('a log message is taken at once and hidden from the client package, also an i
     { method: 'notifications/message', id: 1 },
     { id: 1, result: {} },
   ]
-  for (const other of others) expect(receive!({ jsonrpc: '2.0', ...other } as JSONRPCMessage)).toBe(false)
+  for (const other of others) expect(observer.receive!({ jsonrpc: '2.0', ...other })).toBe(false)
 })
