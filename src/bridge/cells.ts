@@ -28,6 +28,7 @@ import { Uploads } from '../state/uploads.ts'
 import type { UserState } from '../state/user-state.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { SignInOptions, Upstreams } from '../upstream/upstream.ts'
+import { FileNews } from './file-news.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
 import type { Users } from './users.ts'
@@ -125,8 +126,11 @@ export class Cells {
   /** Sessions whose client was told that the record cannot be written. */
   readonly #toldOfRecord = new WeakSet<Session>()
 
+  readonly #fileNews: FileNews
+
   constructor(options: CellsOptions) {
     this.#options = options
+    this.#fileNews = new FileNews(options.settings.stateDir)
   }
 
   /** Number of running and waiting cells. */
@@ -148,13 +152,17 @@ export class Cells {
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
     const { servers, forPerson = false } = request
     const set = await this.#options.serversOf(request.run?.user)
-    const { untrusted } = set.configured.discovered
+    const { discovered } = set.configured
+    const { untrusted } = discovered
     refuseUntrusted(servers, untrusted)
     const cell = await this.#open(session, set, request)
     const ran = await this.#runIn(cell, request, this.#server(cell, request))
     const { scope, notes, masker, user, savedArtifacts } = cell
     user.quota?.spendCell(ran.durationMs)
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
+    // The files are those of the bridge's owner. A command has told its own user.
+    if (request.asker !== undefined && request.run?.user === undefined && !forPerson)
+      for (const note of await this.#fileNews.next(discovered)) notes.add(note)
     if (ran.status === 'timeout') for (const note of await unansweredNotes(cell)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.
     if (!forPerson) this.#noteRecordFailure(session, notes)

@@ -7,6 +7,7 @@ import { probeProviders } from '../sandbox/detect.ts'
 import type { PassedOver } from '../sandbox/remembered-choice.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
 import { describeServers } from '../config/describe-servers.ts'
+import { otherClientFiles, otherClientsNote } from '../config/other-clients.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Settings } from '../config/settings.ts'
@@ -19,7 +20,7 @@ import { print, printJson, printTable } from './print.ts'
 import { shortReason, untrustedNote } from './server-notes.ts'
 import { checkClients } from './doctor/check-clients.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './doctor/check-folders.ts'
-import { checkNode, checkSources } from './doctor/check-setup.ts'
+import { checkNode, checkSources, checkUnread } from './doctor/check-setup.ts'
 import { checkSandbox } from './doctor/check-sandbox.ts'
 import { checkServers } from './doctor/check-servers.ts'
 import { exitCodeOf, type Finding } from './doctor/finding.ts'
@@ -93,9 +94,10 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     print(serversText(catalog.servers()))
     for (const text of jailTexts(jails)) print(text)
     for (const note of untrustedNote(bridge)) print(note)
-    if (discovered.skipped.length > 0) {
-      print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
-    }
+    for (const note of otherClientsNote(otherClientFiles(discovered.servers))) print(note)
+    const skippedCount = discovered.skipped.filter(({ kind }) => kind === undefined).length
+    if (skippedCount > 0)
+      print(`${count(skippedCount, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
     for (const { name, problem } of problems) print(`  ${name}: ${shortReason(name, problem!)}`)
     printFindings(open, fixed)
     if (options.report !== undefined) print(`\nReport: ${options.report}`)
@@ -129,7 +131,13 @@ async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
   const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(bridge.stores), checkClock()])
-  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkSources(bridge), ...checkClients(bridge)]
+  return [
+    ...(trial.ok ? [] : [broken]),
+    ...quick.flat(),
+    ...checkUnread(bridge),
+    ...checkSources(bridge),
+    ...checkClients(bridge),
+  ]
 }
 
 /** @returns the findings that were fixed */
@@ -148,8 +156,8 @@ async function fixAll(findings: readonly Finding[]): Promise<Finding[]> {
 const LEVEL_STYLES = { ok: 'green', warning: 'yellow', broken: 'red' } as const
 
 function printFindings(open: readonly Finding[], fixed: readonly Finding[]): void {
-  // The summary above already says that no cell runs.
-  const shown = open.filter(({ check }) => check !== 'cell')
+  // The summary above already says that no cell runs, and `openBridge` has told of unread files.
+  const shown = open.filter(({ check }) => check !== 'cell' && check !== 'unread')
   if (shown.length + fixed.length > 0) print('')
   for (const { message } of fixed) print(`fixed: ${message}`)
   printTable(

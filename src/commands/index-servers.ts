@@ -1,11 +1,12 @@
 // `sandbridge index`: lists the tools of every server now, so that no cell has to wait for it.
 import type { KnownServer } from '../catalog/known-server.ts'
+import { shellWord } from '../config/secrets/command-line.ts'
 import { count } from '../text/count.ts'
 import { LiveLines } from './live-lines.ts'
 import { namedServer } from './named-server.ts'
 import { withBridge } from './open-bridge.ts'
 import { type Cell, printEmpty, printJson, printSummary, printTable } from './print.ts'
-import { NO_SERVERS, shortReason, untrustedNote } from './server-notes.ts'
+import { noServers, shortReason, untrustedNote } from './server-notes.ts'
 
 const REDRAW_MS = 1000
 
@@ -19,7 +20,7 @@ export async function indexServers(given: readonly string[], options: { json?: b
     const { catalog } = bridge
     const all = catalog.servers().map(({ name }) => name)
     const names = given.length === 0 ? all : [...new Set(given.map((name) => namedServer(bridge, name)))]
-    if (names.length === 0 && !options.json) return printEmpty([NO_SERVERS, ...untrustedNote(bridge)].join('\n'))
+    if (names.length === 0 && !options.json) return printEmpty([noServers(bridge), ...untrustedNote(bridge)].join('\n'))
 
     const started = performance.now()
     const stateOf = (name: string) => (bridge.upstreams.state(name) === 'installing' ? 'installing' : 'starting')
@@ -94,7 +95,7 @@ function summaryOf(finished: readonly Indexed[], failed: readonly Indexed[], sec
   const ready = `${count(finished.length - failed.length, 'server')} ready with ${count(tools, 'tool')}`
   const [first] = failed
   if (first === undefined) return `${ready}, in ${seconds} s.`
-  return `${ready}, ${failed.length} failed, in ${seconds} s. Why: sandbridge servers ${first.name}`
+  return `${ready}, ${failed.length} failed, in ${seconds} s. Why: sandbridge servers ${shellWord(first.name)}`
 }
 
 function secondsSince(started: number): number {

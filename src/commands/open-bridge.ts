@@ -2,6 +2,7 @@
 import { Bridge } from '../bridge.ts'
 import type { AskInput } from '../config/input-answers.ts'
 import { readSettings } from '../config/settings.ts'
+import { unreadFiles } from '../config/unread-files.ts'
 import { createLog, SILENT } from '../log.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { chooseProvider, rememberedChoice } from '../sandbox/choose-provider.ts'
@@ -10,7 +11,12 @@ import { offerPage } from './offer-page.ts'
 import { visible } from './print.ts'
 import { reportFailure } from './report-failure.ts'
 
+/** The exit code of a command that did its work without the servers of an invalid file. */
+const UNREAD = 1
+
 /**
+ * Tells of config files that cannot be read or parsed, and sets the exit code for them.
+ *
  * @param poolCount how many sandboxes to keep ready; missing means the setting
  * @param remembersEngine whether `auto` may take what it took last time, and check that meanwhile
  * @throws BridgeError CONFIG_INVALID naming every invalid variable
@@ -24,6 +30,10 @@ export async function openBridge(poolCount?: number, ask?: AskInput, remembersEn
     ...(ask && { ask }),
     ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
   })
+  for (const line of unreadFiles(bridge.discovered.skipped)) {
+    process.stderr.write(visible(`sandbridge: ${line}\n`))
+    process.exitCode = UNREAD
+  }
   offerPage(bridge)
   return bridge
 }
@@ -39,6 +49,8 @@ export async function withBridge<T>(
   try {
     return await command(bridge)
   } finally {
+    // The command may have set 0.
+    if (unreadFiles(bridge.discovered.skipped).length > 0) process.exitCode ||= UNREAD
     await closeBridge(bridge)
   }
 }

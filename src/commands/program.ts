@@ -454,7 +454,9 @@ export async function main(): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
     else {
       const { reportFailure } = await import('./report-failure.ts')
-      process.exitCode = reportFailure(error)
+      const code = reportFailure(error)
+      // Set already by a config file that cannot be read: that a name is unknown may only follow from it.
+      process.exitCode ||= code
     }
   }
 }

@@ -4,7 +4,7 @@ import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import { searchWithSaved } from '../proxy/search-with-saved.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'
-import { NO_SERVERS, unsearchedLines, untrustedNote } from './server-notes.ts'
+import { noServers, unsearchedLines, untrustedNote } from './server-notes.ts'
 
 const DESCRIPTION_CHARS = 100
 
@@ -26,7 +26,7 @@ export async function search(query: string, options: SearchOptions): Promise<voi
     const servers = catalog.servers().map(({ name }) => name)
     for (const line of unsearchedLines(catalog.unsearched(servers))) process.stderr.write(`${visible(line)}\n`)
     for (const line of untrustedNote(bridge)) process.stderr.write(`${visible(line)}\n`)
-    if (servers.length === 0 && !options.json) printEmpty(NO_SERVERS)
+    if (servers.length === 0 && !options.json) printEmpty(noServers(bridge))
   })
 }
 

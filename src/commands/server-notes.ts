@@ -1,9 +1,15 @@
 // Notes about servers that several commands print.
 import type { Bridge } from '../bridge.ts'
+import { shellWord } from '../config/secrets/command-line.ts'
+import { unreadFiles } from '../config/unread-files.ts'
 import { count } from '../text/count.ts'
 
-/** What to do when no server is configured. */
-export const NO_SERVERS =
+/** What to do when no server is configured. A file that cannot be read may define some: `openBridge` has said so. */
+export function noServers({ discovered: { skipped } }: Pick<Bridge, 'discovered'>): string {
+  return unreadFiles(skipped).length > 0 ? 'The files that can be read define no MCP server.' : NO_SERVERS
+}
+
+const NO_SERVERS =
   'No MCP server is configured. Add entries under "mcpServers" in a file in ~/MCPs, for example ~/MCPs/servers.json:\n' +
   '  { "mcpServers": { "time": { "command": "uvx", "args": ["mcp-server-time"] } } }'
 
@@ -21,7 +27,7 @@ export function unsearchedLines(unsearched: readonly { name: string; reason: str
   if (unsearched.length === 0) return []
   const lines = unsearched.map(({ name, reason }) => `Not searched: ${name}: ${shortReason(name, reason)}`)
   const isAnyNew = unsearched.some(({ isBroken }) => !isBroken)
-  const names = unsearched.map(({ name }) => name).join(' ')
+  const names = unsearched.map(({ name }) => shellWord(name)).join(' ')
   return [
     ...lines,
     isAnyNew ? 'Ask them now: sandbridge index' : `Once it is fixed, ask again: sandbridge index ${names}`,

@@ -1,5 +1,6 @@
 // `sandbridge servers`: lists the upstreams, what is known about them, and where they are defined. Starts none of them.
 import type { Bridge } from '../bridge.ts'
+import { shellWord } from '../config/secrets/command-line.ts'
 import { describeServers } from '../config/describe-servers.ts'
 import type { ConfigFileRead, FoundServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
@@ -8,7 +9,7 @@ import { count } from '../text/count.ts'
 import { installingServers } from './installing-servers.ts'
 import { withBridge } from './open-bridge.ts'
 import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
-import { NO_SERVERS, shortReason } from './server-notes.ts'
+import { noServers, shortReason } from './server-notes.ts'
 import { printDiff } from './servers-diff.ts'
 import { printLog, showServer } from './show-server.ts'
 
@@ -64,10 +65,11 @@ async function printServers(bridge: Bridge): Promise<void> {
     const state: Cell = { text: 'not trusted', style: 'yellow' }
     rows.push([name, '–', state, `from ${source.file}: allow it with \`sandbridge trust\``])
   }
-  if (rows.length === 0) printEmpty(NO_SERVERS)
+  if (rows.length === 0) printEmpty(noServers(bridge))
   printTable(rows, { head: ['SERVER', 'IN PYTHON', 'STATE', 'PURPOSE'] })
   if (entries.length > 0) printSummary(summaryOf(bridge))
-  const { skipped } = discovered
+  // `openBridge` has told of whole files.
+  const skipped = discovered.skipped.filter(({ kind }) => kind === undefined)
   if (skipped.length > 0)
     printSummary(`${count(skipped.length, 'entry', 'entries')} skipped: sandbridge servers --sources`)
 }
@@ -78,14 +80,14 @@ function summaryOf({ catalog }: Bridge): string {
   const unasked = entries.filter(({ problem, toolCount }) => problem === undefined && toolCount === undefined)
   const tools = entries.reduce((sum, { toolCount = 0 }) => sum + toolCount, 0)
   const parts = [count(entries.length, 'server') + (tools > 0 ? ` with ${count(tools, 'tool')}` : '')]
-  if (failed.length > 0) parts.push(`${failed.length} failed. Why: sandbridge servers ${failed[0]!.name}`)
+  if (failed.length > 0) parts.push(`${failed.length} failed. Why: sandbridge servers ${shellWord(failed[0]!.name)}`)
   if (unasked.length > 0) parts.push(`${unasked.length} not asked yet. Ask them: sandbridge index`)
   return parts.join('. ')
 }
 
-function printSources({ discovered }: Bridge): void {
-  const { files, skipped, found } = discovered
-  if (files.length === 0 && skipped.length === 0) return printEmpty(NO_SERVERS)
+function printSources(bridge: Bridge): void {
+  const { files, skipped, found } = bridge.discovered
+  if (files.length === 0 && skipped.length === 0) return printEmpty(noServers(bridge))
   const rows = files.flatMap((source): Cell[][] => {
     const { client, file, serverCount, trusted } = source
     const state = count(serverCount, 'server')

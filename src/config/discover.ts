@@ -122,7 +122,7 @@ async function readOrSkip(...args: Parameters<typeof readOne>): Promise<FileServ
     // The message may quote the file. A RangeError means a stack overflow: the values are nested too deeply.
     const name = error instanceof Error ? error.name : 'unknown error'
     const reason = error instanceof RangeError ? 'is nested too deeply' : `could not be parsed (${name})`
-    return { rank: 2, servers: [], skipped: [{ file: args[1].path, reason }] }
+    return { rank: 2, servers: [], skipped: [{ file: args[1].path, reason, kind: 'unread' }] }
   }
 }
 
@@ -133,25 +133,26 @@ async function readOne(
   options: DiscoverOptions,
 ): Promise<FileServers> {
   const file = location.path
-  const nothing = (...reasons: string[]): FileServers => ({
+  const nothing = (...skipped: SkippedEntry[]): FileServers => ({
     rank: location.scope === 'user' ? 0 : 2,
     servers: [],
-    skipped: reasons.map((reason) => ({ file, reason })),
+    skipped,
   })
-  if (location.reason !== undefined) return nothing(location.reason)
+  const unread = (reason: string): FileServers => nothing({ file, reason, kind: 'unread' })
+  if (location.reason !== undefined) return unread(location.reason)
 
   const read = await readFileText(options.fileSystem ?? nodeFileSystem, file)
   if ('absent' in read) {
     const reason = location.expected ? 'does not exist' : location.absent
-    return reason === undefined ? nothing() : nothing(reason)
+    return reason === undefined ? nothing() : unread(reason)
   }
   // An empty folder in its place guards a file that a jailed server must not create (guarded-places.ts).
   if ('reason' in read && read.isFolder && location.scope === 'project') return nothing()
-  if ('reason' in read) return nothing(read.reason)
+  if ('reason' in read) return unread(read.reason)
   const parsed = await parseDocument(read.text, location.format ?? reader.format)
-  if ('reason' in parsed) return nothing(parsed.reason)
+  if ('reason' in parsed) return unread(parsed.reason)
   const entries = reader.entries(parsed.document, place)
-  if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : nothing()
+  if (entries === undefined) return reader.dedicated ? nothing({ file, reason: 'has no "mcpServers"' }) : nothing()
 
   const definitions = entries.map((entry) => toDefinition(entry, { client: reader.client, file }, options))
   const covers =
@@ -166,7 +167,7 @@ async function readOne(
   const result: FileServers = { rank: trustRank(origin), servers: [], skipped: [] }
   for (const [index, { name }] of entries.entries()) {
     const definition = definitions[index]!
-    if ('reason' in definition) result.skipped.push({ file, name: shownName(name), reason: definition.reason })
+    if ('reason' in definition) result.skipped.push({ file, name: shownName(name), ...definition })
     else {
       const own = Object.keys(covers[index] ?? {}).length > 0 ? { covers: covers[index]! } : {}
       result.servers.push(jailed({ ...definition, ...origin, ...own }, options.settings.jail))
@@ -197,7 +198,7 @@ function toDefinition(
   { name, entry }: NamedEntry,
   source: ServerDefinition['source'],
   options: DiscoverOptions,
-): ServerDefinition | { reason: string } {
+): ServerDefinition | Pick<SkippedEntry, 'reason' | 'kind'> {
   if (!isServerName(name)) return { reason: BAD_NAME }
   if (entry === undefined) return { reason: 'is not an object' }
   const made = toServerBody(entry)
@@ -206,10 +207,10 @@ function toDefinition(
     !options.settings.allowSelfServer &&
     launchesBridge(made.body.transport, options.ownPaths ?? process.argv.slice(1, 2))
   ) {
-    return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
+    return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it', kind: 'self' }
   }
   if (!options.settings.allowSelfServer && reachesBridge(made.body.transport, options.ownPort)) {
-    return { reason: 'is this bridge itself; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
+    return { reason: 'is this bridge itself; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it', kind: 'self' }
   }
   return { name, ...made.body, source }
 }

@@ -124,6 +124,8 @@ export interface SkippedEntry {
   file: string
   name?: string
   reason: string
+  /** `unread`: the whole file, because it cannot be read or parsed. `self`: an entry that is this bridge itself. */
+  kind?: 'unread' | 'self'
 }
 
 /** A config file that was read. */

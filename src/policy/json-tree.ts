@@ -1,12 +1,6 @@
 // Parses JSON with comments and finds the line and column of every value. Loaded only when there is a file of rules. Pure.
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser'
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser'
+import { jsonProblem } from '../text/json-error.ts'
 
 export interface Place {
   line: number
@@ -28,8 +22,7 @@ export function readJsonTree(text: string): JsonTree | { reason: string; place: 
   try {
     root = parseTree(text, errors, { allowTrailingComma: true })
     const [first] = errors
-    if (first !== undefined)
-      return { reason: `is not valid JSON: ${printParseErrorCode(first.error)}`, place: placeOf(text, first.offset) }
+    if (first !== undefined) return { reason: jsonProblem(first), place: placeOf(text, first.offset) }
     if (root === undefined) return { reason: 'is empty', place: { line: 1, column: 1 } }
     const double = doubleKey(root)
     if (double) {

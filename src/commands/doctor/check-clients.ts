@@ -1,15 +1,14 @@
 // Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for their tools twice.
 import type { Bridge } from '../../bridge.ts'
+import { OWN_SOURCES } from '../../config/readers/own-places.ts'
 import { count } from '../../text/count.ts'
 import { estimateTokens } from '../../text/estimate-tokens.ts'
 import type { Finding } from './finding.ts'
 
-const SELF = /would start this bridge again|is this bridge itself/
-
 export function checkClients({ discovered, catalog }: Bridge): Finding[] {
-  const filesOfSelf = new Set(discovered.skipped.flatMap(({ file, reason }) => (SELF.test(reason) ? [file] : [])))
+  const filesOfSelf = new Set(discovered.skipped.flatMap(({ file, kind }) => (kind === 'self' ? [file] : [])))
   return discovered.files.flatMap(({ client, file }): Finding[] => {
-    if (!filesOfSelf.has(file)) return []
+    if (OWN_SOURCES.has(client) || !filesOfSelf.has(file)) return []
     const beside = discovered.found.filter(({ definition, isDouble }) => definition.source.file === file && !isDouble)
     if (beside.length === 0) return []
     const listed = beside.map(({ name }) => catalog.knownTools(name))

@@ -1,8 +1,10 @@
 // Starts every server and lists its tools: reports how long that takes, or why it fails.
 import type { Bridge } from '../../bridge.ts'
+import { shellWord } from '../../config/secrets/command-line.ts'
 import { messageOf } from '../../errors.ts'
 import { mapFew } from '../../storage/map-few.ts'
 import { count } from '../../text/count.ts'
+import { shortReason } from '../server-notes.ts'
 import type { Finding } from './finding.ts'
 
 export async function checkServers({ upstreams, discovered }: Bridge): Promise<Finding[]> {
@@ -13,8 +15,8 @@ export async function checkServers({ upstreams, discovered }: Bridge): Promise<F
       const tools = await upstreams.listTools(name)
       return { check: 'servers', level: 'ok', message: `${name}: ${count(tools.length, 'tool')} in ${seconds()}.` }
     } catch (error) {
-      const message = `${name} failed after ${seconds()}: ${messageOf(error)}`
-      return { check: 'servers', level: 'warning', message, advice: `sandbridge servers ${name} --log` }
+      const message = `${name} failed after ${seconds()}: ${shortReason(name, messageOf(error))}`
+      return { check: 'servers', level: 'warning', message, advice: `sandbridge servers ${shellWord(name)} --log` }
     }
   })
 }

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Bridge } from '../../bridge.ts'
+import { unreadFiles } from '../../config/unread-files.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import type { Finding } from './finding.ts'
 
@@ -21,6 +22,11 @@ function isAtLeast(version: string, oldest: string): boolean {
   const [have, need] = [parts(version), parts(oldest)]
   const differs = need.findIndex((part, index) => (have[index] ?? 0) !== part)
   return differs === -1 || (have[differs] ?? 0) > need[differs]!
+}
+
+/** Files that cannot be read or parsed. */
+export function checkUnread({ discovered }: Pick<Bridge, 'discovered'>): Finding[] {
+  return unreadFiles(discovered.skipped).map((message) => ({ check: 'unread', level: 'warning', message }))
 }
 
 /** Clients' files without servers are common. The user's own files, and one that a setting names, exist only for servers. */

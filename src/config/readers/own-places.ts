@@ -54,3 +54,8 @@ export const mcpServers: Reader = {
   client: 'mcp-servers',
   locations: (place) => [{ ...inProject(place, 'mcp-servers'), kind: 'folder' }],
 }
+
+/** The names of these sources: files that exist for this bridge and similar programs. The other sources belong to other MCP clients. */
+export const OWN_SOURCES: ReadonlySet<string> = new Set(
+  [mcps, serversConfig, configMcp, mcpServers].map(({ client }) => client),
+)

@@ -4,6 +4,7 @@ import type { SignInPlace } from '../auth/callback.ts'
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { BodyRefusedError } from '../remote/bounded-body.ts'
 import { ANSWER_LOST } from '../remote/http-streams.ts'
+import { shellWord } from '../../config/secrets/command-line.ts'
 import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import { plainText } from '../../text/terminal-text.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
@@ -197,11 +198,13 @@ function unreachable(message: string, options: BridgeErrorOptions = {}): BridgeE
   return new BridgeError('UPSTREAM_UNREACHABLE', message, options)
 }
 
-/** For a process that wrote more than the error shows. */
+/** What to do about a process, which may have written more than the error shows. */
 function logHint(about: Circumstances, first = ''): BridgeErrorOptions {
   const log = fullLog(about)
-  if (log.log === undefined) return {}
-  const command = `\`sandbridge servers ${about.server} --log\``
+  const name = shellWord(about.server)
+  if (log.log === undefined)
+    return { hint: `The next use restarts the server. See its state with \`sandbridge servers ${name}\`.` }
+  const command = `\`sandbridge servers ${name} --log\``
   return {
     ...log,
     hint: `${first}The user can read its full output with ${command}.`,

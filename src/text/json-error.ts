@@ -1,0 +1,26 @@
+// Says what is wrong with a JSON text with comments, in words of our own: the parser names codes. Quotes nothing of the text. Pure.
+import { type ParseError, printParseErrorCode } from 'jsonc-parser'
+
+const PROBLEMS: Record<string, string> = {
+  InvalidSymbol: 'an unquoted word',
+  InvalidNumberFormat: 'a malformed number',
+  PropertyNameExpected: 'a name in double quotes is missing',
+  ValueExpected: 'a value is missing',
+  ColonExpected: 'a colon is missing',
+  CommaExpected: 'a comma is missing',
+  CloseBraceExpected: 'a closing } is missing',
+  CloseBracketExpected: 'a closing ] is missing',
+  EndOfFileExpected: 'there is more text after its end',
+  UnexpectedEndOfComment: 'a comment does not end',
+  UnexpectedEndOfString: 'a text in quotes does not end',
+  UnexpectedEndOfNumber: 'a number does not end',
+  InvalidUnicode: 'a malformed \\u escape',
+  InvalidEscapeCharacter: 'an unknown escape after a backslash',
+  InvalidCharacter: 'a character that is not allowed here',
+}
+
+/** A sentence without its subject, the file. */
+export function jsonProblem({ error }: ParseError): string {
+  const code = printParseErrorCode(error)
+  return `is not valid JSON: ${PROBLEMS[code] ?? code}`
+}
