@@ -1,4 +1,5 @@
 // `sandbridge index`: lists the tools of every server now, so that no cell has to wait for it.
+import type { Bridge } from '../bridge.ts'
 import type { KnownServer } from '../catalog/known-server.ts'
 import { shellWord } from '../config/secrets/command-line.ts'
 import { count } from '../text/count.ts'
@@ -22,16 +23,27 @@ export async function indexServers(given: readonly string[], options: { json?: b
     const names = given.length === 0 ? all : [...new Set(given.map((name) => namedServer(bridge, name)))]
     if (names.length === 0 && !options.json) return printEmpty([noServers(bridge), ...untrustedNote(bridge)].join('\n'))
 
-    const started = performance.now()
-    const stateOf = (name: string) => (bridge.upstreams.state(name) === 'installing' ? 'installing' : 'starting')
-    const finished = await indexShown(catalog, names, stateOf, options.json === true)
-    const failed = finished.filter(({ problem }) => problem !== undefined)
-    if (failed.length > 0) process.exitCode = 1
+    const finished = await indexNow(bridge, names, options)
+    if (finished.some(({ problem }) => problem !== undefined)) process.exitCode = 1
     if (options.json) return printJson(finished)
-    if (!process.stdout.isTTY) printTable(inOrder(finished, names).map(rowOf))
-    printSummary(summaryOf(finished, failed, secondsSince(started)))
-    for (const note of untrustedNote(bridge)) printSummary(note)
+    if (given.length === 0) for (const note of untrustedNote(bridge)) printSummary(note)
   })
+}
+
+/** Lists the tools of these servers, and prints a line for each and a summary. */
+export async function indexNow(
+  { catalog, upstreams }: Pick<Bridge, 'catalog' | 'upstreams'>,
+  names: readonly string[],
+  { json = false }: { json?: boolean } = {},
+): Promise<Indexed[]> {
+  const started = performance.now()
+  const stateOf = (name: string) => (upstreams.state(name) === 'installing' ? 'installing' : 'starting')
+  const finished = await indexShown(catalog, names, stateOf, json)
+  if (json) return finished
+  if (!process.stdout.isTTY) printTable(inOrder(finished, names).map(rowOf))
+  // The line of a single server says as much.
+  if (names.length > 1) printSummary(summaryOf(finished, secondsSince(started)))
+  return finished
 }
 
 /** On a terminal, finished servers are printed at once, and those in progress below them. */
@@ -90,7 +102,8 @@ function inOrder(finished: readonly Indexed[], names: readonly string[]): Indexe
   return finished.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
 }
 
-function summaryOf(finished: readonly Indexed[], failed: readonly Indexed[], seconds: number): string {
+function summaryOf(finished: readonly Indexed[], seconds: number): string {
+  const failed = finished.filter(({ problem }) => problem !== undefined)
   const tools = finished.reduce((sum, { toolCount = 0, problem }) => sum + (problem === undefined ? toolCount : 0), 0)
   const ready = `${count(finished.length - failed.length, 'server')} ready with ${count(tools, 'tool')}`
   const [first] = failed

@@ -1,16 +1,25 @@
-// `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, and can undo it.
-import { homedir } from 'node:os'
-import { applyInit, undoInit } from '../config/init/apply-init.ts'
+// `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of servers that were never
+// listed, and says what to do next.
+import { applyInit } from '../config/init/apply-init.ts'
 import { type InitPlan, planInit } from '../config/init/plan-init.ts'
-import { discoverServers } from '../config/discover.ts'
+import { discoverServers, hostPaths } from '../config/discover.ts'
 import { bridgeCommand } from '../config/init/targets.ts'
-import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/server-definition.ts'
+import { type ClientFile, clientFileText, otherClientFiles, otherClientsNote } from '../config/other-clients.ts'
+import type { DiscoveredServers, ServerDefinition } from '../config/server-definition.ts'
+import { findPrograms } from '../process/find-program.ts'
 import { PACKAGE_ROOT } from '../storage/package-root.ts'
 import { readSettings } from '../config/settings.ts'
+import { count } from '../text/count.ts'
+import { firstOf } from '../text/first-of.ts'
+import { hasTerminal } from './ask-in-terminal.ts'
 import { confirm } from './confirm.ts'
+import { indexNow } from './index-servers.ts'
+import { tellUnread, withBridge } from './open-bridge.ts'
 import { print, printJson, printStyled, visibleInline, type Style } from './print.ts'
+import { printSkipped } from './print-skipped.ts'
+import { isOfOneVersion, stableNode } from './stable-node.ts'
 
-interface InitOptions {
+export interface InitOptions {
   yes?: boolean
   move?: boolean
   undo?: boolean
@@ -21,45 +30,97 @@ interface InitOptions {
 
 export async function init(options: InitOptions): Promise<void> {
   const settings = readSettings(process.env)
-  const { stateDir, serversConfig } = settings
-  if (options.undo) {
-    const { restored, skipped } = await undoInit(stateDir)
-    if (options.json) return printJson({ restored, skipped })
-    print(restored.map((file) => `restored ${file}`).join('\n') || 'Nothing to undo.')
-    return printSkipped(skipped)
-  }
-  const place = {
-    platform: process.platform,
-    home: homedir(),
-    cwd: process.cwd(),
-    env: process.env,
-    stateDir,
-    serversConfig,
-  }
-  const plan = await planInit({
-    place,
-    command: bridgeCommand(PACKAGE_ROOT, process.execPath),
-    ownPaths: process.argv.slice(1, 2),
-    nameOf: namesIn(await discoverServers({ settings })),
-    move: options.move ?? false,
-    ...(options.client && { clients: options.client }),
-  })
+  const { stateDir } = settings
+  if (options.undo) return (await import('./undo-init.ts')).undo(options, stateDir)
+  const discovered = await discoverServers({ settings })
+  tellUnread(discovered)
+  const command = bridgeCommand(PACKAGE_ROOT, await stableNode(process.execPath, findPrograms('node')))
+  const planWithout = (leftOut: readonly string[]): Promise<InitPlan> =>
+    planInit({
+      place: hostPaths(settings),
+      command: leftOut.length === 0 ? command : { ...command, env: sourcesWithout(leftOut, settings.sources) },
+      ownPaths: process.argv.slice(1, 2),
+      nameOf: namesIn(discovered),
+      move: options.move ?? false,
+      leftOut,
+      ...(options.client && { clients: options.client }),
+    })
+  let plan = await planWithout([])
+  if (plan.skipped.some(({ kind }) => kind === 'unread')) process.exitCode = 1
   if (options.json) return printJson(await asJson(plan, { ...options, stateDir }))
+  const others = otherClientFiles(discovered.servers)
+  const mayAsk = hasTerminal() && !options.yes && !options.dryRun
+  const leftOut = mayAsk && plan.changes.length > 0 ? await askWhichToLeaveOut(others) : []
+  if (leftOut.length > 0) plan = await planWithout(leftOut)
   printSkipped(plan.skipped)
   for (const client of plan.registered) print(`${client}: registered already`)
   for (const { client, file } of options.client ? plan.absent : [])
     print(visibleInline(`${client}: not found on this machine (no ${file})`))
-  if (plan.changes.length === 0) return print(nothingToDo(plan, options))
   for (const { client, file, diff } of plan.changes) {
     print(`\n${client}: ${visibleInline(file)}`)
     for (const line of diff) printStyled(styleOf(line), line.replace(/\r$/, ''))
   }
-  if (options.dryRun) return print('\nNothing was changed: this was a dry run.')
-  if (!options.yes && !(await confirm('\nMake these changes? [y/N] '))) return print('Nothing was changed.')
+  if (plan.changes.length === 0) print(nothingToDo(plan, options))
+  else if (options.dryRun) return print('\nNothing was changed: this was a dry run.')
+  else if (!options.yes && !(await confirm('\nMake these changes? [y/N] '))) return print('Nothing was changed.')
+  if (options.dryRun) return
   const { written, skipped } = await applyInit(plan.changes, stateDir)
-  print(written.map((file) => `wrote ${file}`).join('\n'))
+  for (const file of written) print(`wrote ${visibleInline(file)}`)
   printSkipped(skipped)
-  print('Undo with `sandbridge init --undo`.')
+  if (written.length > 0) print('Undo with `sandbridge init --undo`.')
+  await listNewServers(options.yes ?? false)
+  if (!mayAsk) for (const note of otherClientsNote(others)) print(note)
+  for (const line of nextSteps(plan, written, [command.command, ...command.args])) print(line)
+}
+
+/** Asks for each client's file whether cells may call its servers. @returns the clients for which the answer is no */
+async function askWhichToLeaveOut(files: readonly ClientFile[]): Promise<string[]> {
+  const leftOut: string[] = []
+  for (const file of files) {
+    print(`Sandbridge found servers in the file of ${clientFileText(file)}`)
+    if (!(await confirm('Let cells call them, too? [Y/n] ', true))) leftOut.push(file.client)
+  }
+  return [...new Set(leftOut)]
+}
+
+/** The setting that leaves clients out, for the entries that are written. */
+function sourcesWithout(clients: readonly string[], sources: readonly string[]): Record<string, string> {
+  return { MCP_BRIDGE_SOURCES: [...sources, ...clients.map((client) => `-${client}`)].join(',') }
+}
+
+/** Until a server was asked once, no search finds its tools. */
+async function listNewServers(yes: boolean): Promise<void> {
+  await withBridge(async (bridge) => {
+    const isNew = ({ toolCount, problem }: { toolCount?: number; problem?: string }): boolean =>
+      toolCount === undefined && problem === undefined
+    const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))
+    if (names.length === 0) return
+    print(
+      `\n${count(names.length, 'server')} never asked for tools: ${firstOf(names)}. A search finds none of theirs yet.`,
+    )
+    const agreed = yes || (hasTerminal() && (await confirm('Start and ask them now? [Y/n] ', true)))
+    if (!agreed) return print('Ask them with `sandbridge index`.')
+    await indexNow(bridge, names)
+  })
+}
+
+function nextSteps({ changes, beside }: InitPlan, written: readonly string[], command: readonly string[]): string[] {
+  const clients = changes.flatMap(({ client, file }) =>
+    written.includes(file) && !client.startsWith('mcps:') ? client : [],
+  )
+  const steps =
+    clients.length === 0 ? [] : [`Restart these clients, which then start Sandbridge: ${clients.join(', ')}.`]
+  for (const { client, names } of beside) {
+    const own = `${client} also lists ${count(names.length, 'server')} itself: ${firstOf(names)}.`
+    steps.push(
+      `${own} Move them behind Sandbridge, so that they use no context: sandbridge init --move --client ${client}`,
+    )
+  }
+  if (written.length > 0 && command.some(isOfOneVersion))
+    steps.push(
+      'The entry names files of this version of Node. After you remove that version, run `sandbridge init` again.',
+    )
+  return steps.length === 0 ? [] : ['\nNext:', ...steps.map((step) => `- ${step}`)]
 }
 
 function nothingToDo({ registered, skipped, absent }: InitPlan, options: InitOptions): string {
@@ -69,7 +130,7 @@ function nothingToDo({ registered, skipped, absent }: InitPlan, options: InitOpt
 
 /** For a program: the planned changes, and those made, which are none without `--yes`. */
 async function asJson(
-  { changes, registered, absent, skipped }: InitPlan,
+  { changes, registered, absent, beside, skipped }: InitPlan,
   { yes = false, dryRun = false, stateDir }: InitOptions & { stateDir: string },
 ): Promise<object> {
   const planned = changes.map(({ client, file, diff }) => ({ client, file, diff }))
@@ -78,6 +139,7 @@ async function asJson(
     changes: planned,
     registered,
     absent,
+    beside,
     skipped: [...skipped, ...applied.skipped],
     written: applied.written,
   }
@@ -95,9 +157,4 @@ function namesIn({ found }: DiscoveredServers): (client: string, file: string, n
 function styleOf(line: string): Style {
   if (line.startsWith('+')) return 'green'
   return line.startsWith('-') ? 'red' : 'dim'
-}
-
-function printSkipped(skipped: SkippedEntry[]): void {
-  for (const { file, name, reason } of skipped)
-    print(visibleInline(`skipped ${name === undefined ? '' : `${name} in `}${file}: ${reason}`))
 }

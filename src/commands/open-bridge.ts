@@ -1,6 +1,7 @@
 // Opens the bridge for a command: settings from the environment, a log if one was asked for, the bridge.
 import { Bridge } from '../bridge.ts'
 import type { AskInput } from '../config/input-answers.ts'
+import type { DiscoveredServers } from '../config/server-definition.ts'
 import { readSettings } from '../config/settings.ts'
 import { unreadFiles } from '../config/unread-files.ts'
 import { createLog, SILENT } from '../log.ts'
@@ -30,10 +31,7 @@ export async function openBridge(poolCount?: number, ask?: AskInput, remembersEn
     ...(ask && { ask }),
     ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
   })
-  for (const line of unreadFiles(bridge.discovered.skipped)) {
-    process.stderr.write(visible(`sandbridge: ${line}\n`))
-    process.exitCode = UNREAD
-  }
+  tellUnread(bridge.discovered)
   offerPage(bridge)
   return bridge
 }
@@ -50,7 +48,7 @@ export async function withBridge<T>(
     return await command(bridge)
   } finally {
     // The command may have set 0.
-    if (unreadFiles(bridge.discovered.skipped).length > 0) process.exitCode ||= UNREAD
+    if (told.size > 0) process.exitCode ||= UNREAD
     await closeBridge(bridge)
   }
 }
@@ -60,4 +58,15 @@ export async function closeBridge(bridge: Bridge): Promise<void> {
   await bridge.close()
   const { recordFailure, log } = bridge
   if (recordFailure && log === SILENT) reportFailure(recordFailure)
+}
+
+const told = new Set<string>()
+
+/** Tells of config files that cannot be read or parsed, each once, and sets the exit code for them. */
+export function tellUnread({ skipped }: Pick<DiscoveredServers, 'skipped'>): void {
+  for (const line of unreadFiles(skipped)) {
+    if (!told.has(line)) process.stderr.write(visible(`sandbridge: ${line}\n`))
+    told.add(line)
+    process.exitCode = UNREAD
+  }
 }

@@ -6,11 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { discoverServers } from '../../src/config/discover.ts'
-import { applyInit, undoInit } from '../../src/config/init/apply-init.ts'
+import { applyInit } from '../../src/config/init/apply-init.ts'
 import { editDocument } from '../../src/config/init/edit-document.ts'
 import { planInit } from '../../src/config/init/plan-init.ts'
 import type { InitPlan } from '../../src/config/init/plan-init.ts'
 import type { HostPaths } from '../../src/config/readers/reader.ts'
+import { planUndo, undoInit } from '../../src/config/init/undo-init.ts'
 import { readSettings } from '../../src/config/settings.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
@@ -100,7 +101,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     expect(await discovered()).toEqual(servers)
     expect(await plan()).toMatchObject({ changes: [], skipped: [], registered: [client] })
 
-    expect(await undoInit(stateDir)).toEqual({ restored: [at(file)], skipped: [] })
+    expect(await undoInit(stateDir)).toEqual({ restored: [at(file)], deleted: [], skipped: [] })
     expect(await text(file)).toBe(before)
     expect(await readdir(path.join(stateDir, '.sandbridge'))).toEqual([])
   })
@@ -311,7 +312,7 @@ describe('applyInit', () => {
 
 describe('undoInit', () => {
   it('undo changes nothing when init has changed nothing', async () => {
-    expect(await undoInit(stateDir)).toEqual({ restored: [], skipped: [] })
+    expect(await undoInit(stateDir)).toEqual({ restored: [], deleted: [], skipped: [] })
   })
 
   it('undo keeps what was edited in its new place', async () => {
@@ -381,5 +382,56 @@ describe('editDocument', () => {
     const yaml = '# mine\nextensions:\n  a:\n    # keep\n    cmd: x # this too\n'
     const edited = await editDocument(yaml, 'yaml', [{ path: ['extensions', 'b'], value: { cmd: 'y' } }])
     expect(edited).toEqual({ text: `${yaml}  b:\n    cmd: y\n` })
+  })
+})
+
+describe('what init repairs and says', () => {
+  it('init replaces an entry whose program is gone, and keeps the fields that its user added', async () => {
+    const gone = at('versions/v20.19.0/bin/node')
+    const entry = { command: gone, args: [at('lib/sandbridge/dist/cli.js')], env: { MCP_BRIDGE_TIMEOUT: '60' } }
+    await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { sandbridge: entry } }))
+    await applyInit((await plan()).changes, stateDir)
+    const { mcpServers } = JSON.parse(await text('.cursor/mcp.json')) as { mcpServers: Record<string, unknown> }
+    expect(mcpServers['sandbridge']).toEqual({ ...COMMAND, env: { MCP_BRIDGE_TIMEOUT: '60' } })
+    // The positive control: an entry whose files exist stays.
+    await write('versions/v20.19.0/bin/node', '')
+    await write('lib/sandbridge/dist/cli.js', '')
+    await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { sandbridge: entry } }))
+    expect(await plan()).toMatchObject({ changes: [], registered: ['cursor'] })
+  })
+
+  it('init ends a file that it creates with a line end, and keeps the end of one that exists', async () => {
+    await mkdir(at('.cursor'))
+    await write('.lmstudio/mcp.json', '{}')
+    const { changes } = await plan()
+    expect(changes.map(({ client, after }) => [client, after.endsWith('}\n')])).toEqual([
+      ['cursor', true],
+      ['lm-studio', false],
+    ])
+  })
+
+  it('init names the servers that stay in a client beside the bridge, until they are moved', async () => {
+    await write('.cursor/mcp.json', '{"mcpServers": {"notes": {"command": "notes"}, "jira": {"command": "jira"}}}')
+    expect((await plan()).beside).toEqual([{ client: 'cursor', names: ['notes', 'jira'] }])
+    expect((await plan(true)).beside).toEqual([])
+  })
+
+  it('undo says of each file once whether it is deleted, restored or edited', async () => {
+    await mkdir(at('.cursor'))
+    await write('.lmstudio/mcp.json', '{"mcpServers": {"notes": {"command": "notes"}}}')
+    await write('.kiro/settings/mcp.json', '{}')
+    await applyInit((await plan()).changes, stateDir)
+    await applyInit((await plan(true)).changes, stateDir)
+    await write('.kiro/settings/mcp.json', `${await text('.kiro/settings/mcp.json')}\n`)
+    const planned = Object.fromEntries((await planUndo(stateDir)).map(({ file, action }) => [file, action]))
+    expect(planned).toEqual({
+      [at('.cursor/mcp.json')]: 'delete',
+      [at('.lmstudio/mcp.json')]: 'restore',
+      [at('.kiro/settings/mcp.json')]: 'edit',
+      [path.join(stateDir, 'lm-studio.json')]: 'delete',
+    })
+    const { restored, deleted } = await undoInit(stateDir)
+    expect(restored.toSorted()).toEqual([at('.kiro/settings/mcp.json'), at('.lmstudio/mcp.json')])
+    expect(deleted.toSorted()).toEqual([at('.cursor/mcp.json'), path.join(stateDir, 'lm-studio.json')].toSorted())
   })
 })

@@ -70,7 +70,14 @@ describe('what would be changed', () => {
     const done = JSON.parse((await init('--json', '--yes')).stdout) as Record<string, unknown[]>
     expect(done['written']).toEqual([file])
     expect(await readFile(file, 'utf8')).toContain('"sandbridge"')
-    expect(JSON.parse((await init('--json', '--undo')).stdout)).toMatchObject({ restored: [file] })
+    expect(JSON.parse((await init('--json', '--undo')).stdout)).toMatchObject({
+      planned: [{ file, action: 'delete' }],
+      deleted: [],
+    })
+    expect(JSON.parse((await init('--json', '--undo', '--yes')).stdout)).toMatchObject({
+      deleted: [file],
+      restored: [],
+    })
     const none = await init('--client', 'zed')
     expect(none.stdout).toMatch(/^zed: not found on this machine \(no .*settings\.json\)\nNothing to change\.\n$/)
   })
@@ -98,7 +105,7 @@ describe('on a machine with every client', () => {
     expect(again.stdout.match(/registered already/g)).toHaveLength(Object.keys(expected).length)
     expect(again.stdout).toContain('Nothing to change.')
 
-    expect((await init('--undo')).code).toBe(0)
+    expect((await init('--undo', '--yes')).code).toBe(0)
     expect(await documentsIn(home)).toEqual(there)
   })
 

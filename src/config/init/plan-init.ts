@@ -1,8 +1,9 @@
 // Plans what `sandbridge init` would change, and describes it without secrets. Writes nothing.
+import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { parseDocument, valueAt } from '../config-document.ts'
-import { isRecord } from '../../text/json.ts'
+import { fieldsOf, isRecord } from '../../text/json.ts'
 import type { ConfigFileSystem, FileText } from '../config-file.ts'
 import { nodeFileSystem, readFileText } from '../config-file.ts'
 import { mcps } from '../readers/own-places.ts'
@@ -40,6 +41,8 @@ export interface InitPlan {
   registered: string[]
   /** Clients that are not on this machine, and the file they would have. */
   absent: { client: string; file: string }[]
+  /** Servers that stay in a client beside the bridge, which could be moved. */
+  beside: { client: string; names: string[] }[]
 }
 
 export interface PlanInitOptions {
@@ -47,6 +50,8 @@ export interface PlanInitOptions {
   command: BridgeCommand
   /** Move the clients' servers into the state folder, so that they no longer use context in those clients. */
   move: boolean
+  /** Clients whose servers the bridge will not read: they are not moved. */
+  leftOut?: readonly string[]
   /** The bridge's name for a server of a client's file, if it differs from the name there. A moved server keeps the bridge's name. */
   nameOf?: (client: string, file: string, name: string) => string
   /** Paths that start this bridge; the running script's by default. */
@@ -62,7 +67,7 @@ export interface PlanInitOptions {
  * @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown client
  */
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
-  const plan: InitPlan = { changes: [], skipped: [], registered: [], absent: [] }
+  const plan: InitPlan = { changes: [], skipped: [], registered: [], absent: [], beside: [] }
   const targets = targetsOf(options.place)
   const known = targets.map(({ client }) => client)
   const unknown = options.clients?.filter((client) => !known.includes(client)) ?? []
@@ -82,33 +87,38 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const { fileSystem = nodeFileSystem, place, command } = options
   const { client, format } = target
   const { file, read } = await fileOf(target, fileSystem)
-  const skip = (reason: string, name?: string): void => {
-    plan.skipped.push({ file, reason, ...(name === undefined ? {} : { name }) })
+  const skip = (reason: string, more: Pick<SkippedEntry, 'name' | 'kind'> = {}): void => {
+    plan.skipped.push({ file, reason, ...more })
   }
 
-  if ('reason' in read) return skip(read.reason)
+  if ('reason' in read) return skip(read.reason, { kind: 'unread' })
   if ('absent' in read && !(await isFolder(fileSystem, target.folder))) return void plan.absent.push({ client, file })
   const before = 'text' in read ? read.text : undefined
   const parsed = await parseDocument(before ?? '', format)
-  if ('reason' in parsed) return skip(parsed.reason)
+  if ('reason' in parsed) return skip(parsed.reason, { kind: 'unread' })
 
   const table = target.table(parsed.document)
   const servers = serversOf(target, parsed.document, place)
   const edits: Edit[] = []
   const ownPaths = [...(options.ownPaths ?? []), ...command.args]
-  const isRegistered = [...servers.values()].some((body) => launchesBridge(body.transport, ownPaths))
-  if (isRegistered) {
+  const own = [...servers].filter(([, body]) => launchesBridge(body.transport, ownPaths))
+  const mine = own.find(([name]) => name === BRIDGE_NAME)?.[1]
+  if (own.length > 0 && !(mine && (await startsMissingFile(mine, fileSystem)))) {
     plan.registered.push(client)
-  } else if (valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
-    return skip('is the name of another server; rename that one first', BRIDGE_NAME)
+  } else if (own.length === 0 && valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
+    return skip('is the name of another server; rename that one first', { name: BRIDGE_NAME })
   } else {
-    const entry = target.entry(command, table)
+    // The user may have added fields to an entry that is repaired.
+    const entry = { ...fieldsOf(valueAt(parsed.document, ...table, BRIDGE_NAME)), ...target.entry(command, table) }
     edits.push({ path: [...table, BRIDGE_NAME], value: entry })
   }
 
   // Servers of clients without a reader are not moved.
-  if (options.move && target.reader !== undefined) {
-    const moved = new Map([...servers].filter(([, body]) => !launchesBridge(body.transport, ownPaths)))
+  const isMovable = target.reader !== undefined && !options.leftOut?.includes(client)
+  const beside = [...servers.keys()].filter((name) => !own.some(([ownName]) => ownName === name))
+  if (isMovable && !options.move && beside.length > 0) plan.beside.push({ client, names: beside })
+  if (isMovable && options.move) {
+    const moved = new Map(beside.map((name) => [name, servers.get(name)!]))
     const destination = await planDestination({ client, file, servers: moved }, options, plan)
     for (const name of destination?.names ?? []) {
       edits.push({ path: [...table, name] })
@@ -122,8 +132,9 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
     plan.changes = plan.changes.filter((change) => change.client !== destinationClient(client))
     return skip(edited.reason)
   }
-  const diff = shownDiff(before, edited.text, servers.values())
-  plan.changes.push({ client, file, format, before, after: edited.text, edits, diff })
+  const after = before === undefined && !edited.text.endsWith('\n') ? `${edited.text}\n` : edited.text
+  const diff = shownDiff(before, after, servers.values())
+  plan.changes.push({ client, file, format, before, after, edits, diff })
 }
 
 async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ file: string; read: FileText }> {
@@ -236,6 +247,14 @@ function shownDiff(before: string | undefined, after: string, servers: Iterable<
   const redactors = Array.from(servers, ({ transport }) => createRedactor(transport))
   const redact = (line: string): string => redactors.reduce((text, hide) => hide(text), line)
   return lineDiff(before ?? '', after).map(redact)
+}
+
+/** Whether an entry names a program or script that is gone, such as that of a Node version that was removed. */
+async function startsMissingFile({ transport }: ServerBody, fileSystem: ConfigFileSystem): Promise<boolean> {
+  if (transport.type !== 'stdio') return false
+  const files = [transport.command, ...transport.args].filter((word) => path.isAbsolute(word))
+  const read = await Promise.all(files.map((file) => readFileText(fileSystem, file)))
+  return read.some((one) => 'absent' in one)
 }
 
 async function isFolder(fileSystem: ConfigFileSystem, folder: string | undefined): Promise<boolean> {

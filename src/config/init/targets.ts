@@ -18,6 +18,8 @@ export const BRIDGE_NAME = 'sandbridge'
 export interface BridgeCommand {
   command: string
   args: string[]
+  /** Settings of the bridge that the user has chosen. */
+  env?: Record<string, string>
 }
 
 export interface Target {
@@ -38,7 +40,7 @@ export interface Target {
  * The command with which a client starts this bridge. It must work in the current installation: a bridge started by npx is available only to npx.
  *
  * @param root the folder of this package
- * @param node the path of Node: clients started from a desktop may have no PATH to find it
+ * @param node the path of Node: clients started from a desktop may have no PATH that has it
  */
 export function bridgeCommand(root: string, node: string): BridgeCommand {
   const isFromNpx = root.split(/[/\\]/).includes('_npx')
@@ -59,8 +61,8 @@ const LIBRARY_NAMES: Record<string, string> = { 'copilot-cli': 'github-copilot-c
 
 /** Clients that the library does not support. */
 const OTHER_SHAPES: Record<string, Shape> = {
-  amp: { table: () => ['amp.mcpServers'], entry: ({ command, args }) => ({ command, args }) },
-  'lm-studio': { table: () => ['mcpServers'], entry: ({ command, args }) => ({ command, args }) },
+  amp: { table: () => ['amp.mcpServers'], entry: (command) => ({ ...command }) },
+  'lm-studio': { table: () => ['mcpServers'], entry: (command) => ({ ...command }) },
 }
 
 /** The clients in which this bridge can be registered, whether or not they are on the machine. */

@@ -1,0 +1,68 @@
+// This file verifies what follows registering: servers are asked for their tools, the user may leave clients out, and init says what to do next.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { inTerminal, needsTerminal, type Step } from '../support/in-terminal.ts'
+import { runProgram } from '../support/run-program.ts'
+
+/** A home with a server of its own, and one in Cursor's file. */
+function homeWithCursor() {
+  const home = makeHome({ own: fixtureServer('raw.mjs', 'good') })
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+  const file = path.join(home, '.cursor/mcp.json')
+  mkdirSync(path.dirname(file))
+  writeFileSync(file, JSON.stringify({ mcpServers: { jira: fixtureServer('raw.mjs', 'named', 'create_issue') } }))
+  const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+  const atTerminal = (args: string[], steps: Step[]) =>
+    inTerminal([process.execPath, CLI, ...args], bridgeEnv(home, { TERM: 'dumb' }), { steps })
+  return { home, file, sandbridge, atTerminal }
+}
+
+it('after init --yes, the first search finds tools, and init says what to do next', async () => {
+  const { file, sandbridge } = homeWithCursor()
+  const { stdout, code } = await sandbridge('init', '--yes')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^own +2 tools {2}[\d.]+ s\njira +1 tool {2}[\d.]+ s$/m)
+  expect(stdout).toContain(`Cells can also call the servers in files of other MCP clients: cursor (${file}): jira.`)
+  expect(stdout.slice(stdout.indexOf('\nNext:'))).toBe(
+    '\nNext:\n' +
+      '- Restart these clients, which then start Sandbridge: cursor.\n' +
+      '- cursor also lists 1 server itself: jira. Move them behind Sandbridge, so that they use no context: ' +
+      'sandbridge init --move --client cursor\n',
+  )
+  expect((await sandbridge('search', 'create an issue')).stdout).toMatch(/mcp_jira\.create_issue/)
+  // Nothing is asked a second time.
+  expect((await sandbridge('init', '--yes')).stdout).not.toMatch(/2 tools|Restart/)
+})
+
+it('init --undo asks first, and names each file once', async () => {
+  const { file, sandbridge } = homeWithCursor()
+  const before = readFileSync(file, 'utf8')
+  await sandbridge('init', '--yes')
+  await sandbridge('init', '--yes', '--move')
+  const asked = await sandbridge('init', '--undo')
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('Pass --yes to skip the confirmation.') })
+  expect(asked.stdout.split(file)).toHaveLength(2)
+  expect(readFileSync(file, 'utf8')).not.toBe(before)
+  const { stdout } = await sandbridge('init', '--undo', '--yes')
+  expect(stdout).toMatch(/^restored .*mcp\.json\ndeleted .*cursor\.json$/m)
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+it('init asks in a terminal which clients to leave out, and the entry it writes leaves them out', async () => {
+  needsTerminal()
+  const { file, atTerminal } = homeWithCursor()
+  const screen = await atTerminal(
+    ['init'],
+    [
+      ['Let cells call them, too? [Y/n]', 'n\n'],
+      ['Make these changes? [y/N]', 'y\n'],
+      ['Start and ask them now? [Y/n]', 'n\n'],
+    ],
+  )
+  expect(screen).toContain(`Sandbridge found servers in the file of cursor (${file}): jira`)
+  expect(screen).toContain('Ask them with `sandbridge index`.')
+  const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> }
+  expect(mcpServers['sandbridge']).toMatchObject({ env: { MCP_BRIDGE_SOURCES: '-cursor' } })
+})
