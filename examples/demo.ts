@@ -1,6 +1,6 @@
 // `npm run demo`: a real MCP client talks to the built bridge over stdio, with three published MCP servers behind it,
 // and runs a few cells that a person can follow. Exits with 1 when a cell does not do what its title says.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sandbridge-demo-'))
   const client = new Client({ name: 'demo', version: '1' })
   try {
-    writeServers(folder)
+    const servers = writeServers(folder)
     const sales = Array.from({ length: 500 }, (_, row) => ({ region: `R${row % 7}`, amount: (row * 37) % 1009 }))
     writeFileSync(path.join(folder, 'sales.json'), JSON.stringify(sales))
 
@@ -87,23 +87,30 @@ async function main(): Promise<void> {
       new StdioClientTransport({ command: process.execPath, args: [path.join(root, 'dist/cli.js')], env, cwd: folder }),
     )
     const { tools } = await client.listTools()
-    print(bold(`The model sees ${tools.length} tool: ${tools[0]?.name} (${countTokens(JSON.stringify(tools))} tokens)`))
+    print(bold(`The model sees ${tools.length} tool: ${tools[0]?.name} (${tokensOf(tools)} tokens)`))
     print('The first cell also prepares the embedded sandbox, once per installation; that takes some seconds.\n')
 
     await run(client, `FOLDER = ${JSON.stringify(folder)}`)
     for (const [index, cell] of CELLS.entries()) await show(client, index + 1, cell)
-    await compare(client, folder, countTokens(JSON.stringify(tools)))
+    await compare(servers, tokensOf(tools))
   } finally {
     await client.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
+interface Server {
+  command: string
+  args: string[]
+  env?: Record<string, string>
+  description: string
+}
+
 /** Writes the three servers to the user's usual folder: ~/MCPs. */
-function writeServers(folder: string): void {
+function writeServers(folder: string): Record<string, Server> {
   mkdirSync(path.join(folder, 'MCPs'))
   const node = process.execPath
-  const mcpServers = {
+  const mcpServers: Record<string, Server> = {
     filesystem: { command: node, args: [published('filesystem'), folder], description: 'Files of the demo folder' },
     memory: {
       command: node,
@@ -114,6 +121,7 @@ function writeServers(folder: string): void {
     everything: { command: node, args: [published('everything'), 'stdio'], description: 'One of every kind of tool' },
   }
   writeFileSync(path.join(folder, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))
+  return mcpServers
 }
 
 async function run(client: Client, code: string, timeout = 30): Promise<string> {
@@ -131,19 +139,28 @@ async function show(client: Client, number: number, { title, code, timeout, expe
   if (!expect.test(text)) throw new Error(`Cell ${number} did not answer as expected: ${expect}`)
 }
 
-/** Compares the cost with a client that lists the same tools itself. */
-async function compare(client: Client, folder: string, ownTokens: number): Promise<void> {
-  const code = `import json
-definitions = [t for s in runtime.discovered_servers() for t in runtime.describe_server(s)["tools"]]
-await mcp_filesystem.write_file(path=FOLDER + "/tools.json", content=json.dumps(definitions))
-len(definitions)`
-  const count = await run(client, code)
-  const direct = countTokens(readFileSync(path.join(folder, 'tools.json'), 'utf8'))
-  print(
-    bold(
-      `Listed directly, the ${count} tools of these three servers cost ${direct} tokens; run_python costs ${ownTokens}.`,
-    ),
+type ListedTool = Awaited<ReturnType<Client['listTools']>>['tools'][number]
+
+/** The tokens of what a client sends to its model for the tools of one server. */
+function tokensOf(tools: readonly ListedTool[]): number {
+  return countTokens(
+    JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
   )
+}
+
+/** Compares the cost with a client that lists the same tools itself. */
+async function compare(servers: Record<string, Server>, ownTokens: number): Promise<void> {
+  let [count, direct] = [0, 0]
+  for (const { command, args, env = {} } of Object.values(servers)) {
+    const client = new Client({ name: 'demo', version: '1' })
+    await client.connect(new StdioClientTransport({ command, args, env, stderr: 'ignore' }))
+    const { tools } = await client.listTools()
+    count += tools.length
+    direct += tokensOf(tools)
+    await client.close()
+  }
+  const which = `the ${count} tools of these three servers`
+  print(bold(`Listed directly, ${which} cost ${direct} tokens; run_python costs ${ownTokens}.`))
   print('And the 500 rows of cell 3 never went through the model.')
 }
 

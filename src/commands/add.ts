@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Bridge } from '../bridge.ts'
 import { describeJail } from '../config/describe-servers.ts'
-import { commandLine } from '../config/secrets/command-line.ts'
+import { wholeCommandLine } from '../config/secrets/command-line.ts'
 import { inputVariable } from '../config/inputs.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { engineName, inJail, jailed } from '../registry/add-server.ts'
@@ -176,7 +176,7 @@ function showAddition(addition: Addition): void {
   const { server, registry } = found
   print(`${server.name} ${server.version}, from ${visibleInline(registry)}`)
   if (server.description) print(`  its publisher says: ${server.description}`)
-  print(`  runs: ${commandLine(definitionOf(addition).transport)}`)
+  print(`  runs: ${wholeCommandLine(definitionOf(addition).transport)}`)
   const { entry } = addition
   const names = Object.keys('command' in entry ? entry.env : entry.headers)
   if (addition.folder !== undefined) print(`  unpacked to: ${addition.folder}`)

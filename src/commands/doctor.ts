@@ -88,7 +88,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     )
     print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${(trial.ms / 1000).toFixed(1)} s)`)
     if (used) print(`Sandbox: ${used.provider}${used.startMethod === undefined ? '' : `, ${used.startMethod}`}.`)
-    for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
+    if (used && used.passedOver.length > 0)
+      print(`  skipped: ${used.passedOver.map(({ name }) => name).join(', ')}. The list above says why.`)
     for (const remark of remarks) print(`  setting: ${remark}`)
     for (const warning of unmatched) print(`  permissions: ${warning}`)
     print(serversText(catalog.servers()))
@@ -98,7 +99,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const skippedCount = discovered.skipped.filter(({ kind }) => kind === undefined).length
     if (skippedCount > 0)
       print(`${count(skippedCount, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
-    for (const { name, problem } of problems) print(`  ${name}: ${shortReason(name, problem!)}`)
+    // `--deep` has just asked each: its findings say it.
+    for (const { name, problem } of options.deep ? [] : problems) print(`  ${name}: ${shortReason(name, problem!)}`)
     printFindings(open, fixed)
     if (options.report !== undefined) print(`\nReport: ${options.report}`)
   })

@@ -2,10 +2,9 @@
 import { placeholdersIn } from '../config/placeholders.ts'
 import type { RemoteServer, ServerDefinition, SignInClient } from '../config/server-definition.ts'
 import { createTrustStore } from '../config/trust.ts'
-import { shellWord } from '../config/secrets/command-line.ts'
+import { wholeCommandLine, wholeWord } from '../config/secrets/command-line.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
-import { withVisibleBlanks } from '../text/visible.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from './print.ts'
 
 interface TrustOptions {
@@ -53,10 +52,11 @@ function printTrusted(files: readonly string[], { json }: TrustOptions): void {
 
 /** Everything that decides what is run or reached, as written, with placeholders not filled in. For variables and headers, only names. */
 function linesOf({ name, transport }: ServerDefinition): string[] {
-  if (transport.type !== 'stdio') return [`${shown(name)}: ${shown(transport.url)}`, ...remoteLines(transport)]
-  const { command, args, env, inheritEnv = [], cwd, envFile } = transport
+  const own = `${wholeWord(name)}: ${wholeCommandLine(transport)}`
+  if (transport.type !== 'stdio') return [own, ...remoteLines(transport)]
+  const { env, inheritEnv = [], cwd, envFile } = transport
   return [
-    `${shown(name)}: ${[command, ...args].map(shown).join(' ')}`,
+    own,
     ...named('sets', Object.keys(env)),
     ...filledIn('passes', env, 'variable'),
     ...named('gets', inheritEnv),
@@ -84,9 +84,9 @@ function remoteLines({ url, headers, oauth, signIn }: RemoteServer): string[] {
 function filledIn(verb: string, values: Record<string, string>, kind: string, address?: string): string[] {
   return Object.entries(values).flatMap(([name, text]) => {
     const written = placeholdersIn(text).map((one) => one.written.split(':-')[0]!)
-    const found = [...new Set(written)].map((inner) => shown(`\${${inner}}`))
-    const where = address === undefined ? '' : ` to ${shown(address)}`
-    return found.length === 0 ? [] : [`  ${verb} ${found.join(' ')} in the ${kind} ${shown(name)}${where}`]
+    const found = [...new Set(written)].map((inner) => wholeWord(`\${${inner}}`))
+    const where = address === undefined ? '' : ` to ${wholeWord(address)}`
+    return found.length === 0 ? [] : [`  ${verb} ${found.join(' ')} in the ${kind} ${wholeWord(name)}${where}`]
   })
 }
 
@@ -95,10 +95,5 @@ function given(fields: Record<string, string | undefined>): Record<string, strin
 }
 
 function named(what: string, names: string[]): string[] {
-  return names.length === 0 ? [] : [`  ${what} ${names.map(shown).join(' ')}`]
-}
-
-/** Whole: what is cut could be the part that matters. */
-function shown(text: string): string {
-  return withVisibleBlanks(shellWord(text))
+  return names.length === 0 ? [] : [`  ${what} ${names.map(wholeWord).join(' ')}`]
 }

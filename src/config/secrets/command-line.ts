@@ -1,7 +1,7 @@
 // A server's command line for people: as in its definition, quoted where needed, without secrets.
 import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { createRedactor } from './redact.ts'
-import { visibleInline } from '../../text/visible.ts'
+import { visibleInline, withVisibleBlanks } from '../../text/visible.ts'
 
 const MAX_WORD_CHARS = 120
 const MAX_LINE_CHARS = 400
@@ -12,6 +12,17 @@ export function commandLine(transport: StdioServer | RemoteServer): string {
   if (transport.type !== 'stdio') return visibleInline(redact(transport.url).slice(0, MAX_LINE_CHARS))
   const words = [transport.command, ...transport.args].map((word) => shellWord(redact(word), MAX_WORD_CHARS))
   return words.join(' ').slice(0, MAX_LINE_CHARS)
+}
+
+/** For a decision about running or reaching it: whole and as written, with white space visible. What is cut or not seen could be what matters. */
+export function wholeCommandLine(transport: StdioServer | RemoteServer): string {
+  const words = transport.type === 'stdio' ? [transport.command, ...transport.args] : [transport.url]
+  return words.map(wholeWord).join(' ')
+}
+
+/** One word of it. */
+export function wholeWord(text: string): string {
+  return withVisibleBlanks(shellWord(text))
 }
 
 /** Quotes one word if needed, so that it is distinct, on one line and limited in length, if there is a limit. */

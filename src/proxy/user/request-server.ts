@@ -2,9 +2,8 @@
 // A session can request each server once, and only a few servers.
 import type { VisibleServer } from '../../protocol/frames.ts'
 import { BridgeError } from '../../errors.ts'
-import { commandLine } from '../../config/secrets/command-line.ts'
+import { wholeCommandLine } from '../../config/secrets/command-line.ts'
 import { cleanWords } from '../../text/server-words.ts'
-import { oneLine } from '../../text/one-line.ts'
 import type { Addition } from '../../registry/plan-addition.ts'
 import type { CallContext } from '../methods/method.ts'
 import type { Question } from './questions.ts'
@@ -83,10 +82,16 @@ const MAX_COMMAND_CHARS = 1_000
 function questionFor(addition: Addition): Question {
   const { name, found, entry, inputs, warnings } = addition
   const transport = 'command' in entry ? { ...entry, type: 'stdio' as const } : entry
+  const runs = wholeCommandLine(transport)
+  if (runs.length > MAX_COMMAND_CHARS)
+    throw refused(
+      'its command line is too long for a question',
+      `The user can add it: sandbridge add ${found.server.name}`,
+    )
   const says = found.server.description ? [`Its publisher says: ${found.server.description}`] : []
   const message = [
     `The code that is running asks to add the MCP server '${found.server.name}' ${found.server.version} from ${found.registry}.`,
-    `It would run: ${oneLine(commandLine(transport), MAX_COMMAND_CHARS)}`,
+    `It would run: ${runs}`,
     'sandbox' in entry ? IN_JAIL : 'It would see and change what you can.',
     ...says,
     ...warnings,
