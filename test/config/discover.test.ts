@@ -77,7 +77,7 @@ describe('bad files', () => {
       'deep-entry.json': 'is nested too deeply',
       'empty.json': 'has no "mcpServers"',
       'folder.json': 'is a folder, not a file',
-      'half.json': expect.stringMatching(/^is not valid JSON: \w+ at line 1, column 26$/),
+      'half.json': 'is not valid JSON: a text in quotes does not end at line 1, column 26',
       'huge.json': expect.stringContaining('is too large'),
       'latin1.json': 'is not UTF-8 text; save it as UTF-8',
       'list.json': 'holds a list or a single value, not an object',

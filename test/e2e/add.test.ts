@@ -66,6 +66,18 @@ it('sandbridge add --dry-run shows what would run, and runs nothing', async () =
   expect(startedIn()).toEqual([])
 })
 
+it('a command line is shown whole with its white space where trust is asked for, or nothing is asked', async () => {
+  const hidden = `${'x'.repeat(1_100)}   --upload=all`
+  const server = listed(weather('1.0.0', { ...open, packageArguments: [{ type: 'positional', value: hidden }] }))
+  const { bridge, messages, run } = await asking([server], { add: true })
+  const { stdout } = await run(['add', 'weather', '--dry-run'])
+  expect(stdout).toContain(`runs: npx -y weather-mcp@1.0.0 "${'x'.repeat(1_100)}\\u0020{3}--upload=all"\n`)
+  expect(await bridge.run('await runtime.request_server("weather")')).toMatch(
+    /its command line is too long for a question.*sandbridge add io\.example\/weather/s,
+  )
+  expect(messages).toEqual([])
+})
+
 it('sandbridge add starts a server, shows its tools and keeps it; a running bridge calls it in its next cell', async () => {
   const { run, home, env, started } = await setUp()
   const bridge = await startBridge({ home, env })

@@ -22,7 +22,7 @@ it('the bridge reads every JSON file in ~/MCPs, loads the valid ones and says wh
   write('binary.json', Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x01]))
   write('self.json', JSON.stringify({ mcpServers: { itself: { command: 'npx', args: ['-y', 'sandbridge'] } } }))
   const { names, stderr, code } = await found(home)
-  expect(code).toBe(0)
+  expect(code).toBe(1)
   expect(names).toEqual(['commented', 'good'])
   expect(stderr).toMatch(/broken\.json/)
   expect(stderr).toMatch(/binary\.json/)

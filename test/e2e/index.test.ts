@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
 import { until } from '../support/processes.ts'
 
@@ -62,4 +63,13 @@ it('sandbridge index forgets a failure when a variable or a file that it depende
   expect((await problems(home))['locked']).toContain('KeyError')
   writeFileSync(file, 'x')
   expect((await problems(home))['locked']).toBeUndefined()
+})
+
+it('sandbridge index of one server ends with its line, and of several with their sum', async () => {
+  needsTerminal()
+  const home = makeHome({ good: fixtureServer('raw.mjs', 'good'), other: fixtureServer('raw.mjs', 'good') })
+  const shown = (...args: string[]) =>
+    inTerminal([process.execPath, CLI, 'index', ...args], bridgeEnv(home, { NO_COLOR: '1' }))
+  expect(await shown('good')).toMatch(/good +2 tools {2}[\d.]+ s\n[^\n]*$/)
+  expect(await shown()).toContain('2 servers ready with 4 tools')
 })

@@ -5,7 +5,11 @@ import { count } from '../../text/count.ts'
 import { estimateTokens } from '../../text/estimate-tokens.ts'
 import type { Finding } from './finding.ts'
 
-export function checkClients({ discovered, catalog }: Bridge): Finding[] {
+interface Parts extends Pick<Bridge, 'discovered'> {
+  catalog: Pick<Bridge['catalog'], 'knownTools'>
+}
+
+export function checkClients({ discovered, catalog }: Parts): Finding[] {
   const filesOfSelf = new Set(discovered.skipped.flatMap(({ file, kind }) => (kind === 'self' ? [file] : [])))
   return discovered.files.flatMap(({ client, file }): Finding[] => {
     if (OWN_SOURCES.has(client) || !filesOfSelf.has(file)) return []
