@@ -1,4 +1,4 @@
-// Tells which servers come from the user's files of other MCP clients: cells can call them although nobody gave them to this bridge. Pure.
+// Tells which servers come from the user's files of other MCP clients: cells can call them although nobody gave them to this bridge.
 import { firstOf } from '../text/first-of.ts'
 import { visibleInline } from '../text/visible.ts'
 import { OWN_SOURCES } from './readers/own-places.ts'

@@ -1,8 +1,8 @@
 // What a result says once about the files that servers come from: those that cannot be read, and those of other MCP clients.
 import path from 'node:path'
-import { type ClientFile, otherClientFiles, otherClientsNote } from '../config/other-clients.ts'
-import type { DiscoveredServers } from '../config/server-definition.ts'
-import { unreadFiles } from '../config/unread-files.ts'
+import { type ClientFile, otherClientFiles, otherClientsNote } from './other-clients.ts'
+import type { DiscoveredServers } from './server-definition.ts'
+import { unreadFiles } from './unread-files.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 import { itemsOf } from '../text/json.ts'
 
