@@ -38,7 +38,7 @@ export async function init(options: InitOptions): Promise<void> {
   const planWithout = (leftOut: readonly string[]): Promise<InitPlan> =>
     planInit({
       place: hostPaths(settings),
-      command: leftOut.length === 0 ? command : { ...command, env: sourcesWithout(leftOut, settings.sources) },
+      command: { ...command, ...(leftOut.length > 0 && { env: sourcesWithout(leftOut, settings.sources) }) },
       ownPaths: process.argv.slice(1, 2),
       nameOf: namesIn(discovered),
       move: options.move ?? false,
@@ -68,9 +68,14 @@ export async function init(options: InitOptions): Promise<void> {
   for (const file of written) print(`wrote ${visibleInline(file)}`)
   printSkipped(skipped)
   if (written.length > 0) print('Undo with `sandbridge init --undo`.')
+  // The answers also hold for what follows here.
+  if (leftOut.length > 0) Object.assign(process.env, sourcesWithout(leftOut, settings.sources))
   await listNewServers(options.yes ?? false)
   if (!mayAsk) for (const note of otherClientsNote(others)) print(note)
-  for (const line of nextSteps(plan, written, [command.command, ...command.args])) print(line)
+  const steps = nextSteps(plan, written, [command.command, ...command.args])
+  if (leftOut.length > 0)
+    steps.push(`Set MCP_BRIDGE_SOURCES=${process.env['MCP_BRIDGE_SOURCES']} for commands in a terminal, too.`)
+  if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)
 }
 
 /** Asks for each client's file whether cells may call its servers. @returns the clients for which the answer is no */
@@ -120,7 +125,7 @@ function nextSteps({ changes, beside }: InitPlan, written: readonly string[], co
     steps.push(
       'The entry names files of this version of Node. After you remove that version, run `sandbridge init` again.',
     )
-  return steps.length === 0 ? [] : ['\nNext:', ...steps.map((step) => `- ${step}`)]
+  return steps
 }
 
 function nothingToDo({ registered, skipped, absent }: InitPlan, options: InitOptions): string {

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { startFailure } from './failures.ts'
+
+it.each([
+  ['My notes', undefined, '`sandbridge servers "My notes"`'],
+  ['notes', undefined, '`sandbridge servers notes`'],
+  ['notes', 'out of memory', '`sandbridge servers notes --log`'],
+])(
+  'a failed start of %s names the server as its user does, in the command to run next',
+  (server, stderrTail, command) => {
+    const about = {
+      server,
+      redact: (text: string) => text,
+      remote: false,
+      exit: { code: 1, signal: null },
+      stderrTail,
+      logged: '',
+    }
+    const { error } = startFailure(new Error('closed'), about, 1000)
+    expect(error.message).toContain(`Server '${server}' could not be started`)
+    expect(error.hint).toContain(command)
+  },
+)
