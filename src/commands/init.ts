@@ -100,9 +100,7 @@ async function listNewServers(yes: boolean): Promise<void> {
       toolCount === undefined && problem === undefined
     const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))
     if (names.length === 0) return
-    print(
-      `\n${count(names.length, 'server')} never asked for tools: ${firstOf(names)}. A search finds none of theirs yet.`,
-    )
+    print(`\nNot asked for their tools yet, so that a search does not find these: ${firstOf(names)}`)
     const agreed = yes || (hasTerminal() && (await confirm('Start and ask them now? [Y/n] ', true)))
     if (!agreed) return print('Ask them with `sandbridge index`.')
     await indexNow(bridge, names)
