@@ -195,4 +195,15 @@ describe('servers that were never listed', () => {
     await vi.advanceTimersByTimeAsync(61_000)
     expect(known.unsearched(['server-0'])[0]).toMatchObject({ isBroken: true, reason: 'No answer within 60 s' })
   })
+
+  it('a search that finds no fitting tool says so in each hit, with the number of tools searched', async () => {
+    const weak = 'No tool fits; nearest (3 tools searched):'
+    const found = await catalog().search('send an email')
+    expect(new Set(found.map((doc) => doc.weak))).toEqual(new Set([weak]))
+    const within = await catalog().search('send an email', { servers: ['files'] })
+    expect(within.map((doc) => doc.weak)).toEqual(['No tool fits; nearest (1 tool searched):'])
+    const [reasoned] = await catalog().searchWithReasons('send an email')
+    expect(reasoned?.doc.weak).toBe(weak)
+    for (const doc of await catalog().search('create an issue')) expect(doc).not.toHaveProperty('weak')
+  })
 })

@@ -8,6 +8,7 @@ import { isRecord } from '../text/json.ts'
 import type { Embeddings } from './embeddings.ts'
 import { searchDocument } from './search/search-document.ts'
 import { SearchIndex, type Hit, type Likeness, type Reason } from './search/search-index.ts'
+import { weakNote } from './search/weak-answer.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
@@ -40,19 +41,25 @@ export class CatalogSearch {
     this.#isShown = isShown
   }
 
-  /** Returns the best tools, best first, with resources and prompts among them where those fit better. */
+  /**
+   * Returns the best tools, best first, with resources and prompts among them where those fit better.
+   * `weak` is there when none of them fits: what the answer begins with.
+   */
   async find(
     query: string,
     { limit, records, withOthers }: Where,
     signal: AbortSignal | undefined,
-  ): Promise<CatalogTool[]> {
+  ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
     const within = new Set(records.map((record) => record.name))
     const others = new Set(withOthers ? this.#others : [])
     const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
     const likeness = await this.#likeness(query, accepts, signal)
-    const hits = this.#known().search(query, limit, (tool) => !isOffering(tool) && accepts(tool), likeness)
-    const tools = hits.map(({ item }) => item)
-    return this.#withOfferings(query, limit, tools, records, likeness)
+    const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
+    const hits = this.#known().search(query, limit, isTool, likeness)
+    const found = hits.map(({ item }) => item)
+    const tools = this.#withOfferings(query, limit, found, records, likeness)
+    const isWeak = tools.length > 0 && this.#known().isWeak(query, tools, likeness)
+    return { tools, weak: isWeak ? weakNote(this.#all().filter(isTool).length) : undefined }
   }
 
   /** Why each of the tools that `find` returned has its rank. */
@@ -97,9 +104,7 @@ export class CatalogSearch {
     signal: AbortSignal | undefined,
   ): Promise<Likeness<CatalogTool> | undefined> {
     if (this.#embeddings === undefined) return undefined
-    const known = [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
-    const all = [...known, ...this.#others].filter(accepts)
-    const likeness = await this.#embeddings.likeness(query, all, meaningText, signal)
+    const likeness = await this.#embeddings.likeness(query, this.#all().filter(accepts), meaningText, signal)
     return likeness && ((tool) => likeness.get(tool) ?? 0)
   }
 
@@ -138,10 +143,15 @@ export class CatalogSearch {
   #known(): SearchIndex<CatalogTool> {
     if (this.#index === undefined) {
       this.#index = new SearchIndex({ vectors: wordVectors() })
-      for (const record of this.#records.values()) this.add([...(record.tools ?? []), ...record.offerings])
-      this.add(this.#others)
+      this.add(this.#all())
     }
     return this.#index
+  }
+
+  /** Everything that can be found. */
+  #all(): CatalogTool[] {
+    const known = [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
+    return [...known, ...this.#others]
   }
 }
 

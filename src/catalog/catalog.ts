@@ -281,22 +281,29 @@ export class Catalog {
    * first, as long as they go on answering; the rest continue in the background.
    */
   async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
-    const { detail = 'summary' } = options
-    const found = await this.#find(query, options, signal)
-    return found.map((tool) => this.#doc(tool, detail))
+    const { tools, weak } = await this.#find(query, options, signal)
+    return tools.map((tool) => this.#hit(tool, options, weak))
   }
 
   /** Like `search`, with the reason for each rank. */
   async searchWithReasons(query: string, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
-    const found = await this.#find(query, options, undefined)
-    const reasons = await this.#search.reasons(query, found)
-    return found.map((tool, at) => {
+    const { tools, weak } = await this.#find(query, options, undefined)
+    const reasons = await this.#search.reasons(query, tools)
+    return tools.map((tool, at) => {
       const reason = reasons[at]
-      return { doc: this.#doc(tool, options.detail ?? 'summary'), ...(reason && { reason }) }
+      return { doc: this.#hit(tool, options, weak), ...(reason && { reason }) }
     })
   }
 
-  async #find(query: string, options: SearchOptions, signal: AbortSignal | undefined): Promise<CatalogTool[]> {
+  #hit(tool: CatalogTool, { detail = 'summary' }: SearchOptions, weak: string | undefined): ToolDoc {
+    return { ...this.#doc(tool, detail), ...(weak !== undefined && { weak }) }
+  }
+
+  async #find(
+    query: string,
+    options: SearchOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
     const { servers, withOthers = false } = options
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
     const records =

@@ -21,6 +21,8 @@ export async function search(query: string, options: SearchOptions): Promise<voi
     for (const { name, problem } of broken) {
       process.stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
     }
+    // On stderr, because each line of stdout is a call.
+    if (docs[0]?.weak !== undefined) process.stderr.write(`${docs[0].weak}\n`)
     if (options.json) printJson(docs)
     else printFound(docs)
     const servers = catalog.servers().map(({ name }) => name)

@@ -20,7 +20,7 @@ export async function searchWithSaved(
   const found = await catalog.search(query, { ...options, withOthers: true }, signal)
   const docs = found.map((doc) => {
     const saved = doc.server === SAVED_TOOLS_MODULE ? byName.get(doc.tool) : undefined
-    return saved ? savedToolDoc(saved) : doc
+    return saved ? { ...savedToolDoc(saved), ...(doc.weak !== undefined && { weak: doc.weak }) } : doc
   })
   return { docs, broken }
 }

@@ -70,6 +70,10 @@ it('a saved function is found by `sandbridge search`, beside the tools of server
   const found = JSON.parse((await sandbridge('search', 'sum of numbers', '--json')).stdout) as { line: string }[]
   const lines = found.map(({ line }) => line)
   for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
+  expect(stderr).not.toContain('No tool fits')
+  const weak = await sandbridge('search', 'book a flight')
+  expect(weak.stderr).toMatch(/^No tool fits; nearest \(\d+ tools searched\):\n/)
+  expect(weak.stdout).toMatch(/^await mcp_|^from user_tools /)
 })
 
 it('a saved function is found, imported and called in a later session, in one cell', async () => {

@@ -52,9 +52,19 @@ class ToolDoc(Record):
 class ToolDocs(list[ToolDoc]):
     """Tool docs, one line each when printed."""
 
+    @property
+    def weak(self) -> bool:
+        """Whether a search found no tool that fits: these are only the nearest."""
+        return self._weak_note() is not None
+
+    def _weak_note(self) -> str | None:
+        return next((str(doc["weak"]) for doc in self if "weak" in doc), None)
+
     def __repr__(self) -> str:
         apart = "\n\n" if any("params" in doc for doc in self) else "\n"
-        return apart.join(map(str, self)) or "(no tools)"
+        note = self._weak_note()
+        listed = apart.join(map(str, self)) or "(no tools)"
+        return listed if note is None else f"{note}\n{listed}"
 
     def __getitem__(self, index: Any) -> Any:  # also by key
         if isinstance(index, str):

@@ -108,7 +108,10 @@ async def _search(words: list[str]) -> Reply:
     if not words:
         raise UsageError("search needs words, such as: mcp search create issue")
     found = await bridge.ask("search_tool_docs", query=" ".join(words), detail="full")
-    return Reply(_listing(found) if found else "Nothing was found.\n")
+    if not found:
+        return Reply("Nothing was found.\n")
+    note = found[0].get("weak")
+    return Reply(f"{note}\n{_listing(found)}" if note else _listing(found))
 
 
 def _servers() -> str:

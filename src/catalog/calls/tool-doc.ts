@@ -42,6 +42,8 @@ export interface ToolDoc {
   kind?: OfferingKind
   /** The URI of a resource, a URI template, or the name of a prompt. */
   target?: string
+  /** In each doc of a search that found no fitting tool: what its answer begins with. */
+  weak?: string
 }
 
 const COMMENT_LIMIT = 72

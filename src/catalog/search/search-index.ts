@@ -7,6 +7,7 @@ import { byCodeUnit, foldName } from '../../text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
 import { Thesaurus, type Alternative } from './thesaurus.ts'
 import { ToolVectors } from './tool-vectors.ts'
+import { fitOf, isWeak, weightInFit } from './weak-answer.ts'
 import { WordNeighbours } from './word-neighbours.ts'
 import type { WordVectors } from './word-vectors.ts'
 
@@ -66,6 +67,8 @@ interface Scores<T> {
   scores: Float64Array
   /** The score of the words alone. */
   byWords: Float64Array
+  /** How well each document fits, whatever the others; undefined when that cannot be judged. */
+  fits: Float64Array | undefined
 }
 
 export class SearchIndex<T> {
@@ -121,6 +124,14 @@ export class SearchIndex<T> {
     return this.#best(query, limit, fitting, () => false)
   }
 
+  /** Whether none of the items that were found fits the query. False without word vectors, or with another source of meaning. */
+  isWeak(query: string, items: readonly T[], likeness?: Likeness<T>): boolean {
+    const { fits } = this.#scored(query, likeness)
+    const ids = items.map((item) => this.#items.indexOf(item))
+    if (fits === undefined || ids.some((id) => foldName(query) === this.#folded[id])) return false
+    return isWeak(ids.map((id) => fits[id] ?? 0))
+  }
+
   /** Why `search` ranks an item where it does; undefined when it is not in the index. */
   explain(query: string, item: T, likeness?: Likeness<T>): Reason | undefined {
     const id = this.#items.indexOf(item)
@@ -163,7 +174,7 @@ export class SearchIndex<T> {
   #scored(query: string, given: Likeness<T> | undefined): Scores<T> {
     if (this.#last?.query === query && this.#last.given === given) return this.#last
     const { concepts, words } = this.#reader.read(query)
-    const byWords = this.#byWords(concepts)
+    const { byWords, shares } = this.#byWords(concepts)
     const meant = given === undefined ? this.#meanings?.likeness(words) : undefined
     const folded = foldName(query)
     const scores = byWords.map((score, id) => {
@@ -174,30 +185,40 @@ export class SearchIndex<T> {
       if (score === 0 && named === 0 && meaning < LEAST_MEANING) return 0
       return (score + meaning + named) * (1 + SAFE * safety) * (isDeprecated ? DEPRECATED : 1)
     })
-    return (this.#last = { query, given, scores, byWords })
+    const isJudged = given === undefined && this.#meanings !== undefined && concepts.length > 0
+    const fits = isJudged ? shares.map((share, id) => fitOf(share, meant?.[id] ?? 0)) : undefined
+    return (this.#last = { query, given, scores, byWords, fits })
   }
 
-  /** Scores from 0 to 1. */
-  #byWords(concepts: readonly Concept[]): Float64Array {
+  /** Scores from 0 to 1, and the shares of the query's weight that documents match. */
+  #byWords(concepts: readonly Concept[]): { byWords: Float64Array; shares: Float64Array } {
     const count = this.#items.length
-    const scores = new Float64Array(count)
+    const byWords = new Float64Array(count)
     const covered = new Float64Array(count)
+    const shares = new Float64Array(count)
     let total = 0
+    let whole = 0
     for (const concept of concepts) {
       const best: Best = { weights: new Float64Array(count), documents: [] }
       for (const way of concept.ways) this.#collect(way, best)
       const own = concept.own === undefined ? 0 : this.#postings.frequency(concept.own)
       const rarity = this.#rarity(Math.max(own, best.documents.length))
+      const weight = weightInFit(concept, rarity)
       total += rarity
+      whole += weight
       for (const id of best.documents) {
         const strength = Math.min(1, best.weights[id]!)
-        scores[id]! += rarity * strength
+        byWords[id]! += rarity * strength
         covered[id]! += rarity * Math.min(1, strength * 2)
+        shares[id]! += weight * strength
       }
     }
-    if (total === 0) return scores
-    for (let id = 0; id < count; id += 1) scores[id]! *= (1 - COVERAGE + (COVERAGE * covered[id]!) / total) / total
-    return scores
+    if (total === 0) return { byWords, shares }
+    for (let id = 0; id < count; id += 1) {
+      byWords[id]! *= (1 - COVERAGE + (COVERAGE * covered[id]!) / total) / total
+      shares[id]! /= whole
+    }
+    return { byWords, shares }
   }
 
   /** The documents that can be among the best `limit`, and the best of every server. Unsorted. */

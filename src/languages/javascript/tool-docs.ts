@@ -13,6 +13,7 @@ interface ToolDoc {
   open?: boolean
   kind?: string
   target?: string
+  weak?: string
 }
 
 const FULL = ['params', 'example', 'inputSchema', 'outputSchema', 'returns', 'open'] as const
@@ -32,8 +33,14 @@ const WORDS: Record<string, string> = {
 const MAX_SIGNATURES = 20
 
 class ToolDocs extends Array<ToolDoc> {
+  /** Whether a search found no tool that fits: these are only the nearest. */
+  get weak(): boolean {
+    return this.some((doc) => doc.weak !== undefined)
+  }
+
   [util.inspect.custom](): string {
-    return this.map((doc) => doc.line).join('\n') || '(no tools)'
+    const note = this.find((doc) => doc.weak !== undefined)?.weak
+    return [...(note ? [note] : []), ...Array.from(this, (doc) => doc.line)].join('\n') || '(no tools)'
   }
 }
 

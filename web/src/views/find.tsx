@@ -44,6 +44,7 @@ export function Find(): JSX.Element {
       <p class="unseen" role="status">
         {isLoading ? 'Searching' : value ? `${value.hits.length} found` : ''}
       </p>
+      {value?.hits[0]?.doc.weak && <p class="note">{value.hits[0].doc.weak}</p>}
       <ol class="hits">
         {value?.hits.map(({ doc, reason }) => (
           <Hit key={`${doc.server} ${doc.tool} ${doc.target ?? ''}`} doc={doc} reason={reason} best={best} />
