@@ -1,4 +1,5 @@
 // Assembles runs from the record's lines: the line of the run itself, and those of its calls, denials and questions. Pure.
+import { firstLine } from '../text/first-line.ts'
 import { wordsOf } from '../text/search-words.ts'
 import { isRefused, type RecordEntry, textOf } from './record-entry.ts'
 
@@ -20,6 +21,10 @@ export interface RecordedRun {
   callCount: number
   deniedCount: number
   servers: string[]
+  /** The first line of its code, if that is known. */
+  title?: string
+  /** The error that ended it. */
+  error?: string
 }
 
 export interface RunFilter {
@@ -129,6 +134,8 @@ function newRun(id: string, entry: RecordEntry): Collected['run'] {
 function runFieldsOf(entry: RecordEntry): Partial<RecordedRun> {
   const { fields } = entry
   const number = fields['sandbridge.cell.number']
+  const title = firstLine(textOf(fields, 'sandbridge.code'))
+  const error = textOf(fields, 'error.type')
   return {
     kind: 'run',
     at: startOf(entry),
@@ -139,6 +146,8 @@ function runFieldsOf(entry: RecordEntry): Partial<RecordedRun> {
     status: textOf(fields, 'sandbridge.cell.status') || textOf(fields, 'error.type') || 'ok',
     durationMs: durationOf(entry) ?? 0,
     codeHash: textOf(fields, 'sandbridge.code.sha256'),
+    ...(title !== '' && { title }),
+    ...(error !== '' && { error }),
   }
 }
 

@@ -14,6 +14,7 @@ import type { Maskers } from '../masking/create-maskers.ts'
 import { maskedAsker, maskedListeners } from '../masking/masked-parts.ts'
 import type { CellContext } from '../proxy/methods/method.ts'
 import { namedServers } from '../proxy/named-servers.ts'
+import type { Hold } from '../proxy/permissions/answer-page.ts'
 import { CellPermissions } from '../proxy/permissions/cell-permissions.ts'
 import type { Permissions } from '../proxy/permissions/permissions.ts'
 import { serveCalls } from '../proxy/proxy.ts'
@@ -60,6 +61,8 @@ export interface RunCellRequest extends Pick<
   forPerson?: boolean
   /** False when the session ends with the cell, so that a question cannot be answered later. */
   keepsQuestions?: boolean
+  /** The page shows this cell, and questions about its calls in it: they wait, in this way, for an answer there. */
+  hold?: Hold
   /** The client's run that contains the cell. */
   run?: RunOrigin
 }
@@ -268,10 +271,10 @@ export class Cells {
     const { settings, events, questions, registries, addedServers, signInPage } = this.#options
     const { session, scope, permissions, masker, asker, origin, interrupt, user } = cell
     const { connected, configured } = cell.servers
-    const { allowed, keepsQuestions = true, forPerson = false, upstreams = connected.upstreams } = request
+    const { allowed, keepsQuestions = true, hold, forPerson = false, upstreams = connected.upstreams } = request
     const { artifacts, memories, projects, savedTools, loadableTools } = user.state
     const stop = () => interrupt.abort(STOPPED)
-    const permitted = { session, asker, allowed, origin, events, stop, keepsQuestions }
+    const permitted = { session, asker, allowed, origin, events, stop, keepsQuestions, hold }
     return serveCalls({
       permissions: permissions && new CellPermissions(permissions, permitted),
       events,

@@ -42,6 +42,16 @@ export class TimeLimit {
     this.#wait(this.#leftMs)
   }
 
+  /** Pauses while some work goes on, such as waiting for a person. */
+  async hold<T>(work: Promise<T>): Promise<T> {
+    this.pause()
+    try {
+      return await work
+    } finally {
+      this.resume()
+    }
+  }
+
   #wait(ms: number): void {
     clearTimeout(this.#timer)
     this.#since = performance.now()

@@ -23,14 +23,8 @@ export class TerminalAsker implements Asker {
     return hasTerminal() && choiceOf(question) !== undefined
   }
 
-  async hold<T>(work: Promise<T>): Promise<T> {
-    const { timeLimit } = this.#shown
-    timeLimit?.pause()
-    try {
-      return await work
-    } finally {
-      timeLimit?.resume()
-    }
+  hold<T>(work: Promise<T>): Promise<T> {
+    return this.#shown.timeLimit?.hold(work) ?? work
   }
 
   /** @throws BridgeError CANCELLED when the cell ends before an answer */

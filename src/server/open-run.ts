@@ -92,13 +92,8 @@ export class OpenRun implements Asker {
     })
   }
 
-  async hold<T>(work: Promise<T>): Promise<T> {
-    this.#limit?.pause()
-    try {
-      return await work
-    } finally {
-      this.#limit?.resume()
-    }
+  hold<T>(work: Promise<T>): Promise<T> {
+    return this.#limit?.hold(work) ?? work
   }
 
   /** Delivers the client's answers to the questions that `next` returned. */

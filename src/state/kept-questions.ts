@@ -17,6 +17,8 @@ export interface KeptQuestion {
   pid: number
   /** New each time the question is asked. */
   asking: string
+  /** Id in events of the cell that waits for the answer, if one does. */
+  cell?: string | undefined
   /** Deadline in milliseconds since 1970, for readers of the file. The bridge itself uses a monotonic clock. */
   until: number
   answer?: string
@@ -62,14 +64,14 @@ export class KeptQuestions {
     return counts && isOurs ? kept.answer : undefined
   }
 
-  /** @returns undefined when too many questions are open */
-  async keep(id: string, text: string): Promise<KeptQuestion | undefined> {
+  /** @param cell its id, if it waits for the answer @returns undefined when too many questions are open */
+  async keep(id: string, text: string, cell?: string): Promise<KeptQuestion | undefined> {
     const known = this.#asked.get(id)
-    if (known) return known
+    if (known && known.cell === cell) return known
     for (const [other, { at }] of this.#asked) if (performance.now() - at > this.#timeoutMs) await this.take(other)
     if (this.#asked.size >= MAX_KEPT) return undefined
     const until = Date.now() + this.#timeoutMs
-    const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until }
+    const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until, cell }
     // Count it before the write: other questions may be kept meanwhile.
     this.#asked.set(id, { ...question, at: performance.now() })
     try {
@@ -147,8 +149,9 @@ function questionsFolder(stateDir: string): string {
 async function readQuestion(file: string): Promise<KeptQuestion | undefined> {
   const value = parseJson(await readFile(file, 'utf8').catch(() => ''))
   if (!isRecord(value)) return undefined
-  const { id, text, pid, asking, until, answer } = value
+  const { id, text, pid, asking, until, answer, cell } = value
   if (typeof id !== 'string' || typeof text !== 'string' || typeof pid !== 'number') return undefined
   if (typeof asking !== 'string' || typeof until !== 'number') return undefined
-  return { id, text, pid, asking, until, ...(typeof answer === 'string' && { answer }) }
+  const given = typeof answer === 'string' ? { answer } : {}
+  return { id, text, pid, asking, until, ...given, ...(typeof cell === 'string' && { cell }) }
 }

@@ -4,7 +4,7 @@ import { BridgeError } from '../errors.ts'
 import { ANSWERS, isAnswer } from '../proxy/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion, listQuestions } from '../state/kept-questions.ts'
 
-export type WaitingQuestion = Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid'>
+export type WaitingQuestion = Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid' | 'cell'>
 
 export interface AskView {
   questions: WaitingQuestion[]
@@ -14,7 +14,7 @@ export interface AskView {
 
 export async function openQuestions({ settings }: Pick<Bridge, 'settings'>): Promise<AskView> {
   const open = await listQuestions(settings.stateDir)
-  return { questions: open.map(({ id, asking, text, pid }) => ({ id, asking, text, pid })), answers: [...ANSWERS] }
+  return { questions: open.map(({ answer: _, until: _until, ...shown }) => shown), answers: [...ANSWERS] }
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown or expired question */

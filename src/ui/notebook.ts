@@ -1,6 +1,7 @@
 // Runs cells that are typed into the page: in the page's own session, or in a conversation's, whose client is told that the user ran a cell.
 import type { Bridge } from '../bridge.ts'
 import type { CellResult } from '../cell/cell-result.ts'
+import { TimeLimit } from '../cell/time-limit.ts'
 import { BridgeError } from '../errors.ts'
 import { type Completions, completionsIn } from '../session/completions.ts'
 import type { CellRequest } from '../session/cell-run.ts'
@@ -64,10 +65,14 @@ export class Notebook {
     code: string,
     how: Partial<Pick<CellRequest, 'timeoutMs' | 'aside' | 'guest'>>,
   ): Promise<CellResult> {
+    const { timeoutMs = this.#bridge.settings.timeoutMs, ...rest } = how
+    const timeLimit = new TimeLimit(timeoutMs)
     return this.#bridge.cells.run(session, {
       code,
-      timeoutMs: this.#bridge.settings.timeoutMs,
-      ...how,
+      timeoutMs,
+      timeLimit,
+      hold: (work) => timeLimit.hold(work),
+      ...rest,
       forPerson: true,
       run: { client: 'page' },
     })

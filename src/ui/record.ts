@@ -116,9 +116,15 @@ function rowsOf({ id: source, history }: Source): [string, Remembered][] {
 
 function withMemory(run: RecordedRun, remembered: Remembered | undefined): RunRow {
   if (!remembered) return run
-  const { source, title, at, status } = remembered.row
+  const { source, title, error, at, status } = remembered.row
   // Calls of a running cell are in the record before the cell.
-  return { ...run, source: source!, title: title!, ...(run.kind === 'unfinished' && { at, status, kind: 'run' }) }
+  return {
+    ...run,
+    source: source!,
+    title: title!,
+    ...(error !== undefined && { error }),
+    ...(run.kind === 'unfinished' && { at, status, kind: 'run' }),
+  }
 }
 
 function isOlder({ at, id }: RunRow, before: RunCursor | undefined): boolean {

@@ -1,19 +1,19 @@
 // Makes a row of the record from a cell in a bridge's memory, and filters such rows. The page and its server share this. Pure.
 import type { RecordedRun, RunFilter } from '../audit/recorded-run.ts'
+import { firstLine } from '../text/first-line.ts'
+import { oneLine } from '../text/one-line.ts'
 import { wordsOf } from '../text/search-words.ts'
 import type { CellView } from './page-state.ts'
 
 export interface RunRow extends RecordedRun {
   /** The bridge that has it in memory; missing when it is only in the record. */
   source?: string
-  /** The first line of its code, if that is in memory. */
-  title?: string
 }
 
-const TITLE_CHARS = 120
+const ERROR_CHARS = 120
 
 export function rowOf(cell: CellView, source: string): RunRow {
-  const { id, at, session, client, number, status, durationMs, callCount, calls, code } = cell
+  const { id, at, session, client, number, status, durationMs, callCount, calls, code, raised } = cell
   return {
     id,
     kind: 'run',
@@ -27,7 +27,8 @@ export function rowOf(cell: CellView, source: string): RunRow {
     deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
     servers: [...new Set(calls.map(({ server }) => server))],
     source,
-    title: code.slice(0, 1_000).trim().split('\n', 1)[0]!.slice(0, TITLE_CHARS),
+    title: firstLine(code),
+    ...(raised && { error: oneLine(raised.message ? `${raised.name}: ${raised.message}` : raised.name, ERROR_CHARS) }),
   }
 }
 

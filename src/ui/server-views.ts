@@ -41,10 +41,16 @@ export function serverList({ catalog, discovered, upstreams }: Bridge): ServerLi
     const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
     const { toolCount, problem } = entry
     const tokens = listingTokens(catalog.details(entry.name).tools)
-    return { ...entry, toolCount, problem, type, tokens, start: upstreams.lastStart(entry.name) }
+    const description = withoutCount(entry.description)
+    return { ...entry, description, toolCount, problem, type, tokens, start: upstreams.lastStart(entry.name) }
   })
   const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
   return { servers, untrusted, skipped: discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason })) }
+}
+
+/** A description made of tool names counts those that rules allow. The row has the number of all of them. */
+function withoutCount(description: string): string {
+  return description.replace(/^\d+ tools(?:: |$)/, '')
 }
 
 /** @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */

@@ -27,7 +27,7 @@ const VIEWS: { path: string; title: string; show: (shown: Shown) => JSX.Element 
   { path: 'ask', title: 'Ask', show: ({ waiting }) => <Ask waiting={waiting} /> },
   { path: 'servers', title: 'Servers', show: ({ id, source }) => <Servers name={id} source={source} /> },
   { path: 'find', title: 'Find', show: () => <Find /> },
-  { path: 'cells', title: 'Cells', show: () => <Cells /> },
+  { path: 'cells', title: 'Cells', show: ({ waiting }) => <Cells waiting={waiting} /> },
   { path: 'record', title: 'Record', show: ({ id, source }) => <Record id={id} at={Number(source ?? 0)} /> },
   { path: 'kept', title: 'Kept', show: ({ id }) => <Kept id={id} /> },
   { path: 'cost', title: 'Cost', show: () => <Cost /> },

@@ -53,15 +53,39 @@ export async function askByLink(
     const shown = question.text.length > MAX_ASKED_CHARS ? TOO_LONG : question.text
     const { action } = await asker.ask(linkTo(link, `${shown}\nOpen the link to answer.`), over)
     if (action !== 'accept') return 'no'
-    const answer = await asker.hold(questions.answerTo(question.id, over))
-    if (answer === undefined) return undefined
-    return isAnswer(answer) ? answer : 'no'
+    return await answerOf({ question, questions, hold: (work) => asker.hold(work) }, over)
   } catch (error) {
     if (timeout.aborted) return undefined
     throw error
   } finally {
     await questions.withdraw(question.id)
   }
+}
+
+/** Waits while the user does something elsewhere: the cell's time limit is paused meanwhile. */
+export type Hold = Asker['hold']
+
+interface Held {
+  question: KeptQuestion
+  questions: KeptQuestions
+  hold: Hold
+}
+
+/** Waits for the answer to a question that the page shows in the cell that asks. @returns undefined when no answer comes in time */
+export async function askInCell(
+  held: Held,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<Answer | undefined> {
+  try {
+    return await answerOf(held, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))
+  } finally {
+    await held.questions.withdraw(held.question.id)
+  }
+}
+
+async function answerOf({ question, questions, hold }: Held, over: AbortSignal): Promise<Answer | undefined> {
+  const answer = await hold(questions.answerTo(question.id, over))
+  return answer === undefined || isAnswer(answer) ? answer : 'no'
 }
 
 /** URL elicitation (MCP 2025-11-25, Elicitation, URL Mode). */

@@ -9,7 +9,7 @@ import { deniedByAnswer } from './denied.ts'
 import { CellGrants, exactKey, type GrantableCall, shapeKey } from './grants.ts'
 import type { CellOf } from './cell-permissions.ts'
 import type { Permissions } from './permissions.ts'
-import { askByLink, canShowLinks } from './answer-page.ts'
+import { askByLink, askInCell, canShowLinks } from './answer-page.ts'
 import { type Answer, askByElicitation, canElicit, isAnswer, noAnswer } from './ask-by-elicitation.ts'
 import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
 import { callsText, MAX_ASKED_CHARS, type ShownCall } from './question-text.ts'
@@ -157,7 +157,7 @@ export class Approvals {
     signal: AbortSignal,
   ): Promise<Answer | { why: string; hint: string }> {
     const { questions, askTimeoutMs: timeoutMs, opensBrowser } = this.#permissions.options
-    const { asker, origin } = this.#cell
+    const { asker, origin, hold } = this.#cell
     const calls = group.map(({ call }) => exactKey(call)).join('\n')
     const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
     const answer = await questions.take(id)
@@ -165,19 +165,23 @@ export class Approvals {
       this.#tellQuestion(text, group)(answer)
       return isAnswer(answer) ? answer : 'no'
     }
-    const question = await questions.keep(id, text)
+    const question = await questions.keep(id, text, hold && origin.cell)
     if (!question) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
-    const page = await this.#permissions.options.page()
-    if (page && asker && canShowLinks(asker)) {
+    const limits = { timeoutMs, signal }
+    const wait = async (ask: () => Promise<Answer | undefined>): Promise<Answer | { why: string; hint: string }> => {
       const end = this.#tellQuestion(text, group)
-      const told = { question, link: page.linkTo(question), questions }
-      const given = await askByLink(asker, told, { timeoutMs, signal }).catch((error: unknown) => {
-        end('unanswered')
-        throw error
-      })
-      end(given ?? 'unanswered')
+      let given: Answer | undefined
+      try {
+        given = await ask()
+      } finally {
+        end(given ?? 'unanswered')
+      }
       return given ?? noAnswer(timeoutMs)
     }
+    if (hold) return wait(() => askInCell({ question, questions, hold }, limits))
+    const page = await this.#permissions.options.page()
+    if (page && asker && canShowLinks(asker))
+      return wait(() => askByLink(asker, { question, link: page.linkTo(question), questions }, limits))
     const link = page?.newLink('ask')
     const what = 'A call waits for an answer: run `sandbridge approve`, or open the link'
     origin.log.warnUser(what, { question: id }, { link })

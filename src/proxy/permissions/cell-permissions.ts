@@ -8,6 +8,7 @@ import type { Counts } from '../../policy/limits.ts'
 import type { Rule } from '../../policy/rule.ts'
 import { asSent, type Decision, mutate, validate } from '../../policy/policy.ts'
 import type { Asker } from '../user/questions.ts'
+import type { Hold } from './answer-page.ts'
 import { Approvals } from './approvals.ts'
 import { deniedByLimit, deniedByRule } from './denied.ts'
 import type { GrantableCall } from './grants.ts'
@@ -22,6 +23,8 @@ export interface CellOf {
   origin: Origin
   /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
   keepsQuestions: boolean
+  /** For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit paused. */
+  hold?: Hold | undefined
   /** Interrupts the cell, when the user chooses to stop it. */
   stop: () => void
 }

@@ -1,5 +1,5 @@
 // Shows one cell: its code, calls, output and outcome, and actions on it.
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { sandboxName } from '../../../src/text/sandbox-name.ts'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
@@ -18,7 +18,7 @@ interface CellCardProps {
   withCode?: boolean
   /** It is from the record and can be used again. */
   isOpened?: boolean
-  children?: JSX.Element | null | false
+  children?: ComponentChildren
 }
 
 export function CellCard({ cell, withCode = true, isOpened = false, children }: CellCardProps): JSX.Element {

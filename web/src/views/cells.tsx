@@ -5,17 +5,19 @@ import type { Outcome } from '../../../src/ui/notebook.ts'
 import { visible } from '../../../src/text/visible.ts'
 import { tell } from '../api.ts'
 import { CellCard } from '../parts/cell-card.tsx'
+import { Question } from '../parts/question.tsx'
 import { createEditor, type Editor } from '../parts/editor.ts'
 import { type ChosenSession, SessionChoice, sharedSessions } from '../parts/session-choice.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
+import type { Waiting } from '../use-waiting.ts'
 import { Problem } from '../parts/problem.tsx'
 
 /** By session and number; kept when another view is shown. */
 const outcomes = new Map<string, Outcome>()
 let lastChosen: ChosenSession | undefined
 
-export function Cells(): JSX.Element {
+export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor>()
   const [isRunning, setRunning] = useState(false)
@@ -72,6 +74,11 @@ export function Cells(): JSX.Element {
       <div class="notebook">
         {cells.map((cell) => (
           <CellCard key={cell.id} cell={cell}>
+            {waiting.questions
+              .filter((question) => question.cell === cell.id)
+              .map((question) => (
+                <Question key={question.asking} question={question} answers={waiting.answers} isOpen />
+              ))}
             <Traceback outcome={outcomes.get(`${cell.session} ${cell.number}`)} />
           </CellCard>
         ))}

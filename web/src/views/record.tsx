@@ -67,13 +67,25 @@ function countText({ rows, isLoading, hasMore }: Runs): string {
   return `${plural(rows.length, 'run')}${hasMore ? ', and older ones' : ''}`
 }
 
-/** The first line of its code if a bridge has it in memory, otherwise what it did. */
+/** The first line of its code if a bridge or the record has it, otherwise what it did; and the error that ended it. */
 function Title({ row }: { row: RunRow }): JSX.Element {
-  const { title, kind, callCount, deniedCount, servers, client } = row
-  if (title !== undefined) return <code>{visibleInline(title)}</code>
-  if (kind === 'sign-in') return <span class="line">sign-in to {visibleInline(servers.join(', '))}</span>
-  if (kind === 'config') return <span class="line">the server definitions changed</span>
+  const { title, error } = row
+  return (
+    <span class="about">
+      {title === undefined ? (
+        <span class="line">{visibleInline(deedOf(row))}</span>
+      ) : (
+        <code>{visibleInline(title)}</code>
+      )}
+      {error !== undefined && <span class="failed line">{visibleInline(error)}</span>}
+    </span>
+  )
+}
+
+function deedOf({ kind, callCount, deniedCount, servers, client, number }: RunRow): string {
+  if (kind === 'sign-in') return `sign-in to ${servers.join(', ')}`
+  if (kind === 'config') return 'the server definitions changed'
   const called = callCount === 0 ? 'no call' : `${plural(callCount, 'call')} of ${servers.join(', ')}`
   const denied = deniedCount > 0 ? `, ${deniedCount} denied` : ''
-  return <span class="line">{visibleInline(`${client || 'cell'}: ${called}${denied}`)}</span>
+  return `${client || (number > 0 ? `cell ${number}` : 'cell')}: ${called}${denied}`
 }
