@@ -69,7 +69,7 @@ describe('the view Ask (needs Chromium)', () => {
     await page.getByRole('link', { name: 'Ask 1', exact: true }).click()
     const question = page.getByRole('article')
     await question.getByText('hub.create_issue').first().waitFor()
-    expect(await question.getByRole('region', { name: 'Arguments' }).innerText()).toBe(
+    expect(await question.getByRole('group', { name: 'Arguments' }).innerText()).toBe(
       'owner: "acme"\ntitle: "Fix it"\nid: 7',
     )
     expect(await question.innerText()).toMatch(/Asked because of the rule ask "create_issue"/)
@@ -118,7 +118,7 @@ describe('the view Ask (needs Chromium)', () => {
     await cards.nth(1).getByRole('button', { name: 'no', exact: true }).click()
     await cards.nth(1).getByText('Answered: no.').waitFor()
     await page.getByRole('link', { name: 'Ask 2', exact: true }).waitFor()
-    const shown = await page.getByRole('region', { name: 'Arguments' }).allInnerTexts()
+    const shown = await page.getByRole('group', { name: 'Arguments' }).allInnerTexts()
     expect(shown.map((text) => text.at(-1))).toEqual(['1', '2', '3'])
   })
 })

@@ -41,7 +41,7 @@ describe('a page with much to show (needs Chromium)', () => {
     expect(await rows.count()).toBeLessThan(60)
     await page.getByRole('searchbox').fill('step(77)')
     await page.getByText('step(77)', { exact: true }).click()
-    await page.getByRole('region', { name: 'Code' }).getByText('step(77)').waitFor()
+    await page.getByRole('group', { name: 'Code' }).getByText('step(77)').waitFor()
     expect(problems).toEqual([])
   })
 

@@ -139,8 +139,8 @@ describe('the view Record (needs Chromium)', () => {
     const used = await run('from user_tools import add_up\nprint((await add_up()))')
     expect(JSON.stringify(used.content)).toContain('42')
     await form.getByRole('link', { name: 'Kept' }).click()
-    await page.getByRole('region', { name: 'Source' }).getByText('async def add_up():').waitFor()
-    expect(await page.getByRole('region', { name: 'Source' }).innerText()).toContain('"""first\nsecond"""')
+    await page.getByRole('group', { name: 'Source' }).getByText('async def add_up():').waitFor()
+    expect(await page.getByRole('group', { name: 'Source' }).innerText()).toContain('"""first\nsecond"""')
     expect(problems).toEqual([])
   })
 
@@ -194,6 +194,26 @@ describe('the view Record (needs Chromium)', () => {
     await recorded(opened, 1)
     const { runs } = await readRuns(recordIn(opened.bridge.stores.of(undefined)), {}, { limit: 5 })
     expect(runs).toMatchObject([{ kind: 'run', client: 'page', status: 'ok' }])
+    expect(problems).toEqual([])
+  })
+
+  it('the list of the view Record says what a run was about: its first line and its error', async () => {
+    const { page, bridge, run, problems } = await openPage({ env: AUDIT })
+    const old = { type: 'run', 'sandbridge.cell.status': 'error', 'error.type': 'KeyError', 'sandbridge.duration': 1 }
+    const time = (ms: number) => new Date(Date.now() - DAY_MS + ms).toISOString()
+    await writeOldRecord(path.join(bridge.settings.stateDir, '.sandbridge/audit'), [
+      { ...old, time: time(0), id: 'a', 'sandbridge.cell.id': 'a', 'sandbridge.code': '\nfirst = {}["x"]\n2' },
+      { ...old, time: time(5), id: 'b', 'sandbridge.cell.id': 'b', 'sandbridge.cell.number': 7 },
+    ])
+    await run('# How many\n1/0')
+    await goTo(page, 'Record')
+    const rows = page.locator('.about')
+    await rows.nth(2).waitFor()
+    expect((await rows.allInnerTexts()).map((text) => text.split(/\s*\n\s*/))).toEqual([
+      ['# How many', 'ZeroDivisionError: division by zero'],
+      ['cell 7: no call', 'KeyError'],
+      ['first = {}["x"]', 'KeyError'],
+    ])
     expect(problems).toEqual([])
   })
 })

@@ -192,7 +192,7 @@ describe('every view (needs Chromium)', () => {
       await page.getByText('leg,fare').waitFor()
       await shot('kept')
       await page.goto(`${page.url().split('#')[0]!}#/kept/tool%20weekly_report`)
-      await page.getByRole('region', { name: 'Source' }).waitFor()
+      await page.getByRole('group', { name: 'Source' }).waitFor()
       await shot('kept-workflow')
       await run('try: await mcp_asks.create_issue(owner="acme", title="Fix it")\nexcept Exception: pass')
       await goTo(page, 'Ask')

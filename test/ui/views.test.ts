@@ -22,7 +22,7 @@ describe('the page (needs Chromium)', () => {
     await done
     const cell = page.getByRole('article', { name: 'Cell 1' })
     await cell.getByText('done', { exact: true }).waitFor()
-    expect(await cell.getByRole('region', { name: 'Code' }).innerText()).toContain('mcp_everything.get_sum')
+    expect(await cell.getByRole('group', { name: 'Code' }).innerText()).toContain('mcp_everything.get_sum')
     expect(await cell.locator('.tok-keyword').first().innerText()).toBe('import')
     await cell.getByRole('button', { name: 'get-sum' }).click()
     expect(await cell.locator('.call-details').innerText()).toContain('"a":20')
@@ -124,7 +124,7 @@ describe('the page (needs Chromium)', () => {
     await best.getByText('a is missing').waitFor()
     await best.getByLabel(/^a /).fill('20')
     await best.getByLabel(/^b /).fill('22')
-    expect(await best.getByRole('region', { name: 'The cell' }).innerText()).toBe(
+    expect(await best.getByRole('group', { name: 'The cell' }).innerText()).toBe(
       'await mcp_everything.get_sum(a=20, b=22)',
     )
     await best.getByRole('button', { name: 'Call' }).click()
@@ -181,7 +181,7 @@ describe('the page (needs Chromium)', () => {
     await page.getByRole('combobox', { name: 'Version' }).selectOption('1')
     await page.getByText('first').waitFor()
     await page.getByRole('link', { name: /double/ }).click()
-    const source = page.getByRole('region', { name: 'Source' })
+    const source = page.getByRole('group', { name: 'Source' })
     await source.getByText('return n + n').waitFor()
     await page.getByRole('combobox', { name: 'Version' }).selectOption('1')
     await source.getByText('return 2 * n').waitFor()

@@ -12,8 +12,9 @@ import { RunLog } from '../../events/run-log.ts'
 import { SILENT } from '../../log.ts'
 import { Policy } from '../../policy/policy.ts'
 import { readRules } from '../../policy/read-rules.ts'
-import { KeptQuestions } from '../../state/kept-questions.ts'
+import { answerQuestion, KeptQuestions, listQuestions } from '../../state/kept-questions.ts'
 import type { Asker } from '../user/questions.ts'
+import type { Hold } from './answer-page.ts'
 import { type CellOf, CellPermissions } from './cell-permissions.ts'
 import { Permissions } from './permissions.ts'
 
@@ -42,7 +43,7 @@ async function open() {
     page: () => Promise.resolve(undefined),
     opensBrowser: false,
   })
-  const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed'> = {}) =>
+  const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed' | 'hold'> = {}) =>
     new CellPermissions(permissions, {
       session: {},
       asker,
@@ -65,7 +66,7 @@ async function open() {
     files()
       .map((file) => readFileSync(path.join(kept, file), 'utf8'))
       .join('\n')
-  return { permissions, questions, cellOf, files, keptText }
+  return { folder, permissions, questions, cellOf, files, keptText }
 }
 
 const outcomeOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'made', String)
@@ -194,4 +195,29 @@ it('a tool that is allowed in an unattended cell allows no tool of another serve
   ].map(([server, name]) => new CatalogTool(server!, server!, name!, { name: name!, inputSchema: { type: 'object' } }))
   expect(await outcomeOf(cell.admit(own!, {}, new AbortController()))).toBe('made')
   expect(await outcomeOf(cell.admit(other!, {}, new AbortController()))).toMatch(/unattended/)
+})
+
+it('a question of a cell that the page shows names the cell, and its call is held until the answer', async () => {
+  const { folder, cellOf, files } = await open()
+  let isHeld = false
+  const hold: Hold = async (work) => {
+    isHeld = true
+    return work.finally(() => (isHeld = false))
+  }
+  const cell = cellOf(undefined, { hold })
+  for (const [answer, expected] of [
+    ['yes', 'made'],
+    ['no', 'the user said no'],
+  ] as const) {
+    const made = outcomeOf(cell.admit(TOOL, { body: answer }, new AbortController()))
+    await expect.poll(() => listQuestions(folder)).toHaveLength(1)
+    const [question] = await listQuestions(folder)
+    expect([question!.cell, isHeld]).toEqual(['c', true])
+    await answerQuestion(folder, question!, answer)
+    expect(await made).toContain(expected)
+    expect([isHeld, files()]).toEqual([false, []])
+  }
+  // Control: other cells are denied at once, and their question names no cell.
+  expect(await outcomeOf(cellOf(undefined).admit(TOOL, {}, new AbortController()))).toContain('cannot ask its user')
+  expect((await listQuestions(folder))[0]!.cell).toBeUndefined()
 })

@@ -11,7 +11,7 @@ const MAX_COLOURED = 20_000
 export function Code({ code, label = 'Code' }: { code: string; label?: string }): JSX.Element {
   const shown = useMemo(() => coloured(visible(code)), [code])
   return (
-    <pre class="code" tabIndex={0} role="region" aria-label={label}>
+    <pre class="code" tabIndex={0} role="group" aria-label={label}>
       <code>{shown}</code>
     </pre>
   )

@@ -28,7 +28,7 @@ export function Printed({ text, kind }: { text: string; kind: string }): JSX.Ele
   const isLong = clean.length > FIRST_CHARS && !isWhole
   return (
     <>
-      <pre class={kind} tabIndex={0} role="region" aria-label={kind === 'stderr' ? 'Errors printed' : 'Printed'}>
+      <pre class={kind} tabIndex={0} role="group" aria-label={kind === 'stderr' ? 'Errors printed' : 'Printed'}>
         {isLong ? clean.slice(0, FIRST_CHARS) : clean}
       </pre>
       {isLong && (

@@ -36,7 +36,7 @@ export function Question({ question, answers, isOpen }: QuestionProps): JSX.Elem
   return (
     <article class="cell question" aria-label={visible(title)}>
       <h2>{visible(title)}</h2>
-      <pre tabIndex={0} role="region" aria-label="Arguments">
+      <pre tabIndex={0} role="group" aria-label="Arguments">
         {visible(calls)}
       </pre>
       <p class="muted">

@@ -16,7 +16,7 @@ export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): 
   const total = Math.max(1, cell.durationMs ?? now - cell.at)
   const calls = isWhole ? cell.calls : cell.calls.slice(-SHOWN)
   return (
-    <section class="calls" aria-label="Calls">
+    <div class="calls" role="group" aria-label="Calls">
       {calls.length < cell.callCount && (
         <p class="note">
           The last {calls.length} of {plural(cell.callCount, 'call')}.{' '}
@@ -38,7 +38,7 @@ export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): 
           />
         ))}
       </ol>
-    </section>
+    </div>
   )
 }
 
