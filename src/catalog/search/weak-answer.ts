@@ -2,6 +2,7 @@
 // labelled queries over catalogs with and without the tool they ask for; the benchmark `catalog` measures it. Pure.
 import type { Concept } from './query-concepts.ts'
 import { stems } from './tokenize.ts'
+import { count } from '../../text/count.ts'
 
 /** Words of so many tools and queries that sharing one says little: `create`, `get`, `name`. */
 const COMMON = new Set(
@@ -40,5 +41,5 @@ export function isWeak(fits: readonly number[]): boolean {
 
 /** What an answer begins with when it is weak. */
 export function weakNote(searched: number): string {
-  return `No tool fits; nearest (${searched} ${searched === 1 ? 'tool' : 'tools'} searched):`
+  return `No tool fits; nearest (${count(searched, 'tool')} searched):`
 }
