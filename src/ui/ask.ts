@@ -14,7 +14,10 @@ export interface AskView {
 
 export async function openQuestions({ settings }: Pick<Bridge, 'settings'>): Promise<AskView> {
   const open = await listQuestions(settings.stateDir)
-  return { questions: open.map(({ answer: _, until: _until, ...shown }) => shown), answers: [...ANSWERS] }
+  return {
+    questions: open.map(({ id, asking, text, pid, cell }) => ({ id, asking, text, pid, cell })),
+    answers: [...ANSWERS],
+  }
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown or expired question */
