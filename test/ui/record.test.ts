@@ -153,7 +153,7 @@ describe('the view Record (needs Chromium)', () => {
     await other.client.close()
     await recorded(opened, 1)
     await goTo(page, 'Record')
-    await page.getByText('test: no call', { exact: true }).click()
+    await page.getByText('# Counts to three', { exact: true }).click()
     await page.getByRole('article', { name: 'Recorded run' }).getByText('len([1, 2, 3])').waitFor()
     await page.getByRole('button', { name: 'Save as a tool' }).click()
     const form = page.getByRole('form', { name: 'Save as a tool' })
