@@ -7,9 +7,9 @@ const ALONE_ON_CLUSTER = ['test/e2e/durable-pods-real.test.ts', 'test/e2e/kubern
 
 /** They replace a module for what they import, and so need modules that no other test has loaded. */
 const REPLACES_MODULES = [
-  'src/catalog/read-ahead.test.ts',
-  'src/sandbox/native-kernel.test.ts',
-  'src/server/http/named-tokens.test.ts',
+  'src/calls/catalog/read-ahead.test.ts',
+  'src/isolation/local/native-kernel.test.ts',
+  'src/serve/http/access/named-tokens.test.ts',
 ]
 
 const { testNamePattern, include: listed } = onlyListed()

@@ -1,6 +1,6 @@
 // The cost of a tool call from Python: relative to the same call from a bare MCP client, on the same machine in the same minute, and in
 // CPU time of every process involved.
-import type { ProviderName } from '../src/sandbox/provider.ts'
+import type { ProviderName } from '../src/isolation/provider.ts'
 import { connectBare } from '../test/support/bare-client.ts'
 import { published, type TestBridge } from '../test/support/bridge-process.ts'
 import { callParts, type Part } from './call-parts.ts'

@@ -1,8 +1,8 @@
 // Rows of forked sandboxes and of bubblewrap with a separate Python, measured alternately, because absolute times depend on the machine and its load.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '../src/kernel/kernel.ts'
-import type { Provider } from '../src/sandbox/provider.ts'
+import { Kernel } from '../src/cell/kernel/kernel.ts'
+import type { Provider } from '../src/isolation/provider.ts'
 import { makeHome, openTestBridge } from '../test/support/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '../test/support/engines.ts'
 import { bareRun, mebibytes, refill, waitingMemory } from './containers.ts'

@@ -1,8 +1,8 @@
 // Rows of an image in bubblewrap and in the engines, measured alternately, because absolute times depend on the machine and its load.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '../src/kernel/kernel.ts'
-import type { Provider } from '../src/sandbox/provider.ts'
-import { runCommand } from '../src/process/run-command.ts'
+import { Kernel } from '../src/cell/kernel/kernel.ts'
+import type { Provider } from '../src/isolation/provider.ts'
+import { runCommand } from '../src/util/process/run-command.ts'
 import { DATA_IMAGE, makeProvider, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
 import { median, ms, ratio, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

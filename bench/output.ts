@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { estimateTokens } from '../src/text/estimate-tokens.ts'
+import { estimateTokens } from '../src/util/tokens/estimate-tokens.ts'
 import { connectBare } from '../test/support/bare-client.ts'
 import {
   closeTestBridge,

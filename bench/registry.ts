@@ -2,8 +2,8 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { SILENT } from '../src/log.ts'
-import { Registries } from '../src/registry/registries.ts'
+import { SILENT } from '../src/util/log.ts'
+import { Registries } from '../src/features/registry/directory/registries.ts'
 import {
   bridgeEnv,
   CLI,

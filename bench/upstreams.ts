@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError } from '../src/errors.ts'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/util/log.ts'
 import { createUpstreams } from '../src/upstream/create-upstreams.ts'
 import { connectBare } from '../test/support/bare-client.ts'
 import {

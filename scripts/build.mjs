@@ -1,6 +1,6 @@
 // Bundles src/ and its imports into dist/. A few files load in half the time of two hundred modules, and a client waits for
 // that at start. The installed package depends only on Pyodide. The bundle is CommonJS, because only then can
-// Node 20 keep the compiled code: src/commands/compile-cache.ts.
+// Node 20 keep the compiled code: src/cli/compile-cache.ts.
 import {
   chmodSync,
   copyFileSync,
@@ -22,7 +22,7 @@ mkdirSync(path.join(root, '.cache'), { recursive: true })
 /** Becomes dist/ when it is finished: tests and bridges may be running from the one before. */
 const dist = mkdtempSync(path.join(root, '.cache/dist-'))
 const HOUR_MS = 3_600_000
-/** Not bundled: src/text/common-tokens.json is a selection of its data. */
+/** Not bundled: src/util/tokens/common-tokens.json is a selection of its data. */
 const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
 /** Runs JavaScript cells in the embedded sandbox. Copied unchanged. */
 const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
@@ -35,7 +35,7 @@ const bridgeInputs = await bundle({
     alias: {
       // Its CommonJS form looks for its own files at run time, which do not exist in a bundle.
       'jsonc-parser': path.join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
-      '@modelcontextprotocol/server/_shims': path.join(root, 'src/server/sdk-parts.ts'),
+      '@modelcontextprotocol/server/_shims': path.join(root, 'src/serve/mcp/sdk-parts.ts'),
     },
   },
   transform: {
@@ -79,7 +79,7 @@ async function bundle({ output, ...options }) {
 
 /** Builds the programs that run cells of other languages in the sandbox. */
 async function buildLanguages() {
-  const source = 'src/languages/javascript'
+  const source = 'src/cell/languages/javascript'
   const output = {
     dir: path.join(dist, 'languages/javascript'),
     entryFileNames: '[name].cjs',

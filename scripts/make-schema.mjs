@@ -1,10 +1,10 @@
-// `npm run schema`: writes the JSON Schemas of config files: schema/servers.schema.json from src/config/entry-schema.ts, and
-// schema/permissions.schema.json from src/policy/permissions-schema.ts.
+// `npm run schema`: writes the JSON Schemas of config files: schema/servers.schema.json from src/config/entries/entry-schema.ts, and
+// schema/permissions.schema.json from src/config/rules/permissions-schema.ts.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tsImport } from 'tsx/esm/api'
 
-const { serversJsonSchema } = await tsImport('../src/config/entry-schema.ts', import.meta.url)
-const { permissionsJsonSchema } = await tsImport('../src/policy/permissions-schema.ts', import.meta.url)
+const { serversJsonSchema } = await tsImport('../src/config/entries/entry-schema.ts', import.meta.url)
+const { permissionsJsonSchema } = await tsImport('../src/config/rules/permissions-schema.ts', import.meta.url)
 mkdirSync(new URL('../schema/', import.meta.url), { recursive: true })
 for (const [name, schema] of [
   ['servers', serversJsonSchema()],

@@ -32,7 +32,7 @@ const unit = run('vitest', 'run', '--project', 'unit', '--changed', since, '--pa
 const rest = run('vitest', 'run', '--project', 'tests', ...chosen)
 process.exitCode = unit || rest
 
-/** `src/masking/masker.ts` → masker, masking; `python/sandbridge_kernel/line_values.py` → line-values. */
+/** `src/cell/masking/masker.ts` → masker, masking; `python/sandbridge_kernel/line_values.py` → line-values. */
 function namesOf(file) {
   const name = path
     .basename(file)

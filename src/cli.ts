@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Entry point. Loads everything else, and reuses compiled code of earlier starts.
-import { keepCompiledCode } from './commands/compile-cache.ts'
-import { endWithoutReader } from './process/lost-reader.ts'
+import { keepCompiledCode } from './cli/compile-cache.ts'
+import { endWithoutReader } from './util/process/lost-reader.ts'
 
 endWithoutReader()
 keepCompiledCode()
-void import('./commands/program.ts').then(({ main }) => main())
+void import('./cli/program.ts').then(({ main }) => main())

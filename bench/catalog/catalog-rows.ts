@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
-import { Catalog } from '../../src/catalog/catalog.ts'
+import { Catalog } from '../../src/calls/catalog/catalog.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import type { BenchRow } from '../row.ts'
 import { cachedStartRow } from './cached-start.ts'

@@ -1,5 +1,5 @@
 // Rows on weak answers: how many queries without a fitting tool a search recognises, and how many answers with the wanted tool it calls weak.
-import type { Catalog } from '../../src/catalog/catalog.ts'
+import type { Catalog } from '../../src/calls/catalog/catalog.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import type { BenchRow } from '../row.ts'
 

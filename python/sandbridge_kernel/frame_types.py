@@ -1,7 +1,7 @@
 """The frames of docs/protocol.md as types. Only type checkers and tests read this module; the kernel never imports it.
 
 A class `_X` holds the required fields of `X`: `NotRequired` needs Python 3.11. test/kernel/frames-agree.test.ts compares these
-types with docs/protocol.md and the types of src/protocol.
+types with docs/protocol.md and the types of src/cell/protocol.
 """
 
 from typing import Any, Literal, TypedDict

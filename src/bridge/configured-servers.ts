@@ -1,11 +1,11 @@
 // The configured servers in use. Applies a change of the config files to rules, upstreams and catalog, and logs it.
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../calls/catalog/catalog.ts'
 import { isSameDefinition } from '../config/merge-definitions.ts'
-import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/server-definition.ts'
-import type { EventStream } from '../events/event-stream.ts'
-import { newId } from '../events/new-id.ts'
-import type { Log } from '../log.ts'
-import type { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
+import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/entries/server-definition.ts'
+import type { EventStream } from '../observe/events/event-stream.ts'
+import { newId } from '../observe/events/new-id.ts'
+import type { Log } from '../util/log.ts'
+import type { RulesInForce } from '../calls/permissions/rules-in-force.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 
 /** Reads server definitions. */

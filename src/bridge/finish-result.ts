@@ -1,16 +1,16 @@
 // Turns a session's result into the one that the cell's reader gets. No other code changes a result after its session.
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../calls/catalog/catalog.ts'
 import type { CellResult } from '../cell/cell-result.ts'
-import type { ServerDefinition } from '../config/server-definition.ts'
-import { maskResult } from '../masking/mask-result.ts'
-import type { Masker } from '../masking/masker.ts'
-import type { Scope } from '../proxy/scope.ts'
-import { withToolHint } from '../proxy/tool-hint.ts'
-import { withTrustHint } from '../proxy/trust-hint.ts'
-import { joinParts } from '../render/parts.ts'
-import { type ShownResult, withParts } from '../render/render-result.ts'
-import type { OutputStore } from '../session/output-store.ts'
-import type { Artifact } from '../state/artifact-store.ts'
+import type { ServerDefinition } from '../config/entries/server-definition.ts'
+import { maskResult } from '../cell/masking/mask-result.ts'
+import type { Masker } from '../cell/masking/masker.ts'
+import type { Scope } from '../calls/scope.ts'
+import { withToolHint } from '../calls/tool-hint.ts'
+import { withTrustHint } from '../calls/trust-hint.ts'
+import { joinParts } from '../cell/render/parts.ts'
+import { type ShownResult, withParts } from '../cell/render/render-result.ts'
+import type { OutputStore } from '../cell/session/output-store.ts'
+import type { Artifact } from '../keep/saved/artifact-store.ts'
 
 interface Additions {
   catalog: Catalog

@@ -1,19 +1,19 @@
 // Attaches all observers of events. The code of each is loaded at the first event that it needs.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Settings } from '../config/settings.ts'
+import type { Catalog } from '../calls/catalog/catalog.ts'
+import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
-import type { EventStream, Subscriber } from '../events/event-stream.ts'
-import { LazySubscriber } from '../events/lazy-subscriber.ts'
-import type { LiveMethods } from '../live/live-server.ts'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import { writeFailure } from '../storage/write-failure.ts'
-import { readOtelSettings } from '../telemetry/otel-settings.ts'
-import { startTrace } from '../telemetry/start-trace.ts'
-import type { Stores } from '../state/open-stores.ts'
+import type { EventStream, Subscriber } from '../observe/events/event-stream.ts'
+import { LazySubscriber } from '../observe/events/lazy-subscriber.ts'
+import type { LiveMethods } from '../observe/live/live-server.ts'
+import type { Log } from '../util/log.ts'
+import type { Metrics } from '../observe/telemetry/metrics.ts'
+import { writeFailure } from '../util/files/write-failure.ts'
+import { readOtelSettings } from '../observe/telemetry/otel-settings.ts'
+import { startTrace } from '../observe/telemetry/start-trace.ts'
+import type { Stores } from '../keep/open-stores.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../util/version.ts'
 
 interface ObservedParts {
   /** The bridge's id, unique among this user's running bridges. */
@@ -55,14 +55,14 @@ function metricsAndTraces({ settings, events, log, allUpstreams }: ObservedParts
   const wakes = ['session.ended', 'run.started', 'cell.started'] as const
   let counting: Promise<Metrics> | undefined
   const counted = (): Promise<Metrics> => {
-    counting ??= import('../telemetry/metrics.ts').then(({ Metrics }) => new Metrics())
+    counting ??= import('../observe/telemetry/metrics.ts').then(({ Metrics }) => new Metrics())
     return counting
   }
   const servePrometheus = async (
     metrics: Metrics,
     { host, port }: { host: string; port: number },
   ): Promise<Subscriber> => {
-    const { PrometheusPort } = await import('../telemetry/prometheus.ts')
+    const { PrometheusPort } = await import('../observe/telemetry/prometheus.ts')
     const opened = new PrometheusPort(metrics, () => events.flush())
     try {
       await opened.listen({ host, port, token })
@@ -88,7 +88,7 @@ function metricsAndTraces({ settings, events, log, allUpstreams }: ObservedParts
     wakes,
     onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
     load: async () => {
-      const { Telemetry } = await import('../telemetry/telemetry.ts')
+      const { Telemetry } = await import('../observe/telemetry/telemetry.ts')
       return new Telemetry({
         otel,
         metrics: await counted(),
@@ -109,7 +109,7 @@ function liveServer({ id, settings, events, log, methods }: ObservedParts): Lazy
     wakes: ['session.started'],
     onError: (error) => log.info('This bridge cannot be watched', { error }),
     load: async () => {
-      const { LiveServer } = await import('../live/live-server.ts')
+      const { LiveServer } = await import('../observe/live/live-server.ts')
       const server = new LiveServer({
         id,
         stateDir: settings.stateDir,
@@ -141,8 +141,8 @@ function audit(
     onError: onFailing,
     load: async () => {
       const [{ Audit }, { recordIn }] = await Promise.all([
-        import('../audit/audit.ts'),
-        import('../audit/other-files.ts'),
+        import('../observe/audit/audit.ts'),
+        import('../observe/audit/other-files.ts'),
       ])
       return new Audit({
         logs: recordIn(stores.of(undefined)),
@@ -175,8 +175,8 @@ function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscribe
     onError: (error) => log.warning('The costs of conversations cannot be counted', { error }),
     load: async () => {
       const [{ CostCounter }, { addDailyCosts }] = await Promise.all([
-        import('../telemetry/cost-counter.ts'),
-        import('../state/daily-costs.ts'),
+        import('../observe/costs/cost-counter.ts'),
+        import('../observe/costs/daily-costs.ts'),
       ])
       return new CostCounter({
         listedTokens: () => listedTokens(catalog),
@@ -189,7 +189,7 @@ function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscribe
 
 /** Yields between servers: there may be thousands of tools. */
 async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> {
-  const { listingTokens } = await import('../catalog/calls/listing-tokens.ts')
+  const { listingTokens } = await import('../calls/catalog/arguments/listing-tokens.ts')
   let sum = 0
   for (const { name } of catalog.servers()) {
     await nextTurn()

@@ -1,12 +1,12 @@
 // The open sessions and what they share: warm kernels, and the storage for their output.
 import path from 'node:path'
-import type { Settings } from '../config/settings.ts'
-import type { EventStream } from '../events/event-stream.ts'
-import type { Log } from '../log.ts'
-import type { ProcessUsage } from '../process/process-tree-usage.ts'
-import { KeptTexts } from '../session/kept-text.ts'
-import type { KernelPool } from '../session/kernel-pool.ts'
-import { type KeptFor, Session } from '../session/session.ts'
+import type { Settings } from '../config/settings/settings.ts'
+import type { EventStream } from '../observe/events/event-stream.ts'
+import type { Log } from '../util/log.ts'
+import type { ProcessUsage } from '../util/process/process-tree-usage.ts'
+import { KeptTexts } from '../cell/session/kept-text.ts'
+import type { KernelPool } from '../cell/session/kernel-pool.ts'
+import { type KeptFor, Session } from '../cell/session/session.ts'
 
 interface OpenSessionsOptions {
   settings: Settings

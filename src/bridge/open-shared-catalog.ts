@@ -1,8 +1,8 @@
 // Opens the catalog that bridges on several machines share, when their stores are shared.
-import { catalogFolder, SharedCatalog } from '../catalog/shared-catalog.ts'
-import type { ServerDefinition } from '../config/server-definition.ts'
-import type { Log } from '../log.ts'
-import type { Stores } from '../state/open-stores.ts'
+import { catalogFolder, SharedCatalog } from '../calls/catalog/shared-catalog.ts'
+import type { ServerDefinition } from '../config/entries/server-definition.ts'
+import type { Log } from '../util/log.ts'
+import type { Stores } from '../keep/open-stores.ts'
 
 /** @param user the owner of the servers; missing: all users share them @returns undefined when nothing is shared */
 export async function openSharedCatalog(

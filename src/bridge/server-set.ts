@@ -1,10 +1,10 @@
 // A set of servers that cells can reach, with its catalog and rules: either the shared servers, or those of one user.
-import type { SharedCatalog } from '../catalog/shared-catalog.ts'
+import type { SharedCatalog } from '../calls/catalog/shared-catalog.ts'
 import type { PermissionFiles } from '../config/permission-files.ts'
-import type { DiscoveredServers } from '../config/server-definition.ts'
-import type { Policy } from '../policy/policy.ts'
-import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
-import { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
+import type { DiscoveredServers } from '../config/entries/server-definition.ts'
+import type { Policy } from '../config/rules/policy.ts'
+import type { AnswerPage } from '../calls/permissions/answer-page.ts'
+import { RulesInForce } from '../calls/permissions/rules-in-force.ts'
 import { ConfiguredServers, type DefinitionSource } from './configured-servers.ts'
 import { type ConnectedServers, type ConnectOptions, connectServers } from './connect-servers.ts'
 

@@ -1,6 +1,6 @@
 // Chooses the vault that encrypts sign-ins to remote servers before they are stored.
-import type { Settings } from '../config/settings.ts'
-import type { Log } from '../log.ts'
+import type { Settings } from '../config/settings/settings.ts'
+import type { Log } from '../util/log.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
 import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
 

@@ -1,14 +1,14 @@
 // The state and the quota of each user of the bridge, created at first use.
 import { UserRules } from '../config/user-rules.ts'
-import type { Settings } from '../config/settings.ts'
-import type { Log } from '../log.ts'
-import { UserQuota } from '../proxy/user/user-quota.ts'
-import { findProblems } from '../session/check-saved-tool.ts'
-import type { KernelPool } from '../session/kernel-pool.ts'
-import type { Stores } from '../state/open-stores.ts'
-import { userFolder } from '../state/user-folder.ts'
-import { UserState } from '../state/user-state.ts'
-import { VERSION } from '../version.ts'
+import type { Settings } from '../config/settings/settings.ts'
+import type { Log } from '../util/log.ts'
+import { UserQuota } from '../calls/permissions/user-quota.ts'
+import { findProblems } from '../cell/session/check-saved-tool.ts'
+import type { KernelPool } from '../cell/session/kernel-pool.ts'
+import type { Stores } from '../keep/open-stores.ts'
+import { userFolder } from '../keep/user-folder.ts'
+import { UserState } from '../keep/user-state.ts'
+import { VERSION } from '../util/version.ts'
 
 /** Only users other than the owner of the bridge have a quota and rules of their own. */
 export interface UserParts {

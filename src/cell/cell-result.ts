@@ -1,6 +1,6 @@
-// The outcome of a cell, as data: a cell that fails is a result, not an exception. src/render/ turns it into text for the model.
-import type { MimeBundle } from '../protocol/frames.ts'
-import type { Artifact } from '../state/artifact-store.ts'
+// The outcome of a cell, as data: a cell that fails is a result, not an exception. src/cell/render/ turns it into text for the model.
+import type { MimeBundle } from './protocol/frames.ts'
+import type { Artifact } from '../keep/saved/artifact-store.ts'
 
 /**
  * - `ok`: the cell ran to its end

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CallFrame } from '../protocol/frames.ts'
+import type { CallFrame } from './protocol/frames.ts'
 import { type ToolCallProgress, ToolCalls } from './tool-calls.ts'
 
 const call = (tool: unknown, method = 'call_tool') =>

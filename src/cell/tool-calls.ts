@@ -1,5 +1,5 @@
 // Tracks the tool calls of one running cell: which are open, and how long each tool took. Feeds progress reports and the timeout note.
-import type { CallFrame } from '../protocol/frames.ts'
+import type { CallFrame } from './protocol/frames.ts'
 
 /** Progress of a cell's calls: `name` is the oldest open call, number `number` of `total` so far. */
 export interface ToolCallProgress {

@@ -1,5 +1,5 @@
 // The progress that an upstream reports for a call, and its text. Pure.
-import { shortNumber } from '../text/short-number.ts'
+import { shortNumber } from '../util/text/short-number.ts'
 
 export interface UpstreamProgress {
   /** `server.tool`. */

@@ -2,8 +2,8 @@
 // trust in the config file covers their texts, too.
 import path from 'node:path'
 import { type ConfigFileSystem, readFileText } from './config-file.ts'
-import { type ExpandContext, expandTransport } from './expand.ts'
-import type { CoveredFiles, ServerDefinition } from './server-definition.ts'
+import { type ExpandContext, expandTransport } from './entries/expand.ts'
+import type { CoveredFiles, ServerDefinition } from './entries/server-definition.ts'
 import { textHash } from './trust.ts'
 
 /** The files that a definition inserts, with a hash of the text of each: of the empty text for one that cannot be read. */

@@ -2,8 +2,8 @@
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { PlacesSeen } from './places-seen.ts'
-import type { DiscoveredServers } from './server-definition.ts'
-import type { Settings } from './settings.ts'
+import type { DiscoveredServers } from './entries/server-definition.ts'
+import type { Settings } from './settings/settings.ts'
 import { createTrustStore, trustRecord } from './trust.ts'
 
 export class Definitions {

@@ -1,7 +1,7 @@
 // Finds every configured MCP server: reads the files of the chosen sources, in order of precedence, and starts nothing.
 // An invalid file or entry does not affect others: it is listed in `skipped`, with a reason that quotes no value of the file.
 import { homedir } from 'node:os'
-import { parseDocument } from './config-document.ts'
+import { parseDocument } from './formats/config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
@@ -9,7 +9,7 @@ import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
 import { ADDED_SERVERS_FILE } from './readers/own-places.ts'
 import { join } from './readers/reader.ts'
-import { launchesBridge, reachesBridge } from './self-server.ts'
+import { launchesBridge, reachesBridge } from './entries/self-server.ts'
 import type {
   ConfigFileRead,
   CoveredFiles,
@@ -17,9 +17,9 @@ import type {
   ServerDefinition,
   ServerSandbox,
   SkippedEntry,
-} from './server-definition.ts'
-import { BAD_NAME, isServerName, shownName, toServerBody } from './server-entry.ts'
-import type { Settings } from './settings.ts'
+} from './entries/server-definition.ts'
+import { BAD_NAME, isServerName, shownName, toServerBody } from './entries/server-entry.ts'
+import type { Settings } from './settings/settings.ts'
 import { textHash, trustedText } from './trust.ts'
 
 export interface DiscoverOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { placeDefinitions, withoutDoubles } from './merge-definitions.ts'
-import type { ServerDefinition } from './server-definition.ts'
+import type { ServerDefinition } from './entries/server-definition.ts'
 
 function definition(name: string, command: string, client: string, file = '/f'): ServerDefinition {
   return { name, transport: { type: 'stdio', command, args: [], env: {} }, source: { client, file } }

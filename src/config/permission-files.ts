@@ -2,14 +2,14 @@
 // of a project, which can only make things stricter. An invalid file is an error of the bridge; it is never ignored.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import type { MaskPattern } from '../policy/permissions-schema.ts'
-import type { Policy } from '../policy/policy.ts'
-import type { RuleProblem } from '../policy/read-rules.ts'
-import type { Origin, Rule } from '../policy/rule.ts'
+import type { MaskPattern } from './rules/permissions-schema.ts'
+import type { Policy } from './rules/policy.ts'
+import type { RuleProblem } from './rules/read-rules.ts'
+import type { Origin, Rule } from './rules/rule.ts'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from './config-file.ts'
 import { PlacesSeen } from './places-seen.ts'
-import type { FoundServer } from './server-definition.ts'
-import type { Settings } from './settings.ts'
+import type { FoundServer } from './entries/server-definition.ts'
+import type { Settings } from './settings/settings.ts'
 
 /** Its name in the state folder, where it must not be read as a file of servers. */
 export const PERMISSIONS_FILE = 'permissions.json'
@@ -82,7 +82,7 @@ export class PermissionFiles {
     const rules = lists.flat()
     this.#isRead = true
     if (rules.length === 0 && preset === 'open') return undefined
-    const { Policy } = await import('../policy/policy.ts')
+    const { Policy } = await import('./rules/policy.ts')
     return new Policy(rules, preset)
   }
 
@@ -123,7 +123,7 @@ export async function readRulesFile(
   }
   if ('reason' in read) throw invalid(`${file}: ${read.reason}`)
   if (read.text.length > MAX_BYTES) throw invalid(`${file}: is larger than ${MAX_BYTES / 2 ** 20} MiB`)
-  const { readRules } = await import('../policy/read-rules.ts')
+  const { readRules } = await import('./rules/read-rules.ts')
   const result = await readRules(read.text, origin)
   if ('rules' in result) return result
   throw invalid(result.problems.map((problem) => `${file}${at(problem)}: ${problem.reason}`).join('\n'))
@@ -133,7 +133,7 @@ export async function readRulesFile(
 async function rulesOfServer({ definition, name }: FoundServer): Promise<Rule[]> {
   const { permissions, source, isProjects } = definition
   if (permissions === undefined) return []
-  const { rulesOf } = await import('../policy/read-rules.ts')
+  const { rulesOf } = await import('./rules/read-rules.ts')
   const shown = `the definition of ${definition.name}`
   const result = await rulesOf(permissions, {
     scope: isProjects ? 'project' : 'user',

@@ -2,9 +2,9 @@
 import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
-import { JsonRecord } from '../storage/json-record.ts'
-import { didYouMeanText } from '../text/did-you-mean.ts'
-import type { DiscoveredServers } from './server-definition.ts'
+import { JsonRecord } from '../keep/json-record.ts'
+import { didYouMeanText } from '../util/text/did-you-mean.ts'
+import type { DiscoveredServers } from './entries/server-definition.ts'
 
 export const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 

@@ -2,9 +2,9 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import type { RuleEntry, Verdict } from '../policy/rule.ts'
-import { withFileLock } from '../storage/file-lock.ts'
-import { replaceFile } from '../storage/replace-file.ts'
+import type { RuleEntry, Verdict } from './rules/rule.ts'
+import { withFileLock } from '../util/files/file-lock.ts'
+import { replaceFile } from '../util/files/replace-file.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'
 import { permissionsFile } from './permission-files.ts'
 
@@ -18,7 +18,7 @@ export async function rememberRules(
   return withFileLock(path.join(stateDir, '.sandbridge', 'permissions.lock'), async () => {
     const read = await readFileText(nodeFileSystem, file)
     if ('reason' in read) throw refused(`${file}: ${read.reason}`)
-    const { appendToList } = await import('./init/jsonc-edits.ts')
+    const { appendToList } = await import('./formats/jsonc-edits.ts')
     let text = 'text' in read ? read.text : '{\n  "permissions": {}\n}\n'
     const known = await textsOf(text, file)
     const added = rules.filter(({ verdict, rule }) => !known.has(`${verdict} ${JSON.stringify(rule)}`))
@@ -32,7 +32,7 @@ export async function rememberRules(
 
 /** The rules in a file's text, as lists name them. @throws BridgeError CONFIG_INVALID */
 async function textsOf(text: string, file: string): Promise<Set<string>> {
-  const { readRules } = await import('../policy/read-rules.ts')
+  const { readRules } = await import('./rules/read-rules.ts')
   const read = await readRules(text, { scope: 'user', file, shown: path.basename(file) })
   if ('rules' in read) return new Set(read.rules.map(({ verdict, text: rule }) => `${verdict} ${rule}`))
   const [{ reason, place }] = read.problems as [(typeof read.problems)[number]]

@@ -2,9 +2,9 @@
 // The user trusts what they saw: a text that was changed or moved since is not trusted.
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import type { CoveredFiles } from './server-definition.ts'
-import { isRecord } from '../text/json.ts'
-import { JsonRecord } from '../storage/json-record.ts'
+import type { CoveredFiles } from './entries/server-definition.ts'
+import { isRecord } from '../util/json/json.ts'
+import { JsonRecord } from '../keep/json-record.ts'
 
 export interface TrustStore {
   /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */

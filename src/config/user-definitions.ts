@@ -2,13 +2,13 @@
 // The operator of the bridge writes that folder: its commands run as the operator's system user.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { foldName } from '../text/python-name.ts'
+import { foldName } from '../util/text/python-name.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'
 import { discoverServers } from './discover.ts'
-import { parseEnvFile } from './expand.ts'
+import { parseEnvFile } from './entries/expand.ts'
 import { PlacesSeen } from './places-seen.ts'
-import type { DiscoveredServers } from './server-definition.ts'
-import type { Settings } from './settings.ts'
+import type { DiscoveredServers } from './entries/server-definition.ts'
+import type { Settings } from './settings/settings.ts'
 import { tokensFile } from './tokens-file.ts'
 
 /** Variables for placeholders such as `${env:GITHUB_TOKEN}`, instead of the bridge's variables. */

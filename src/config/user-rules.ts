@@ -1,6 +1,6 @@
 // The rules in a user's own folder, in addition to those for all users. Like a project's rules, they can only make things stricter.
 import path from 'node:path'
-import type { Rule } from '../policy/rule.ts'
+import type { Rule } from './rules/rule.ts'
 import { nodeFileSystem } from './config-file.ts'
 import { PERMISSIONS_FILE, readRulesFile } from './permission-files.ts'
 import { PlacesSeen } from './places-seen.ts'

@@ -2,19 +2,24 @@
 import { setMaxListeners } from 'node:events'
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import { isSameDefinition } from '../config/merge-definitions.ts'
-import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
+import type {
+  ClientCredentials,
+  RemoteServer,
+  ServerDefinition,
+  StdioServer,
+} from '../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../errors.ts'
-import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
-import { newId } from '../events/new-id.ts'
-import type { Abortable } from '../process/cancellation.ts'
-import type { Log } from '../log.ts'
+import { type EventStream, NO_EVENTS } from '../observe/events/event-stream.ts'
+import { newId } from '../observe/events/new-id.ts'
+import type { Abortable } from '../util/async/cancellation.ts'
+import type { Log } from '../util/log.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Callers } from './lifecycle/callers.ts'
 import type { OpenOptions } from './lifecycle/open-upstream.ts'
 import { ManagedUpstream } from './lifecycle/managed-upstream.ts'
 import { getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { Redactor } from '../config/secrets/redact.ts'
-import type { JailPlace } from './stdio/jail/open-jail.ts'
+import type { JailPlace } from '../isolation/jail/open-jail.ts'
 import type { UpstreamRequests } from './connection/requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createClientCredentialsAuth } from './auth/client-credentials.ts'

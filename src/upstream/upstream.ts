@@ -1,6 +1,6 @@
 // The interface of the MCP client side for the rest of the bridge. Only src/upstream imports the MCP client package.
-import type { ServerDefinition } from '../config/server-definition.ts'
-import type { Abortable } from '../process/cancellation.ts'
+import type { ServerDefinition } from '../config/entries/server-definition.ts'
+import type { Abortable } from '../util/async/cancellation.ts'
 import type { BridgeError } from '../errors.ts'
 
 /** A tool as listed by its server. Only `name` is certain: servers send invalid schemas, and one must not affect the other tools. */

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { PACKAGE_ROOT } from '../../src/storage/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/util/package-root.ts'
 
 const FOLDER = path.join(PACKAGE_ROOT, 'docs')
 const PAGE = readFileSync(path.join(FOLDER, 'security.md'), 'utf8')

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { type CellRunner, sharedCells, startCells } from '../support/cell-runner.ts'
 import { makeProvider, PROVIDER_NAMES, whyNot } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
-import type { CallFrame } from '../../src/protocol/frames.ts'
+import type { CallFrame } from '../../src/cell/protocol/frames.ts'
 
 const text = (words: string) => ({ type: 'text', text: words })
 const MIB = 1 << 20

@@ -2,7 +2,7 @@
 // always the same check where it works: in a second cell of the same sandbox.
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, type TestContext } from 'vitest'
-import type { Provider } from '../../src/sandbox/provider.ts'
+import type { Provider } from '../../src/isolation/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { makeProvider, whyNot, type TestedProvider } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { PyodideProvider, prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
-import { childArguments, nodeFlags, planMemory } from '../../src/sandbox/pyodide/command.ts'
+import { PyodideProvider, prepareBundle } from '../../src/isolation/pyodide/provider.ts'
+import { childArguments, nodeFlags, planMemory } from '../../src/isolation/pyodide/command.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { sandboxVictim, type Victim } from './victims.ts'
 

@@ -1,5 +1,5 @@
 // Runs the attacks against the embedded sandbox.
-import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
+import { PyodideProvider } from '../../src/isolation/pyodide/provider.ts'
 import { runAttacks } from './run-attacks.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 

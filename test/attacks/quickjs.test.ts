@@ -1,7 +1,7 @@
 // This file verifies JavaScript cells that attack the embedded sandbox from QuickJS, and each attack with its defence removed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { languageFiles } from '../../src/languages/language-files.ts'
-import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
+import { languageFiles } from '../../src/cell/languages/language-files.ts'
+import { prepareBundle } from '../../src/isolation/pyodide/provider.ts'
 import { Driver, GITHUB, type Outcome, type RunOptions } from '../kernel/drive.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { weakenedSandbox, type Weakening } from './weakened.ts'

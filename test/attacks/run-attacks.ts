@@ -1,7 +1,7 @@
 // Makes tests of the attack list for one provider: each attack fails in a sandbox and works in an unprotected process.
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Provider } from '../../src/sandbox/provider.ts'
+import type { Provider } from '../../src/isolation/provider.ts'
 import type { Attack } from './attack.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
 import { attacksFor } from './list/all.ts'

@@ -4,8 +4,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, type TestContext } from 'vitest'
-import { firstProcess } from '../../src/sandbox/native-kernel.ts'
-import { KERNEL_FOLDER } from '../../src/storage/package-root.ts'
+import { firstProcess } from '../../src/isolation/local/native-kernel.ts'
+import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
 
 const INIT = firstProcess()
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')

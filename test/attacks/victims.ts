@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Readable } from 'node:stream'
-import type { Sandbox } from '../../src/sandbox/provider.ts'
+import type { Sandbox } from '../../src/isolation/provider.ts'
 
 export interface Victim {
   /** The cell's output. If the victim has ended, the text says so. */

@@ -1,6 +1,6 @@
 // The outer wall for tests, and its command with parts removed.
 import type { TestContext } from 'vitest'
-import { findOuterLayer, type OuterLayer } from '../../src/sandbox/pyodide/outer-bubblewrap.ts'
+import { findOuterLayer, type OuterLayer } from '../../src/isolation/pyodide/outer-bubblewrap.ts'
 
 /** The wall around Node and a bundle. Without one the test is skipped; it fails where bubblewrap must work. */
 export async function wallOrSkip(bundle: string, { skip }: Pick<TestContext, 'skip'>): Promise<OuterLayer> {

@@ -3,10 +3,10 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { childArguments, nodeFlags, planMemory, underMemoryCap } from '../../src/sandbox/pyodide/command.ts'
-import { readSnapshot } from '../../src/sandbox/pyodide/snapshot.ts'
-import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
-import type { Sandbox } from '../../src/sandbox/provider.ts'
+import { childArguments, nodeFlags, planMemory, underMemoryCap } from '../../src/isolation/pyodide/command.ts'
+import { readSnapshot } from '../../src/isolation/pyodide/snapshot.ts'
+import { spawnSandbox } from '../../src/isolation/pyodide/spawn-sandbox.ts'
+import type { Sandbox } from '../../src/isolation/provider.ts'
 
 interface Change {
   file: string

@@ -3,14 +3,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RemoteServer } from '../../src/config/server-definition.ts'
+import type { RemoteServer } from '../../src/config/entries/server-definition.ts'
 import { BridgeError } from '../../src/errors.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/util/log.ts'
 import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
 import { login } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { FileStore } from '../../src/storage/file-store.ts'
+import { FileStore } from '../../src/keep/files/file-store.ts'
 
 /** A server that needs more logins cannot be satisfied. */
 const MAX_LOGINS = 3

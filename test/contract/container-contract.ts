@@ -1,5 +1,5 @@
 // The provider contract for a container engine; the engine itself shows what is left.
-import { runCommand } from '../../src/process/run-command.ts'
+import { runCommand } from '../../src/util/process/run-command.ts'
 import { runningProcesses } from '../support/processes.ts'
 import { makeProvider } from '../support/engines.ts'
 import type { Differences } from './provider-accidents.ts'

@@ -1,5 +1,5 @@
 // This file verifies that a pod that can outlive its bridge is a sandbox like any other while a bridge is there.
-import type { Sandbox } from '../../src/sandbox/provider.ts'
+import type { Sandbox } from '../../src/isolation/provider.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { testProvider } from './provider-contract.ts'
 

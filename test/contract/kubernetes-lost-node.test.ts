@@ -1,6 +1,6 @@
 // This file verifies what a session in Kubernetes is told when its pod's node is unreachable or the cluster has given the node up, on a fake cluster.
 import { afterEach, expect, it } from 'vitest'
-import { Kernel } from '../../src/kernel/kernel.ts'
+import { Kernel } from '../../src/cell/kernel/kernel.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { MEMORY_BYTES } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'

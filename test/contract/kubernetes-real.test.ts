@@ -1,5 +1,5 @@
 // The provider contract on a real cluster, if there is one: the fake cluster of kubernetes.test.ts must behave like it.
-import type { Sandbox } from '../../src/sandbox/provider.ts'
+import type { Sandbox } from '../../src/isolation/provider.ts'
 import { asAdmin, realPods } from '../support/real-cluster.ts'
 import { testProvider } from './provider-contract.ts'
 

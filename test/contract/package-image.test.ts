@@ -5,7 +5,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFi
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
+import { ContainerProvider } from '../../src/isolation/container/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { makeProvider, providerOrSkip, removeImageOf, SLIM_IMAGE, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'

@@ -1,5 +1,5 @@
-import type { Provider } from '../../src/sandbox/provider.ts'
-import { StdioProcess } from '../../src/sandbox/stdio-process.ts'
+import type { Provider } from '../../src/isolation/provider.ts'
+import { StdioProcess } from '../../src/isolation/local/stdio-process.ts'
 import { makeProvider } from '../support/engines.ts'
 import { runningProcesses } from '../support/processes.ts'
 import { testProvider } from './provider-contract.ts'

@@ -7,7 +7,7 @@ import { FakeRegistry, listed } from '../support/fake-registry.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 import { skip } from '../support/needs.ts'
-import { findBubblewrapJail } from '../../src/upstream/stdio/jail/bubblewrap-jail.ts'
+import { findBubblewrapJail } from '../../src/isolation/jail/bubblewrap-jail.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { thisNode } from '../../src/sandbox/pyodide/command.ts'
+import { thisNode } from '../../src/isolation/pyodide/command.ts'
 import {
   ANY_RUNTIME,
   CLI,

@@ -2,7 +2,7 @@
 // leaves nothing behind, whether sandboxes run or are being started. SANDBRIDGE_CROWD=100 is the long form.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, type TestContext } from 'vitest'
-import type { ProviderName } from '../../src/sandbox/provider.ts'
+import type { ProviderName } from '../../src/isolation/provider.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { type HttpBridge, type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'

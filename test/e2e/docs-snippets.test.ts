@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { program } from '../../src/commands/program.ts'
+import { program } from '../../src/cli/program.ts'
 import { discoverServers } from '../../src/config/discover.ts'
-import { readSettings } from '../../src/config/settings.ts'
+import { readSettings } from '../../src/config/settings/settings.ts'
 import { bridgeEnv, fixtureServer, makeHome, published, ROOT } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 

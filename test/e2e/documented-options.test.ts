@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { program } from '../../src/commands/program.ts'
+import { program } from '../../src/cli/program.ts'
 import { ROOT } from '../support/bridge-process.ts'
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/configuration.md'), 'utf8')

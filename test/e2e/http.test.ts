@@ -1,7 +1,7 @@
 // This file verifies what clients of both eras get from a bridge over HTTP: one tool, and a session of their own.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RUN_PYTHON_TOOL } from '../../src/server/run-python-tool.ts'
+import { RUN_PYTHON_TOOL } from '../../src/serve/mcp/run-python-tool.ts'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { descendants, until } from '../support/processes.ts'

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseDocument } from '../../src/config/config-document.ts'
+import { parseDocument } from '../../src/config/formats/config-document.ts'
 import { bridgeEnv, CLI, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 

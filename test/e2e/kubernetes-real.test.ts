@@ -1,6 +1,6 @@
 // This file verifies the built bridge on a real cluster, if there is one: API server, scheduler and nodes, which the fake cluster only imitates.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { readPod } from '../../src/sandbox/kubernetes/pod-state.ts'
+import { readPod } from '../../src/isolation/kubernetes/pod/pod-state.ts'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
 import { until } from '../support/processes.ts'
 import { asAdmin, REAL_ENV, skipWithoutCluster } from '../support/real-cluster.ts'

@@ -1,6 +1,6 @@
 // Servers in pods of a fake cluster, and faults that only a fake cluster can be made to have.
 import { afterAll, expect, it } from 'vitest'
-import { USED_FOR_SERVERS, USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { USED_FOR_SERVERS, USED_VERBS } from '../../src/isolation/kubernetes/describe-cluster.ts'
 import type { ServerEntry } from '../support/bridge-process.ts'
 import { providerOrSkip } from '../support/engines.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'

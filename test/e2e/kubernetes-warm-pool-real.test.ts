@@ -1,9 +1,9 @@
 // This file verifies pods of a warm pool on a real cluster, if there is one: its API server takes the claims, with the rights that deploy/agent-sandbox
 // grants. A stand-in plays the controller of agent-sandbox.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { ApiError } from '../../src/sandbox/kubernetes/api-errors.ts'
-import type { Cluster } from '../../src/sandbox/kubernetes/cluster.ts'
-import { CLAIM_GROUP } from '../../src/sandbox/kubernetes/sandbox-claim.ts'
+import { ApiError } from '../../src/isolation/kubernetes/api/api-errors.ts'
+import type { Cluster } from '../../src/isolation/kubernetes/cluster.ts'
+import { CLAIM_GROUP } from '../../src/isolation/kubernetes/warm-pool/sandbox-claim.ts'
 import { AgentSandbox, POOL, templatePod } from '../support/agent-sandbox.ts'
 import { published } from '../support/bridge-process.ts'
 import { NODE_IMAGE } from '../support/engines.ts'

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { createLineSplitter } from '../../src/process/line-splitter.ts'
+import { createLineSplitter } from '../../src/util/bytes/line-splitter.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 
 /** Makes any warning fatal. */

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
-import { verifyRecord } from '../../src/audit/verify-record.ts'
-import { newId } from '../../src/events/new-id.ts'
-import { LiveClient } from '../../src/live/live-client.ts'
-import { liveBridges } from '../../src/live/live-folder.ts'
+import { verifyRecord } from '../../src/observe/audit/verify-record.ts'
+import { newId } from '../../src/observe/events/new-id.ts'
+import { LiveClient } from '../../src/observe/live/live-client.ts'
+import { liveBridges } from '../../src/observe/live/live-folder.ts'
 import { collectGarbage } from '../support/collect-garbage.ts'
 import { openObserved } from '../support/observed-bridge.ts'
-import { LogFolder } from '../../src/storage/log-folder.ts'
+import { LogFolder } from '../../src/keep/files/log-folder.ts'
 
 const CALLS = 100_000
 const BATCH = 500

@@ -2,10 +2,10 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Bridge } from '../../src/bridge.ts'
-import { readSettings } from '../../src/config/settings.ts'
+import { Bridge } from '../../src/bridge/bridge.ts'
+import { readSettings } from '../../src/config/settings/settings.ts'
 import { createTrustStore } from '../../src/config/trust.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/util/log.ts'
 
 export const settingsEnv = (home: string) => ({
   MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),

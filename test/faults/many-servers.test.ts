@@ -2,7 +2,7 @@
 // those that are used or were never listed before.
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { estimateTokens } from '../../src/text/estimate-tokens.ts'
+import { estimateTokens } from '../../src/util/tokens/estimate-tokens.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
 import { descendants } from '../support/processes.ts'
 import { runProgram } from '../support/run-program.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { discoverServers } from '../../src/config/discover.ts'
-import { readSettings } from '../../src/config/settings.ts'
+import { readSettings } from '../../src/config/settings/settings.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 
 /** Where each client stores its file, below the home folder. */

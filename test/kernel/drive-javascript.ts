@@ -1,6 +1,6 @@
 // Runs JavaScript cells over bare frames.
 import { expect } from 'vitest'
-import { languageFiles } from '../../src/languages/language-files.ts'
+import { languageFiles } from '../../src/cell/languages/language-files.ts'
 import { type Call, type Driver, GITHUB, type RunOptions } from './drive.ts'
 
 const files = await languageFiles('javascript')

@@ -2,8 +2,8 @@
 import type { TestContext } from 'vitest'
 import { afterAll, onTestFinished } from 'vitest'
 import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
-import type { Sandbox } from '../../src/sandbox/provider.ts'
-import { writeBatched } from '../../src/process/write-batched.ts'
+import type { Sandbox } from '../../src/isolation/provider.ts'
+import { writeBatched } from '../../src/util/bytes/write-batched.ts'
 
 export type Frame = Record<string, unknown> & { type: string }
 type Answer = { value: unknown } | { error: { code: string; message: string; hint?: string; data?: unknown } }

@@ -1,13 +1,13 @@
-// Frames are defined three times: in docs/protocol.md, in src/protocol (frames.ts and frame-schemas.ts) and in python/sandbridge_kernel/frame_types.py.
+// Frames are defined three times: in docs/protocol.md, in src/cell/protocol (frames.ts and frame-schemas.ts) and in python/sandbridge_kernel/frame_types.py.
 // This file reads each as a map from field to type, and fails when a field differs. The same for methods and their params.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'
 import { expect, it } from 'vitest'
-import { kernelFrame } from '../../src/protocol/frame-schemas.ts'
-import { Cancellation } from '../../src/process/cancellation.ts'
-import type { CellContext } from '../../src/proxy/methods/method.ts'
-import { serveCalls } from '../../src/proxy/proxy.ts'
+import { kernelFrame } from '../../src/cell/protocol/frame-schemas.ts'
+import { Cancellation } from '../../src/util/async/cancellation.ts'
+import type { CellContext } from '../../src/calls/methods/method.ts'
+import { serveCalls } from '../../src/calls/proxy.ts'
 import { runPython, whyNoPython } from '../support/plain-python.ts'
 
 const ROOT = path.join(import.meta.dirname, '..', '..')
@@ -42,7 +42,7 @@ function documented(heading: string): Frames {
   )
 }
 
-// ---- src/protocol/frames.ts
+// ---- src/cell/protocol/frames.ts
 
 interface Schema {
   type?: string
@@ -149,8 +149,8 @@ it('docs/protocol.md and the zod schemas agree on the frames that the kernel sen
   expect(Object.fromEntries(schemas)).toEqual(documented('Kernel to bridge'))
 })
 
-it('docs/protocol.md and the interfaces of src/protocol/frames.ts agree on the frames that the bridge sends', () => {
-  const source = read('src/protocol/frames.ts')
+it('docs/protocol.md and the interfaces of src/cell/protocol/frames.ts agree on the frames that the bridge sends', () => {
+  const source = read('src/cell/protocol/frames.ts')
   // TypeScript has one number type.
   const withNumbers = (fields: Fields) =>
     Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, type === 'integer' ? 'number' : type]))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { PROTOCOL_VERSION } from '../../src/protocol/frames.ts'
+import { PROTOCOL_VERSION } from '../../src/cell/protocol/frames.ts'
 import { startPlainPython, runPython, whyNoPython } from '../support/plain-python.ts'
 import { Driver, type Frame } from './drive.ts'
 

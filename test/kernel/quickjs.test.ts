@@ -1,6 +1,6 @@
 // This file verifies JavaScript cells of the embedded sandbox over bare frames: QuickJS instead of Node.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { languageFiles } from '../../src/languages/language-files.ts'
+import { languageFiles } from '../../src/cell/languages/language-files.ts'
 import { makeProvider } from '../support/engines.ts'
 import { Driver, GITHUB, type RunOptions } from './drive.ts'
 

@@ -2,8 +2,8 @@
 // assigns one to each claim, and deletes it with the claim. The controller itself is not available offline.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError } from '../../src/sandbox/kubernetes/api-errors.ts'
-import type { Cluster } from '../../src/sandbox/kubernetes/cluster.ts'
+import { ApiError } from '../../src/isolation/kubernetes/api/api-errors.ts'
+import type { Cluster } from '../../src/isolation/kubernetes/cluster.ts'
 import type { Claim } from './fake-cluster/claims.ts'
 import type { Manifest } from './fake-cluster/manifest.ts'
 import { baseObjects, WARM_POOL_BASE } from './manifests.ts'

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Catalog, type CatalogOptions } from '../../src/catalog/catalog.ts'
-import type { ServerDefinition } from '../../src/config/server-definition.ts'
+import { Catalog, type CatalogOptions } from '../../src/calls/catalog/catalog.ts'
+import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
 import { BridgeError } from '../../src/errors.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 

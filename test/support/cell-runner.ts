@@ -1,10 +1,10 @@
 // Runs cells in a sandbox through the real host half of a kernel, and collects their effects. Ends the sandbox with the test.
 import { afterAll, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
-import { Kernel } from '../../src/kernel/kernel.ts'
-import type { CallFrame, OtherLanguage } from '../../src/protocol/frames.ts'
-import type { Provider, SandboxExit } from '../../src/sandbox/provider.ts'
-import type { Sandbox } from '../../src/sandbox/provider.ts'
+import { Kernel } from '../../src/cell/kernel/kernel.ts'
+import type { CallFrame, OtherLanguage } from '../../src/cell/protocol/frames.ts'
+import type { Provider, SandboxExit } from '../../src/isolation/provider.ts'
+import type { Sandbox } from '../../src/isolation/provider.ts'
 
 export const MEMORY_BYTES = 512 * 2 ** 20
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { ClusterAccess } from '../../src/sandbox/kubernetes/kubeconfig.ts'
+import type { ClusterAccess } from '../../src/isolation/kubernetes/api/kubeconfig.ts'
 import type { Pair } from './make-certificate.ts'
 
 /** How to reach a test's API server, which listens on loopback with this certificate. */

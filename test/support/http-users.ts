@@ -1,8 +1,8 @@
 // Users of a shared bridge: their tokens, their clients, and the files in their folders.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { NamedTokens } from '../../src/server/http/named-tokens.ts'
-import { FileStore } from '../../src/storage/file-store.ts'
+import { NamedTokens } from '../../src/serve/http/access/named-tokens.ts'
+import { FileStore } from '../../src/keep/files/file-store.ts'
 import type { HttpBridge, HttpClient } from './http-bridge.ts'
 
 /** What `sandbridge token create` makes, without a process for each. */

@@ -2,9 +2,9 @@
 import { renameSync, utimesSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { recordFiles } from '../../src/audit/other-files.ts'
-import { RecordFile } from '../../src/audit/record-file.ts'
-import { LogFolder } from '../../src/storage/log-folder.ts'
+import { recordFiles } from '../../src/observe/audit/other-files.ts'
+import { RecordFile } from '../../src/observe/audit/record-file.ts'
+import { LogFolder } from '../../src/keep/files/log-folder.ts'
 
 type Line = { time: string; type: string } & Record<string, unknown>
 

@@ -5,8 +5,8 @@ import { accessSync, constants } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { skip } from './needs.ts'
-import { StdioProcess } from '../../src/sandbox/stdio-process.ts'
-import type { Sandbox } from '../../src/sandbox/provider.ts'
+import { StdioProcess } from '../../src/isolation/local/stdio-process.ts'
+import type { Sandbox } from '../../src/isolation/provider.ts'
 
 const PYTHON_FOLDER = path.join(import.meta.dirname, '..', '..', 'python')
 

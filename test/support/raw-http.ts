@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, onTestFinished } from 'vitest'
-import { Bridge } from '../../src/bridge.ts'
-import { readSettings } from '../../src/config/settings.ts'
-import { createLog } from '../../src/log.ts'
-import { HTTP_LIMITS, serveHttp } from '../../src/server/http/serve-http.ts'
+import { Bridge } from '../../src/bridge/bridge.ts'
+import { readSettings } from '../../src/config/settings/settings.ts'
+import { createLog } from '../../src/util/log.ts'
+import { HTTP_LIMITS, serveHttp } from '../../src/serve/http/serve-http.ts'
 
 export const TOKEN = 'a token of these tests'.replaceAll(' ', '-')
 

@@ -1,8 +1,8 @@
 // This file verifies access to the page: only the browser that opened a link, once, and no other user of the machine or the network.
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Access, cookieName } from '../../src/ui/access.ts'
-import { servePage } from '../../src/ui/serve-page.ts'
+import { Access, cookieName } from '../../src/serve/page/access.ts'
+import { servePage } from '../../src/serve/page/serve-page.ts'
 import { launch, openLink, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 

@@ -1,10 +1,10 @@
 // This file verifies that the page stays small and correct with much to show: ten thousand runs, a flood of calls, a hundred pages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Bridge } from '../../src/bridge.ts'
-import { History } from '../../src/ui/history.ts'
-import { pageEvent } from '../../src/ui/page-event.ts'
-import { servePage } from '../../src/ui/serve-page.ts'
+import type { Bridge } from '../../src/bridge/bridge.ts'
+import { History } from '../../src/serve/page/state/history.ts'
+import { pageEvent } from '../../src/serve/page/state/page-event.ts'
+import { servePage } from '../../src/serve/page/serve-page.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 

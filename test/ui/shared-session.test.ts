@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
-import { Notebook } from '../../src/ui/notebook.ts'
+import { Notebook } from '../../src/serve/page/views/notebook.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })

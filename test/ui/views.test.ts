@@ -1,7 +1,7 @@
 // This file verifies what the page's views show and do, in a real Chromium with a real bridge.
 import { describe, expect, it, vi } from 'vitest'
-import { listingTokens } from '../../src/catalog/calls/listing-tokens.ts'
-import { addDailyCosts } from '../../src/state/daily-costs.ts'
+import { listingTokens } from '../../src/calls/catalog/arguments/listing-tokens.ts'
+import { addDailyCosts } from '../../src/observe/costs/daily-costs.ts'
 import { published } from '../support/bridge-process.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
 

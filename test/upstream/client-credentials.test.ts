@@ -1,6 +1,6 @@
 // This file verifies a server with a client id and secret in its definition: the bridge gets its tokens itself, and sends the secret nowhere else.
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { ClientCredentials } from '../../src/config/server-definition.ts'
+import type { ClientCredentials } from '../../src/config/entries/server-definition.ts'
 import { createRedactor } from '../../src/config/secrets/redact.ts'
 import { CLIENT, protectedServer, type Protected } from './authorization-server.ts'
 import { remote } from './remote-server.ts'

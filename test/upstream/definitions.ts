@@ -1,7 +1,7 @@
 // Definitions of servers for tests of upstreams. Independent of the test runner, for programs that tests start.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { ServerDefinition } from '../../src/config/server-definition.ts'
+import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
 
 const SERVERS = join(import.meta.dirname, '../fixtures/servers')
 const SOURCE = { client: 'test', file: 'test.json' }

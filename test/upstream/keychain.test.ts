@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/util/log.ts'
 import { type Keychain, systemKeychain } from '../../src/upstream/auth/keychain.ts'
 import { login } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
@@ -13,7 +13,7 @@ import { createVault, type Vault } from '../../src/upstream/auth/vault.ts'
 import { protectedServer } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
-import { FileStore } from '../../src/storage/file-store.ts'
+import { FileStore } from '../../src/keep/files/file-store.ts'
 import { needsPosix } from '../support/needs.ts'
 
 /** Both programs in one, distinguished by name. Fails while a file `broken` exists. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
-import { expandTransport } from '../../src/config/expand.ts'
+import { expandTransport } from '../../src/config/entries/expand.ts'
 import { rawRemote, remote } from './remote-server.ts'
 import { isAlive, open, raw, textOf, until } from './support.ts'
 

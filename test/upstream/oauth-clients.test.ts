@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
-import { toServerBody } from '../../src/config/server-entry.ts'
+import type { RemoteServer, SignInClient } from '../../src/config/entries/server-definition.ts'
+import { toServerBody } from '../../src/config/entries/server-entry.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { protectedServer, REGISTERED } from './authorization-server.ts'
 import { freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
-import { FileStore } from '../../src/storage/file-store.ts'
+import { FileStore } from '../../src/keep/files/file-store.ts'
 
 describe('a client that was registered by hand', () => {
   /** An authorization server that accepts only this client, a definition that names it, and functions to use both. */

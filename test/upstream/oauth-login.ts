@@ -8,7 +8,7 @@ import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { type Protected } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open } from './support.ts'
-import { FileStore } from '../../src/storage/file-store.ts'
+import { FileStore } from '../../src/keep/files/file-store.ts'
 
 export async function tokenFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'upstream-'))

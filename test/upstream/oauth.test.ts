@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/util/log.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { protectedServer, type Protected } from './authorization-server.ts'
 import { bodyOf, listen, passOn, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
-import { FileStore } from '../../src/storage/file-store.ts'
+import { FileStore } from '../../src/keep/files/file-store.ts'
 
 it('a server that wants OAuth without a login says what to run, and registers nothing', async () => {
   const server = await protectedServer()

@@ -1,7 +1,7 @@
 // The frame around the views: navigation, connection state, light or dark theme.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { visibleInline } from '../../src/text/visible.ts'
+import { visibleInline } from '../../src/util/text/visible.ts'
 import { type Connection, useStore } from './store.ts'
 import { ThemeButton } from './theme.tsx'
 import { useWaiting, type Waiting } from './use-waiting.ts'

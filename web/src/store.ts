@@ -1,7 +1,7 @@
 // The page's state: every bridge, updated by its events. After a change, views are redrawn at most once per frame.
 import { useEffect, useState } from 'preact/hooks'
-import type { PageMessage } from '../../src/ui/page-message.ts'
-import { applyEvent, type CellView, emptyState, type PageState } from '../../src/ui/page-state.ts'
+import type { PageMessage } from '../../src/serve/page/state/page-message.ts'
+import { applyEvent, type CellView, emptyState, type PageState } from '../../src/serve/page/state/page-state.ts'
 import { ApiError, request } from './api.ts'
 
 interface BridgeState extends PageState {

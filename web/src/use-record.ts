@@ -1,9 +1,9 @@
 // The runs of the record that match a filter, newest first. Older ones are loaded on demand, and new ones are added in front.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { RunFilter } from '../../src/audit/recorded-run.ts'
-import type { CellView } from '../../src/ui/page-state.ts'
-import type { RecordView } from '../../src/ui/record.ts'
-import { isWanted, newestFirst, rowOf, type RunRow } from '../../src/ui/run-row.ts'
+import type { RunFilter } from '../../src/observe/audit/recorded-run.ts'
+import type { CellView } from '../../src/serve/page/state/page-state.ts'
+import type { RecordView } from '../../src/serve/page/views/record.ts'
+import { isWanted, newestFirst, rowOf, type RunRow } from '../../src/serve/page/state/run-row.ts'
 import { ask } from './api.ts'
 import { useStore } from './store.ts'
 

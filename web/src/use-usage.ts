@@ -1,6 +1,6 @@
 // Resource use of the sandboxes of sessions, requested every few seconds while the page is visible. Bridges measure only on request.
 import { useEffect, useState } from 'preact/hooks'
-import type { UsageView } from '../../src/ui/usage.ts'
+import type { UsageView } from '../../src/serve/page/views/usage.ts'
 import { ask } from './api.ts'
 
 const AGAIN_MS = 3_000

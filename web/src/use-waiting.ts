@@ -1,6 +1,6 @@
 // Waiting questions, requested once a second: some come from other bridges, which send this page no events about them.
 import { useEffect, useState } from 'preact/hooks'
-import type { AskView } from '../../src/ui/ask.ts'
+import type { AskView } from '../../src/serve/page/views/ask.ts'
 import { ask } from './api.ts'
 
 export interface Waiting extends AskView {

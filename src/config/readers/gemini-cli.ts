@@ -1,7 +1,7 @@
 // Gemini CLI: `mcpServers` of settings.json, where `url` means SSE and `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
-import type { ConfigObject } from '../config-document.ts'
-import { valueAt } from '../config-document.ts'
-import type { ServerEntry } from '../server-entry.ts'
+import type { ConfigObject } from '../formats/config-document.ts'
+import { valueAt } from '../formats/config-document.ts'
+import type { ServerEntry } from '../entries/server-entry.ts'
 import type { ConfigLocation, HostPaths, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject, join, withCallback } from './reader.ts'
 

@@ -1,7 +1,7 @@
 // Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program could start.
-import type { ConfigObject } from '../config-document.ts'
-import { valueAt } from '../config-document.ts'
-import type { ServerEntry } from '../server-entry.ts'
+import type { ConfigObject } from '../formats/config-document.ts'
+import { valueAt } from '../formats/config-document.ts'
+import type { ServerEntry } from '../entries/server-entry.ts'
 import type { Reader } from './reader.ts'
 import { entriesOf, inAppData, inXdgConfig, secondsToMs } from './reader.ts'
 

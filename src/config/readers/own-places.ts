@@ -1,8 +1,8 @@
 // The bridge's own config files, with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
-import type { ConfigFormat, ConfigObject } from '../config-document.ts'
-import { valueAt } from '../config-document.ts'
+import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
+import { valueAt } from '../formats/config-document.ts'
 import { PERMISSIONS_FILE } from '../permission-files.ts'
-import { OWN_SYNTAX } from '../placeholders.ts'
+import { OWN_SYNTAX } from '../entries/placeholders.ts'
 import type { NamedEntry, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject } from './reader.ts'
 

@@ -1,10 +1,10 @@
 // The interface of a reader: where one client stores its MCP servers, and how its file becomes entries. Readers are pure; discover.ts reads the files.
 import path from 'node:path'
-import type { ConfigFormat, ConfigObject } from '../config-document.ts'
-import { isRecord } from '../../text/json.ts'
-import type { PlaceholderSyntax } from '../placeholders.ts'
-import { translate } from '../placeholders.ts'
-import type { ServerEntry } from '../server-entry.ts'
+import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
+import { isRecord } from '../../util/json/json.ts'
+import type { PlaceholderSyntax } from '../entries/placeholders.ts'
+import { translate } from '../entries/placeholders.ts'
+import type { ServerEntry } from '../entries/server-entry.ts'
 
 /** The facts about a machine that decide where files are. All paths are absolute and in the platform's own form. */
 export interface HostPaths {

@@ -1,8 +1,8 @@
 // Zed: `context_servers` of settings.json, in its flat form and in the older one where `command` is a table.
-import type { ConfigObject } from '../config-document.ts'
-import { valueAt } from '../config-document.ts'
-import { isRecord } from '../../text/json.ts'
-import type { ServerEntry } from '../server-entry.ts'
+import type { ConfigObject } from '../formats/config-document.ts'
+import { valueAt } from '../formats/config-document.ts'
+import { isRecord } from '../../util/json/json.ts'
+import type { ServerEntry } from '../entries/server-entry.ts'
 import type { Reader } from './reader.ts'
 import { entriesOf, inAppData, inProject, inXdgConfig } from './reader.ts'
 

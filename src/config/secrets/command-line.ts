@@ -1,7 +1,7 @@
 // A server's command line for people: as in its definition, quoted where needed, without secrets.
-import type { RemoteServer, StdioServer } from '../server-definition.ts'
+import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor } from './redact.ts'
-import { visibleInline, withVisibleBlanks } from '../../text/visible.ts'
+import { visibleInline, withVisibleBlanks } from '../../util/text/visible.ts'
 
 const MAX_WORD_CHARS = 120
 const MAX_LINE_CHARS = 400

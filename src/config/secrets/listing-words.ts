@@ -1,7 +1,7 @@
 // Cleans what a server lists (tools, resources, prompts, instructions) before it is stored and shown: removes hidden text and values of its definition.
-import type { RemoteServer, StdioServer } from '../server-definition.ts'
+import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor } from './redact.ts'
-import { cleanWords } from '../../text/server-words.ts'
+import { cleanWords } from '../../util/text/server-words.ts'
 
 export type ListingCleaner = <T>(listed: T) => T
 

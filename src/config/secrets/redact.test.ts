@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ServerDefinition, StdioServer } from '../server-definition.ts'
+import type { ServerDefinition, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor, redactEnd, redactStart } from './redact.ts'
 
 const source = { client: 'test', file: 'test.json' }

@@ -1,10 +1,10 @@
 // Removes a server's secrets from text that may be shown, by value: its variables, headers, secret arguments, and the credentials in its URL.
 // Commands, paths, package names and plain URLs stay: without them a failure cannot be diagnosed.
 // Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are not in the configuration are not found.
-import type { RemoteServer, StdioServer } from '../server-definition.ts'
-import { passedEnvironment } from '../passed-variables.ts'
+import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
+import { passedEnvironment } from '../entries/passed-variables.ts'
 import { Pieces } from './redact-pieces.ts'
-import { cleanWords } from '../../text/server-words.ts'
+import { cleanWords } from '../../util/text/server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
 import { hasRandomRun, isPlainPlace, secretArguments } from './secret-arguments.ts'
 

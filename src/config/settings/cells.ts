@@ -1,6 +1,6 @@
 // Settings of cells and sessions.
-import type { OtherLanguage } from '../../protocol/frames.ts'
-import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from '../setting-kinds.ts'
+import type { OtherLanguage } from '../../cell/protocol/frames.ts'
+import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from './setting-kinds.ts'
 
 /** Languages of cells besides Python. */
 const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash', 'javascript']

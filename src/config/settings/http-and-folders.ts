@@ -1,5 +1,5 @@
 // Settings of `run --http`, and of where files are stored.
-import { standardCacheDir } from '../cache-folder.ts'
+import { standardCacheDir } from './cache-folder.ts'
 import path from 'node:path'
 import {
   folder,
@@ -12,7 +12,7 @@ import {
   TOKEN,
   isPlainHttpAddress,
   type Setting,
-} from '../setting-kinds.ts'
+} from './setting-kinds.ts'
 
 const publicUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_PUBLIC_URL',

@@ -1,6 +1,6 @@
 // Settings of the record, live events and metrics.
 import { isIPv4, isIPv6 } from 'node:net'
-import { choice, flag, pattern, TOKEN, type Setting } from '../setting-kinds.ts'
+import { choice, flag, pattern, TOKEN, type Setting } from './setting-kinds.ts'
 
 const metrics: Setting<{ host: string; port: number } | undefined> = {
   variable: 'MCP_BRIDGE_METRICS',

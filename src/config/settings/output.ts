@@ -1,5 +1,5 @@
 // Settings of what cells and the log show.
-import { choice, size, wholeNumber } from '../setting-kinds.ts'
+import { choice, size, wholeNumber } from './setting-kinds.ts'
 
 export const OUTPUT_SETTINGS = {
   outputMode: choice(

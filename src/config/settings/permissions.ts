@@ -1,6 +1,6 @@
 // Settings of what cells may do.
-import { PRESETS } from '../../policy/presets.ts'
-import { choice, flag, seconds } from '../setting-kinds.ts'
+import { PRESETS } from '../rules/presets.ts'
+import { choice, flag, seconds } from './setting-kinds.ts'
 
 export const PERMISSION_SETTINGS = {
   permissions: choice(

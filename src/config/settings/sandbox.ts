@@ -1,5 +1,5 @@
 // Settings of sandboxes, and of masking data that the model sees.
-import { IMAGE_NAME } from '../server-definition.ts'
+import { IMAGE_NAME } from '../entries/server-definition.ts'
 import {
   absolutePath,
   choice,
@@ -13,7 +13,7 @@ import {
   wholeNumberAtLeast,
   type Setting,
   isHttpUrl,
-} from '../setting-kinds.ts'
+} from './setting-kinds.ts'
 
 /** A host folder mounted for cells. */
 interface Mount {

@@ -1,6 +1,6 @@
 // Settings of servers, and of the search for their tools.
 import { SOURCE_NAMES } from '../readers/index.ts'
-import { IMAGE_NAME } from '../server-definition.ts'
+import { IMAGE_NAME } from '../entries/server-definition.ts'
 import {
   absolutePath,
   choice,
@@ -12,7 +12,7 @@ import {
   isPlainHttpAddress,
   type Setting,
   isHttpUrl,
-} from '../setting-kinds.ts'
+} from './setting-kinds.ts'
 
 const embeddingsUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_EMBEDDINGS_URL',

@@ -1,5 +1,5 @@
 // Settings of sign-ins to servers.
-import { choice, pattern, type Setting } from '../setting-kinds.ts'
+import { choice, pattern, type Setting } from './setting-kinds.ts'
 
 const clientMetadataUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_CLIENT_METADATA_URL',

@@ -2,7 +2,7 @@
 // The MCP client package has no timeout there, treats an outage as a refusal, and writes error responses to stderr.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
-import { untilAborted } from '../../process/wait.ts'
+import { untilAborted } from '../../util/async/wait.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { remoteReason } from '../failures/remote-failure.ts'
 

@@ -1,7 +1,7 @@
 // Authorizes requests as a program instead of a user (OAuth client credentials grant, RFC 6749 section 4.4): no browser, and the token stays in
 // memory. The secret is sent to one authorization server only.
 import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
-import type { ClientCredentials } from '../../config/server-definition.ts'
+import type { ClientCredentials } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'

@@ -1,13 +1,13 @@
 // Logs in to a remote server that requires OAuth: opens the user's browser, waits for the authorization server's response on a loopback port,
 // and stores the tokens for all bridges of this user. The only part of src/upstream that needs a user.
 import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '../../config/server-definition.ts'
+import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { type Callback, openCallback, type OpenCallback, PortTakenError } from './callback.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
-import { untilAborted } from '../../process/wait.ts'
+import { untilAborted } from '../../util/async/wait.ts'
 import { createRedactor, redactStart } from '../../config/secrets/redact.ts'
 import { remoteReason, statusOf } from '../failures/remote-failure.ts'
 import { loadSdk, type Sdk } from '../connection/sdk.ts'

@@ -9,7 +9,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import type { SignInClient } from '../../config/server-definition.ts'
+import type { SignInClient } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Grant, TokenStore } from './token-store.ts'
 

@@ -8,7 +8,7 @@ import { createRedactor } from '../../config/secrets/redact.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
 import { createTokenStore } from './token-store.ts'
-import { FileStore } from '../../storage/file-store.ts'
+import { FileStore } from '../../keep/files/file-store.ts'
 
 /** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */
 async function signedIn(token: RequestListener) {

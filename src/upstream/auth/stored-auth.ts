@@ -1,6 +1,6 @@
 // Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge may run unattended.
 import type { AuthProvider } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '../../config/server-definition.ts'
+import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'

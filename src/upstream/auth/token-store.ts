@@ -3,11 +3,11 @@
 // Several bridges and a login may use it at once: every change happens under a lock, on the current content.
 import { createHash } from 'node:crypto'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
-import type { Log } from '../../log.ts'
-import { isRecord, parseJson } from '../../text/json.ts'
+import type { Log } from '../../util/log.ts'
+import { isRecord, parseJson } from '../../util/json/json.ts'
 import type { Vault } from './vault.ts'
-import { JsonRecord } from '../../storage/json-record.ts'
-import type { Store } from '../../storage/store.ts'
+import { JsonRecord } from '../../keep/json-record.ts'
+import type { Store } from '../../keep/store.ts'
 
 /** The document's name, and the file's name in a state folder. */
 const TOKENS = 'tokens.json'

@@ -2,7 +2,7 @@
 // The keychain holds a key instead of the tokens: `security` accepts at most 4 KiB, which two tokens may exceed, and every request needs a token.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../util/log.ts'
 import { type Keychain, NoKeychainError } from './keychain.ts'
 
 /** How long to wait after the keychain failed. */

@@ -7,7 +7,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
-import { type Abortable, signalOf } from '../../process/cancellation.ts'
+import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import type { Link } from '../dial.ts'
 import type { DirectCalls } from './direct-calls.ts'
 import {
@@ -28,7 +28,7 @@ import type { OutputMark } from '../stdio/stdio-transport.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
-import { hidesWords } from '../../text/server-words.ts'
+import { hidesWords } from '../../util/text/server-words.ts'
 
 /** Timeout of one page of a tool list, and of a ping. */
 const LIST_TIMEOUT_MS = 60_000

@@ -1,6 +1,6 @@
 // Takes a server's log messages directly from the transport. The client package checks each with a schema and makes promises for it:
 // a server that sends a million of them would fill hundreds of megabytes with garbage.
-import { isRecord } from '../../text/json.ts'
+import { isRecord } from '../../util/json/json.ts'
 import type { MessageObserver } from './message-tap.ts'
 
 /** A `notifications/message` of a server. */

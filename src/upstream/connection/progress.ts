@@ -2,7 +2,7 @@
 // handler before it delivers that progress, so the last steps, or all of them, would be lost.
 import { randomInt } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { onOneLine } from '../../text/server-words.ts'
+import { onOneLine } from '../../util/text/server-words.ts'
 import type { CallOptions } from '../upstream.ts'
 import type { MessageObserver } from './message-tap.ts'
 

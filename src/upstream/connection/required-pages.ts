@@ -2,8 +2,8 @@
 // tracks when the server says that the user has finished. It does not show pages itself.
 import { REPLACEMENT } from '../../config/secrets/encoded-secrets.ts'
 import { type Redactor, redactStart } from '../../config/secrets/redact.ts'
-import { untilAborted, withTimeout } from '../../process/wait.ts'
-import { isPlainlySeen, onOneLine } from '../../text/server-words.ts'
+import { untilAborted, withTimeout } from '../../util/async/wait.ts'
+import { isPlainlySeen, onOneLine } from '../../util/text/server-words.ts'
 
 /** JSON-RPC error code "URL elicitation required". */
 const URL_ELICITATION_REQUIRED = -32_042

@@ -1,7 +1,7 @@
 // The MCP client package, loaded on first use, or earlier by a bridge that has servers: importing it takes over 100 ms.
 // Also two changes to its behaviour: results are not validated, and calls have no timeout.
 import type { StandardSchemaV1 } from '@modelcontextprotocol/client'
-import { isRecord } from '../../text/json.ts'
+import { isRecord } from '../../util/json/json.ts'
 
 export type Sdk = typeof import('@modelcontextprotocol/client')
 

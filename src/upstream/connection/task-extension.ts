@@ -2,7 +2,7 @@
 // Once the client declares the extension, the server may do this for any call. The client package does not support it.
 import { BridgeError } from '../../errors.ts'
 import { pollDelay } from './tasks.ts'
-import { fieldsOf, isRecord } from '../../text/json.ts'
+import { fieldsOf, isRecord } from '../../util/json/json.ts'
 import type { LooseResult } from './sdk.ts'
 import type { CallOptions } from '../upstream.ts'
 

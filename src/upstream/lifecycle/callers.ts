@@ -1,6 +1,6 @@
 // Tracks which sessions are calling a server. Sessions share servers, and a server's requests, log messages and stderr do not say which call they
 // belong to: they can be assigned to a session only while no other one is calling the server.
-import { type Abortable, Cancellation } from '../../process/cancellation.ts'
+import { type Abortable, Cancellation } from '../../util/async/cancellation.ts'
 
 /** Identifies a session. It outlives a cancelled call, so it must not reference the session itself. */
 export type Caller = object

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { ServerDefinition } from '../../config/server-definition.ts'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { createNegotiatedTransports, type NegotiatedTransport } from './negotiated-transports.ts'
 
 async function temporaryFile(): Promise<string> {

@@ -1,9 +1,9 @@
 // Remembers the transport and era of each upstream, so that the next connection need not negotiate. Kept in memory, and in a file when one is given.
 // Keyed by a hash of the configured definition: the file holds no command, URL or secret, and a changed definition negotiates again.
 import { createHash } from 'node:crypto'
-import type { ServerDefinition } from '../../config/server-definition.ts'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Via } from '../dial.ts'
-import { JsonRecord } from '../../storage/json-record.ts'
+import { JsonRecord } from '../../keep/json-record.ts'
 
 export interface NegotiatedTransport {
   via: Via

@@ -1,9 +1,9 @@
 // Opens a connection to an upstream with the remembered transport and era, or tries them in turn. A failed attempt leaves nothing behind.
 import type { SignInPlace } from '../auth/callback.ts'
-import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import type { CallStart, Connection } from '../connection/connection.ts'
-import type { JailPlace } from '../stdio/jail/open-jail.ts'
+import type { JailPlace } from '../../isolation/jail/open-jail.ts'
 import type { InstallLimits } from '../stdio/launcher/install-watch.ts'
 import type { Installation, InstallNews } from '../stdio/launcher/installation.ts'
 import { packageLaunch } from '../stdio/launcher/package-launch.ts'
@@ -16,7 +16,7 @@ import type { Callers } from './callers.ts'
 import { commandLine, shellWord } from '../../config/secrets/command-line.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
-import { untilAborted } from '../../process/wait.ts'
+import { untilAborted } from '../../util/async/wait.ts'
 import type { NegotiatedTransport, NegotiatedTransports } from './negotiated-transports.ts'
 
 export interface OpenOptions
@@ -99,7 +99,7 @@ async function beginInstallation(
   const launch = packageLaunch(transport.command, transport.args)
   if (!launch) return undefined
   const { Installation: Begun } = await import('../stdio/launcher/installation.ts')
-  const { jailHome } = await import('../stdio/jail/open-jail.ts')
+  const { jailHome } = await import('../../isolation/jail/open-jail.ts')
   return Begun.begin({
     launch,
     env: transport.env,
@@ -234,7 +234,7 @@ async function dialLocal(
   const place = jailPlace()
   if (place?.startProgram) {
     const [{ programInPod }, { startInPod }] = await Promise.all([
-      import('../stdio/jail/server-pod.ts'),
+      import('../../isolation/jail/server-pod.ts'),
       import('../stdio/pod-process.ts'),
     ])
     const inPod = await startInPod(programInPod(name, server, place.image), place.startProgram)
@@ -248,7 +248,7 @@ async function dialLocal(
   }
   if (!sandbox) return dialProcess(() => spawnServer(server, cwd, undefined, keeper))
   if (!place) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
-  const { openJail } = await import('../stdio/jail/open-jail.ts')
+  const { openJail } = await import('../../isolation/jail/open-jail.ts')
   const jail = await openJail(definition, { ...server, sandbox }, cwd ?? process.cwd(), place)
   return dialProcess(() => spawnServer(server, cwd, jail.launch, keeper), jail.release)
 }

@@ -1,9 +1,9 @@
 // Emits events about a server's state and how long the previous state lasted.
-import type { ServerDefinition } from '../../config/server-definition.ts'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { messageOf } from '../../errors.ts'
-import type { ServerStateChanged } from '../../events/event.ts'
-import type { EventStream } from '../../events/event-stream.ts'
-import { newId } from '../../events/new-id.ts'
+import type { ServerStateChanged } from '../../observe/events/event.ts'
+import type { EventStream } from '../../observe/events/event-stream.ts'
+import { newId } from '../../observe/events/new-id.ts'
 import { StartFailedError } from './open-upstream.ts'
 
 type Rest = Partial<Pick<ServerStateChanged, 'protocolVersion' | 'error' | 'durationMs'>>

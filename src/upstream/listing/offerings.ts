@@ -1,7 +1,7 @@
 // Lists a server's resources, resource templates and prompts: all pages, without strict validation, and within limits. A server that does not declare
 // them in its `capabilities` is not asked and has none. Results are passed on as received.
 import { BridgeError } from '../../errors.ts'
-import { isRecord } from '../../text/json.ts'
+import { isRecord } from '../../util/json/json.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'

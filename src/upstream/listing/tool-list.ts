@@ -1,6 +1,6 @@
 // Reads a server's tool list: every page, without strict validation, so that one invalid tool does not lose the others. Pure apart from the request.
 import { BridgeError } from '../../errors.ts'
-import { isNestedDeeperThan } from '../../text/json.ts'
+import { isNestedDeeperThan } from '../../util/json/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import type { UpstreamTool } from '../upstream.ts'
 

@@ -1,12 +1,12 @@
 // Creates the transport to a remote upstream. Loaded for the first one: Node's HTTPS client takes long to load.
 import type { Transport } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '../../config/server-definition.ts'
+import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
 import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
 import { failureOf } from '../failures/remote-failure.ts'
-import { withTimeout } from '../../process/wait.ts'
+import { withTimeout } from '../../util/async/wait.ts'
 import type { Sdk } from '../connection/sdk.ts'
 
 /** Timeout of the request that ends the session at the server. */

@@ -1,6 +1,6 @@
 // A server in a pod with the interface that its transport expects: the same streams, and how the pod ended.
 import { Readable } from 'node:stream'
-import type { Program, SandboxExit, StartedProgram } from '../../sandbox/provider.ts'
+import type { Program, SandboxExit, StartedProgram } from '../../isolation/provider.ts'
 import type { ProcessExit, ServerProcess } from './server-process.ts'
 
 /** Completes a sentence about the server, when its exit code alone says less. */

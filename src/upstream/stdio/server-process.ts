@@ -5,10 +5,10 @@ import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { passedEnvironment } from '../../config/passed-variables.ts'
-import type { StdioServer } from '../../config/server-definition.ts'
-import { endGroup, trackGroup } from '../../process/process-group.ts'
-import type { Launch } from './jail/open-jail.ts'
+import { passedEnvironment } from '../../config/entries/passed-variables.ts'
+import type { StdioServer } from '../../config/entries/server-definition.ts'
+import { endGroup, trackGroup } from '../../util/process/process-group.ts'
+import type { Launch } from '../../isolation/jail/open-jail.ts'
 
 export interface ProcessExit {
   code: number | null

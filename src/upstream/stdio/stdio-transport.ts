@@ -1,14 +1,14 @@
 // An MCP transport over the stdio of a process: its start, one JSON message per line, and its end.
 // It knows no MCP methods. Output outside the protocol is kept for errors and must be redacted before it is shown.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { writeBatched } from '../../process/write-batched.ts'
-import { keepResultSource } from '../../text/source-json.ts'
-import { lineCost } from '../../text/line-cost.ts'
+import { writeBatched } from '../../util/bytes/write-batched.ts'
+import { keepResultSource } from '../../util/json/source-json.ts'
+import { lineCost } from '../../util/json/line-cost.ts'
 import { answeredId } from './answered-id.ts'
-import { createByteTail } from '../../process/byte-tail.ts'
-import { createLineSplitter, type LineEnds, lineEnds } from '../../process/line-splitter.ts'
-import { withTimeout } from '../../process/wait.ts'
-import { parseJson } from '../../text/json.ts'
+import { createByteTail } from '../../util/bytes/byte-tail.ts'
+import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
+import { withTimeout } from '../../util/async/wait.ts'
+import { parseJson } from '../../util/json/json.ts'
 import type { ProcessExit, ServerProcess } from './server-process.ts'
 
 /** The size of the longest frame to a kernel: a longer message could not be passed on. */

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { bubblewrapArguments, systemCallFilter } from '../../../src/sandbox/bubblewrap/bubblewrap.ts'
-import { findHostSystem } from '../../../src/sandbox/bubblewrap/find-system.ts'
+import { bubblewrapArguments, systemCallFilter } from '../../../src/isolation/bubblewrap/bubblewrap.ts'
+import { findHostSystem } from '../../../src/isolation/bubblewrap/find-system.ts'
 import { type Container, expand } from './manifest.ts'
 
 const CHUNK_BYTES = 32 << 10

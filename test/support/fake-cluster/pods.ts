@@ -1,8 +1,8 @@
 // The kubernetes provider on a fake cluster for one test file, whose pods are processes in bubblewrap.
 import { afterAll } from 'vitest'
-import { findHostSystem } from '../../../src/sandbox/bubblewrap/find-system.ts'
-import { KubernetesProvider } from '../../../src/sandbox/kubernetes/provider.ts'
-import type { Provider } from '../../../src/sandbox/provider.ts'
+import { findHostSystem } from '../../../src/isolation/bubblewrap/find-system.ts'
+import { KubernetesProvider } from '../../../src/isolation/kubernetes/provider.ts'
+import type { Provider } from '../../../src/isolation/provider.ts'
 import { KUBERNETES, SLIM_IMAGE } from '../engines.ts'
 import { FakeCluster } from './fake-cluster.ts'
 

@@ -1,9 +1,9 @@
 // Shows one cell: its code, calls, output and outcome, and actions on it.
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { sandboxName } from '../../../src/text/sandbox-name.ts'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
-import type { CellView } from '../../../src/ui/page-state.ts'
+import { sandboxName } from '../../../src/util/text/sandbox-name.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
+import type { CellView } from '../../../src/serve/page/state/page-state.ts'
 import { tell } from '../api.ts'
 import { clock, duration } from '../words.ts'
 import { Code } from './code.tsx'

@@ -1,8 +1,8 @@
 // Previews one version of a stored item: a file as text or image, a function with its source, a workflow with its parameters and calls.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { SavedTool, WorkflowDetails } from '../../../src/state/saved-tool.ts'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
+import type { SavedTool, WorkflowDetails } from '../../../src/keep/saved/saved-tool.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
 import { useAnswer } from '../use-answer.ts'
 import { plural } from '../words.ts'
 import { Code } from './code.tsx'

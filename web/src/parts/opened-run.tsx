@@ -1,9 +1,9 @@
 // Shows one run of the record: everything if a bridge has it in memory, otherwise what is recorded.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
-import type { CellView } from '../../../src/ui/page-state.ts'
-import type { RecordedCell } from '../../../src/ui/record.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
+import type { CellView } from '../../../src/serve/page/state/page-state.ts'
+import type { RecordedCell } from '../../../src/serve/page/views/record.ts'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { duration, moment } from '../words.ts'

@@ -1,9 +1,9 @@
 // Shows a cell's output: text and images.
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { plainText } from '../../../src/text/terminal-text.ts'
-import { visible } from '../../../src/text/visible.ts'
-import type { CellView, Shown } from '../../../src/ui/page-state.ts'
+import { plainText } from '../../../src/util/text/terminal-text.ts'
+import { visible } from '../../../src/util/text/visible.ts'
+import type { CellView, Shown } from '../../../src/serve/page/state/page-state.ts'
 import { short } from '../words.ts'
 
 /** Characters drawn at first; the rest on request. */

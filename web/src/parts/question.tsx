@@ -1,8 +1,8 @@
 // A question about calls: what is asked, and the buttons that answer it.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
-import type { AskView, WaitingQuestion } from '../../../src/ui/ask.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
+import type { AskView, WaitingQuestion } from '../../../src/serve/page/views/ask.ts'
 import { type ApiError, tell } from '../api.ts'
 import { useStore } from '../store.ts'
 import { Problem } from './problem.tsx'

@@ -1,8 +1,8 @@
 // The filters of the record.
 import type { JSX } from 'preact'
-import { visibleInline } from '../../../src/text/visible.ts'
-import type { ServerListView } from '../../../src/ui/server-views.ts'
-import type { RunRow } from '../../../src/ui/run-row.ts'
+import { visibleInline } from '../../../src/util/text/visible.ts'
+import type { ServerListView } from '../../../src/serve/page/views/server-views.ts'
+import type { RunRow } from '../../../src/serve/page/state/run-row.ts'
 import { useAnswer } from '../use-answer.ts'
 import type { Filter } from '../use-record.ts'
 

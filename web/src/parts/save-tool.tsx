@@ -1,8 +1,8 @@
 // Saves a cell as a tool: shows the resulting function, and saves it with a cell in the page's own session, as a model would.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Outcome } from '../../../src/ui/notebook.ts'
-import { visible } from '../../../src/text/visible.ts'
+import type { Outcome } from '../../../src/serve/page/views/notebook.ts'
+import { visible } from '../../../src/util/text/visible.ts'
 import { tell } from '../api.ts'
 import { definedName, firstComment, nameProblem, type SavedAs, savingCode, workflowTitle } from '../tool-code.ts'
 import { Code } from './code.tsx'

@@ -1,7 +1,7 @@
 // Selects where the notebook's cells run: in the page's own session or in a conversation's.
 import type { JSX } from 'preact'
-import { visibleInline } from '../../../src/text/visible.ts'
-import { PAGE } from '../../../src/ui/page-state.ts'
+import { visibleInline } from '../../../src/util/text/visible.ts'
+import { PAGE } from '../../../src/serve/page/state/page-state.ts'
 import { store } from '../store.ts'
 import { plural } from '../words.ts'
 

@@ -1,9 +1,9 @@
 // A form for a tool's schema. It runs a cell, so the call is bound by the same rules as a model's.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ToolDoc } from '../../../src/catalog/calls/tool-doc.ts'
-import type { Outcome } from '../../../src/ui/notebook.ts'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
+import type { ToolDoc } from '../../../src/calls/catalog/arguments/tool-doc.ts'
+import type { Outcome } from '../../../src/serve/page/views/notebook.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
 import { tell } from '../api.ts'
 import { callCode } from '../python-text.ts'
 import { useStore } from '../store.ts'

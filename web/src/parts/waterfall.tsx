@@ -1,8 +1,8 @@
 // Shows the calls of a cell over time: when each began, how long it took, how it ended.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
-import type { CallView, CellView } from '../../../src/ui/page-state.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
+import type { CallView, CellView } from '../../../src/serve/page/state/page-state.ts'
 import { duration, plural } from '../words.ts'
 
 const SHOWN = 30

@@ -2,7 +2,7 @@
 // must not move another one under the pointer.
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { WaitingQuestion } from '../../../src/ui/ask.ts'
+import type { WaitingQuestion } from '../../../src/serve/page/views/ask.ts'
 import { Question } from '../parts/question.tsx'
 import type { Waiting } from '../use-waiting.ts'
 import { plural } from '../words.ts'

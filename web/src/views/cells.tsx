@@ -1,8 +1,8 @@
 // Cells: a notebook, whose cells run in the page's own session or in a conversation's.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Outcome } from '../../../src/ui/notebook.ts'
-import { visible } from '../../../src/text/visible.ts'
+import type { Outcome } from '../../../src/serve/page/views/notebook.ts'
+import { visible } from '../../../src/util/text/visible.ts'
 import { tell } from '../api.ts'
 import { CellCard } from '../parts/cell-card.tsx'
 import { Question } from '../parts/question.tsx'

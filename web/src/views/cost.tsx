@@ -1,8 +1,8 @@
 // Cost: by day, the tokens that clients received, and those that the tools of all servers would have cost in their context.
 import type { JSX } from 'preact'
-import type { CostsView } from '../../../src/ui/costs.ts'
-import type { ServerListView, ServerRow } from '../../../src/ui/server-views.ts'
-import { visibleInline } from '../../../src/text/visible.ts'
+import type { CostsView } from '../../../src/serve/page/views/costs.ts'
+import type { ServerListView, ServerRow } from '../../../src/serve/page/views/server-views.ts'
+import { visibleInline } from '../../../src/util/text/visible.ts'
 import { useStore } from '../store.ts'
 import { useAgain } from '../use-again.ts'
 import { useAnswer } from '../use-answer.ts'

@@ -1,9 +1,9 @@
 // Find: the search as a model's code sees it, the reason for each rank, and a form to try a tool.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ToolDoc } from '../../../src/catalog/calls/tool-doc.ts'
-import type { Reason } from '../../../src/catalog/search/search-index.ts'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
+import type { ToolDoc } from '../../../src/calls/catalog/arguments/tool-doc.ts'
+import type { Reason } from '../../../src/calls/catalog/search/search-index.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
 import { coloured } from '../parts/code.tsx'
 import { TryTool } from '../parts/try-tool.tsx'
 import { useAnswer } from '../use-answer.ts'

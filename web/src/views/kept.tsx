@@ -1,7 +1,7 @@
 // Kept: files, functions and workflows that cells have saved.
 import type { JSX } from 'preact'
-import { visibleInline } from '../../../src/text/visible.ts'
-import type { KeptView } from '../../../src/ui/kept.ts'
+import { visibleInline } from '../../../src/util/text/visible.ts'
+import type { KeptView } from '../../../src/serve/page/views/kept.ts'
 import { KeptPreview } from '../parts/kept-preview.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'

@@ -1,8 +1,8 @@
 // Record: all runs of all bridges of the user, with filters. An opened run shows all its details.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visibleInline } from '../../../src/text/visible.ts'
-import type { RunRow } from '../../../src/ui/run-row.ts'
+import { visibleInline } from '../../../src/util/text/visible.ts'
+import type { RunRow } from '../../../src/serve/page/state/run-row.ts'
 import { OpenedRun } from '../parts/opened-run.tsx'
 import { RecordFilters } from '../parts/record-filters.tsx'
 import { Status } from '../parts/status.tsx'

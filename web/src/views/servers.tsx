@@ -1,9 +1,9 @@
 // Servers: the list, their state, and their tools.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
-import type { AnswerOfBridge } from '../../../src/ui/sources.ts'
-import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/ui/server-views.ts'
+import { visible, visibleInline } from '../../../src/util/text/visible.ts'
+import type { AnswerOfBridge } from '../../../src/serve/page/sources/sources.ts'
+import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/serve/page/views/server-views.ts'
 import { tell } from '../api.ts'
 import { coloured } from '../parts/code.tsx'
 import { Status } from '../parts/status.tsx'

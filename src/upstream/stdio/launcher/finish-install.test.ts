@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { groupExists } from '../../../process/process-group.ts'
+import { groupExists } from '../../../util/process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
 
 beforeEach((ctx) => ctx.skip(process.platform === 'win32', 'process groups and signals are those of POSIX'))

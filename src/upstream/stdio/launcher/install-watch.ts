@@ -1,5 +1,5 @@
 // Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes, output of the package manager.
-import { processTree } from '../../../process/process-tree-usage.ts'
+import { processTree } from '../../../util/process/process-tree-usage.ts'
 import { folderState } from './folder-state.ts'
 import type { WatchedFolder } from './install-place.ts'
 

@@ -1,0 +1,304 @@
+// Composition root: creates every part of the bridge and connects them. Opening a bridge starts no process; each starts at its first use.
+import { Cells } from './cells.ts'
+import type { ConnectedServers, ConnectOptions } from './connect-servers.ts'
+import { attachObservers } from './observers.ts'
+import { OpenSessions } from './open-sessions.ts'
+import { beginSignIn } from './begin-sign-in.ts'
+import { addedServersOf, registriesOf } from './registry-access.ts'
+import { openSharedCatalog } from './open-shared-catalog.ts'
+import { ServerSet } from './server-set.ts'
+import { UserServers } from './user-servers.ts'
+import { Users } from './users.ts'
+import { Catalog } from '../calls/catalog/catalog.ts'
+import type { SharedCatalog } from '../calls/catalog/shared-catalog.ts'
+import { Definitions } from '../config/definitions.ts'
+import { type AskInput } from '../config/entries/input-answers.ts'
+import { PermissionFiles } from '../config/permission-files.ts'
+import type { DiscoveredServers } from '../config/entries/server-definition.ts'
+import type { Settings } from '../config/settings/settings.ts'
+import type { BridgeError } from '../errors.ts'
+import { EventStream } from '../observe/events/event-stream.ts'
+import { newId } from '../observe/events/new-id.ts'
+import type { LiveMethods } from '../observe/live/live-server.ts'
+import type { Log } from '../util/log.ts'
+import { createMaskers, type Maskers } from '../cell/masking/create-maskers.ts'
+import type { NameFinder } from '../cell/masking/masker.ts'
+import type { Policy } from '../config/rules/policy.ts'
+import { capabilitySummary, summarisedServers } from '../calls/capability-summary.ts'
+import { savedToolLines } from '../calls/methods/saved-tool-methods.ts'
+import type { AnswerPage } from '../calls/permissions/answer-page.ts'
+import type { RulesInForce } from '../calls/permissions/rules-in-force.ts'
+import { scopeFor } from '../calls/scope.ts'
+import { Questions } from '../calls/questions/questions.ts'
+import type { Registries } from '../features/registry/directory/registries.ts'
+import { chooseProvider, type ProviderChoice } from '../isolation/detect/choose-provider.ts'
+import { checkSavedTool } from '../cell/session/check-saved-tool.ts'
+import { KernelPool } from '../cell/session/kernel-pool.ts'
+import type { SavedToolContent } from '../keep/saved/saved-tool.ts'
+import { openStores, type Stores } from '../keep/open-stores.ts'
+import type { UserState } from '../keep/user-state.ts'
+import type { SignInPage } from '../upstream/auth/callback.ts'
+import { loadSdk } from '../upstream/connection/sdk.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
+
+export class Bridge {
+  /** Unique among this user's running bridges. */
+  readonly id = `${process.pid}-${newId()}`
+  readonly settings: Settings
+  readonly log: Log
+  /** State that outlives this process. */
+  readonly stores: Stores
+  /** All events of the bridge. Observers subscribe to this stream and nowhere else. */
+  readonly events: EventStream
+  /** The catalog of the servers that all users share. `upstreams` and `servers` belong to the same set. */
+  readonly catalog: Catalog
+  readonly upstreams: Upstreams
+  readonly servers: ConnectedServers
+  readonly questions: Questions
+  readonly sessions: OpenSessions
+  readonly users: Users
+  /** State of the bridge's owner, as are the next two. */
+  readonly artifacts: UserState['artifacts']
+  readonly savedTools: UserState['savedTools']
+  readonly loadableTools: UserState['loadableTools']
+  readonly rules: RulesInForce
+  readonly cells: Cells
+  /** Registries that list servers the user has not configured. */
+  readonly registries: () => Promise<Registries>
+  /** Undefined when masking is off. */
+  readonly maskers: Maskers | undefined
+  /** Chooses the provider of all sandboxes, at its first call. */
+  readonly findProvider: ProviderChoice
+  /** The page where the user answers questions about calls, while it is served. */
+  page: AnswerPage | undefined
+  /** The page where users on other machines sign in to servers. */
+  readonly signInPage: SignInPage | undefined
+  /** The servers that all users share. */
+  readonly shared: ServerSet
+  readonly #userServers: UserServers
+  readonly #pool: KernelPool
+  readonly #servePage: BridgeOptions['servePage']
+  #servedPage: Promise<void> | undefined
+  readonly #observers: ReturnType<typeof attachObservers>
+  /** Methods that other programs of the user can call, such as `sandbridge top`. */
+  readonly #liveMethods: LiveMethods = { interrupt: ({ cell }) => this.cells.interrupt(String(cell)) }
+
+  /** Reads the server definitions. Starts no process. */
+  static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
+    const definitions = new Definitions(settings, options.ownPort)
+    const discovered = await definitions.read()
+    const files = new PermissionFiles(settings, { warn: (message) => log.warning(message) })
+    const policy = await files.read(discovered.found)
+    const stores = await openStores(settings)
+    const { servers } = discovered
+    const sharedCatalog = await openSharedCatalog(stores, undefined, servers, settings.cacheDir, log)
+    return new Bridge({ settings, log, stores, sharedCatalog, definitions, discovered, files, policy, ...options })
+  }
+
+  private constructor({ settings, log, stores, definitions, discovered, ask, ...rest }: BridgeParts) {
+    const { files, policy, servePage, signInPage } = rest
+    this.settings = settings
+    this.stores = stores
+    this.log = log
+    this.signInPage = signInPage
+    this.#servePage = servePage
+    const events = new EventStream((subscriber, reason) => log.warning('An observer failed', { subscriber, reason }))
+    this.events = events
+    this.questions = new Questions(log, events)
+    const { questions } = this
+    for (const warning of settings.warnings) log.warning(warning)
+    this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
+    const page = () => this.#answerPage()
+    const startProgram: ConnectOptions['startProgram'] = async (program) => {
+      const { provider } = await this.findProvider()
+      // Checking the settings ensured that this provider can start programs.
+      return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
+    }
+    const common = { settings, log, stores, events, questions, page, startProgram }
+    const shared = new ServerSet({
+      ...common,
+      signInPlace: { page: signInPage, loginOptions: '' },
+      sharedCatalog: rest.sharedCatalog,
+      ask,
+      definitions,
+      discovered,
+      files,
+      policy,
+    })
+    this.shared = shared
+    this.#userServers = new UserServers({ ...common, signInPage, shared, ownPort: rest.ownPort })
+    this.servers = shared.connected
+    this.rules = shared.rules
+    const { upstreams, catalog } = shared.connected
+    this.upstreams = upstreams
+    this.catalog = catalog
+    this.findProvider = rest.findProvider ?? chooseProvider(settings, log)
+    this.#pool = new KernelPool({
+      provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
+      limits: { memoryBytes: settings.memoryBytes },
+      size: { min: settings.poolCount, max: settings.poolMaxCount ?? settings.poolCount },
+      log,
+      events,
+    })
+    this.sessions = new OpenSessions({ settings, log, events, pool: this.#pool })
+    this.users = new Users({ settings, log, pool: this.#pool, stores })
+    const { artifacts, savedTools, loadableTools } = this.users.of(undefined).state
+    this.artifacts = artifacts
+    this.savedTools = savedTools
+    this.loadableTools = loadableTools
+    this.registries = registriesOf(settings, log)
+    this.cells = new Cells({
+      settings,
+      log,
+      events,
+      questions,
+      maskers: this.maskers,
+      users: this.users,
+      serversOf: (user) => this.#userServers.of(user),
+      ownServersOf: (user) => this.serversOfUser(user),
+      signInPage,
+      registries: this.registries,
+      addedServers: addedServersOf(settings, log, this.servers.jailPlace),
+      checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
+      recordFailure: () => this.recordFailure,
+    })
+    this.#observers = attachObservers({
+      settings,
+      log,
+      stores,
+      events,
+      allUpstreams: () => this.#userServers.allUpstreams(),
+      catalog,
+      id: this.id,
+      methods: this.#liveMethods,
+    })
+  }
+
+  /** Servers in the config files, and the entries that were skipped, with reasons. */
+  get discovered(): DiscoveredServers {
+    return this.shared.configured.discovered
+  }
+
+  /** Why runs and calls cannot be recorded; undefined while they can be. The last lines are written when the bridge closes. */
+  get recordFailure(): BridgeError | undefined {
+    return this.#observers.recordFailure()
+  }
+
+  /**
+   * Offer more methods to other programs of the user, such as the page of another bridge.
+   * @returns a function that withdraws them
+   */
+  offer(methods: LiveMethods): () => void {
+    Object.assign(this.#liveMethods, methods)
+    return () => {
+      for (const name of Object.keys(methods)) delete this.#liveMethods[name]
+    }
+  }
+
+  /** Register the bridge, so that other programs of the user find it before its first session. */
+  announce(): void {
+    this.#observers.live?.start()
+  }
+
+  /** Start sandboxes and load what a first cell and a first call need. Returns at once; a failure shows when a cell needs the part that failed. */
+  warmUp(): void {
+    this.#pool.warm()
+    for (const observer of this.#observers.ofCells) observer.start()
+    if (this.discovered.servers.length === 0) return
+    setImmediate(() => {
+      loadSdk().then(
+        (sdk) => sdk.preloadSchemas(),
+        () => {},
+      )
+      void this.catalog.readAhead().then(() => {
+        if (this.settings.load !== 'explicit') this.catalog.indexAhead()
+        for (const warning of this.rules.unmatched()) this.log.warning(warning)
+      })
+    })
+  }
+
+  /** Stop a server's process or connection, then list its tools over a new one. The catalog holds the outcome. */
+  async restartServer(server: string): Promise<void> {
+    await this.upstreams.stop(server)
+    await this.catalog.index([server])
+  }
+
+  /** Returns the page, and starts serving it if needed. */
+  async #answerPage(): Promise<AnswerPage | undefined> {
+    this.#servedPage ??= this.page ? undefined : this.#servePage?.(this)
+    await this.#servedPage?.catch((error: unknown) => this.log.warning('The page cannot be served', { error }))
+    return this.page
+  }
+
+  /** Check that a tool loads in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* when no sandbox starts */
+  async checkSavedTool(tool: SavedToolContent, { savedTools, loadableTools }: UserState | this = this): Promise<void> {
+    await checkSavedTool(this.#pool, savedTools, tool)
+    await loadableTools.remember(tool)
+  }
+
+  async capabilitySummary(user?: string): Promise<string> {
+    const { catalog } = (await this.#userServers.of(user)).connected
+    const scope = scopeFor(catalog, undefined, this.settings.load)
+    return capabilitySummary({
+      servers: summarisedServers(catalog, scope),
+      savedTools: await savedToolLines(this.users.of(user).state.loadableTools),
+      facts: this.settings,
+      unloaded: scope.unloaded,
+    })
+  }
+
+  /** Returns a user's own servers, without sharing them. @throws BridgeError CONFIG_INVALID while the rules contain a mistake */
+  serversOfUser(user: string): Promise<ServerSet> {
+    return this.#userServers.own(user)
+  }
+
+  /** Begin a sign-in to a server, for a user or else the owner. @returns the page to open @throws BridgeError as `beginSignIn` does */
+  async beginSignIn(server: string, user?: string): Promise<URL> {
+    const { connected } = user === undefined ? this.shared : await this.serversOfUser(user)
+    return beginSignIn(connected, server)
+  }
+
+  /** End every session, sandbox and upstream. */
+  async close(): Promise<void> {
+    await this.#servedPage?.catch(() => {})
+    this.page?.close()
+    await this.sessions.closeAll()
+    await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close()])
+    await this.events.close()
+    await this.stores.close()
+  }
+}
+
+/** Loads the module at its first use. */
+function nameFinder(url: string | undefined): NameFinder | undefined {
+  if (url === undefined) return undefined
+  let finder: Promise<NameFinder> | undefined
+  return async (texts, signal) => {
+    finder ??= import('../cell/masking/endpoint/names-endpoint.ts').then((module) => module.createNameFinder(url))
+    return (await finder)(texts, signal)
+  }
+}
+
+export interface BridgeOptions {
+  /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
+  ask?: AskInput
+  /** The port of this bridge's HTTP server, if it has one. */
+  ownPort?: number
+  /** Starts serving the page, at the first question that a client cannot show to its user, who sits at this machine. Missing: no page. */
+  servePage?: (bridge: Bridge) => Promise<void>
+  /** Where users on other machines sign in to servers. Missing: users sign in on this machine. */
+  signInPage?: SignInPage
+  /** A provider that the caller has chosen or is choosing. */
+  findProvider?: ProviderChoice
+}
+
+interface BridgeParts extends BridgeOptions {
+  settings: Settings
+  log: Log
+  stores: Stores
+  sharedCatalog: SharedCatalog | undefined
+  definitions: Definitions
+  discovered: DiscoveredServers
+  files: PermissionFiles
+  policy: Policy | undefined
+}

@@ -1,0 +1,175 @@
+// Converts the arguments of a Python call into a tool's arguments: positions and Python names become true names.
+// Refuses only what the tool's schema certainly forbids, and then reports all problems at once. Pure.
+import { BridgeError } from '../../../errors.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
+import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
+import { foldName } from '../../../util/text/python-name.ts'
+import { firstOf } from '../../../util/text/first-of.ts'
+import type { Parameter, Signature } from '../signature/signature.ts'
+import { toolLine } from './tool-doc.ts'
+import { violation } from '../signature/violation.ts'
+
+const MAX_PROBLEMS = 6
+const finders = new WeakMap<Signature, ReturnType<typeof finderOf>>()
+
+/** Placeholder for an argument whose value the source does not show: it may be anything. */
+export const UNKNOWN = Symbol('unknown')
+
+export interface BindOptions {
+  /** There may be further arguments, so no argument counts as missing. */
+  isPartial?: boolean
+  /** As in `call_tool`: a name that the schema does not list is sent, too, unless the schema forbids it. */
+  exact?: boolean
+}
+
+/**
+ * Returns the arguments to send, under their true names.
+ * `None` for an optional parameter that cannot be null is left out, like a Python default of `None`.
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists them
+ */
+export function bindArguments(
+  tool: CatalogTool,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+  { isPartial = false, exact = false }: BindOptions = {},
+): Record<string, unknown> {
+  const { signature } = tool
+  const problems: string[] = []
+  let unlisted = 0
+  const bound = new Map<string, unknown>()
+  const used = new Set<Parameter>()
+  if (args.length > signature.parameters.length) {
+    problems.push(
+      `it takes at most ${signature.parameters.length} arguments, but ${args.length} were passed by position`,
+    )
+  }
+  for (const [index, parameter] of signature.parameters.slice(0, args.length).entries()) {
+    used.add(parameter)
+    bound.set(parameter.trueName, args[index])
+  }
+  const isAsGiven = exact && !signature.closed
+  let find = finders.get(signature)
+  if (find === undefined) finders.set(signature, (find = finderOf(signature)))
+  for (const [name, value] of Object.entries(kwargs)) {
+    if (problems.length > MAX_PROBLEMS) break
+    const found = find(name)
+    // As given, another spelling of a listed name may be a name of its own.
+    const isOther =
+      isAsGiven &&
+      found !== undefined &&
+      name !== found.trueName &&
+      (used.has(found) || Object.hasOwn(kwargs, found.trueName) || isWrong(value, found, signature))
+    const parameter = isOther ? undefined : found
+    if (parameter === undefined) {
+      if (signature.open || isAsGiven) bound.set(name, value)
+      else {
+        unlisted += 1
+        problems.push(unknownArgument(name, signature))
+      }
+    } else if (used.has(parameter)) {
+      problems.push(`${parameter.name} was passed twice`)
+    } else {
+      used.add(parameter)
+      bound.set(parameter.trueName, value)
+    }
+  }
+  for (const parameter of signature.parameters) {
+    if (!used.has(parameter)) {
+      if (isPartial) continue
+      if (parameter.required) problems.push(`${parameter.name} is missing`)
+      else if ('fill' in parameter) bound.set(parameter.trueName, parameter.fill)
+      continue
+    }
+    const value = bound.get(parameter.trueName)
+    if (value === UNKNOWN) continue
+    const wrong = violation(value, parameter.schema, signature.root, parameter.name)
+    if (wrong === undefined || (exact && !parameter.isCertain)) continue
+    if (value === null && 'fill' in parameter) bound.set(parameter.trueName, parameter.fill)
+    else if (value === null && !parameter.required) bound.delete(parameter.trueName)
+    else if (parameter.isCertain) problems.push(wrong)
+  }
+  for (const [name, value] of bound) {
+    const at = placeOfInfinity(value)
+    if (at !== undefined) problems.push(`${name}${at} is a number that JSON cannot carry: pass it as a str`)
+  }
+  // To send it all the same helps only if nothing else is wrong.
+  if (problems.length > 0) throw invalid(tool, problems, !signature.closed && unlisted === problems.length)
+  // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
+  return Object.fromEntries(bound)
+}
+
+/**
+ * Finds a number that is too large for a double. It was parsed as infinity and would be sent as null, so a rule would judge another value
+ * than the server gets. @returns the steps to it: `[1]['a']`
+ */
+function placeOfInfinity(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : ''
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) {
+    // By index: a list may have a million items.
+    for (let index = 0; index < value.length; index += 1) {
+      const at = placeOfInfinity(value[index])
+      if (at !== undefined) return `[${index}]${at}`
+    }
+    return undefined
+  }
+  for (const key of Object.keys(value)) {
+    const at = placeOfInfinity((value as Record<string, unknown>)[key])
+    if (at !== undefined) return `['${key.slice(0, 80)}']${at}`
+  }
+  return undefined
+}
+
+function isWrong(value: unknown, { schema, name }: Parameter, { root }: Signature): boolean {
+  return value !== UNKNOWN && violation(value, schema, root, name) !== undefined
+}
+
+/** Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be fast. */
+function finderOf({ parameters, open }: Signature): (name: string) => Parameter | undefined {
+  const byName = new Map<string, Parameter>()
+  const byFolded = new Map<string, Parameter | undefined>()
+  for (const parameter of parameters) {
+    byName.set(parameter.name, parameter)
+    const folded = foldName(parameter.trueName)
+    // `dry_run` for `dryRun`, if only one parameter folds to that name.
+    byFolded.set(folded, byFolded.has(folded) ? undefined : parameter)
+  }
+  for (const parameter of parameters) byName.set(parameter.trueName, parameter)
+  return (name) => byName.get(name) ?? (open ? undefined : byFolded.get(foldName(name)))
+}
+
+function unknownArgument(name: string, { parameters }: Signature): string {
+  const near = didYouMeanText(
+    name,
+    parameters.map((parameter) => parameter.name),
+  )
+  return `unknown argument ${JSON.stringify(name.slice(0, 80))}${near && ` — ${near}`}`
+}
+
+function invalid(tool: CatalogTool, problems: string[], isUnlisted: boolean): BridgeError {
+  const line = toolLine(tool).replace(/^await /, '')
+  const data: InvalidArguments = { server: tool.server, tool: tool.name, problems, isUnlisted }
+  // The call is the same in Python and JavaScript.
+  const call = `await runtime.call_tool(${[tool.server, tool.name].map((name) => JSON.stringify(name)).join(', ')}, {…})`
+  const hint = isUnlisted ? { hint: `To send it all the same: ${call}` } : {}
+  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${listed(tool, problems)}. Signature: ${line}`, { data, ...hint })
+}
+
+/** `data` of the error for a refused call. */
+interface InvalidArguments {
+  server: string
+  tool: string
+  problems: string[]
+  /** Whether an argument was refused that only the signature does not list: `call_tool` would send it. */
+  isUnlisted: boolean
+}
+
+/** An error of `bindArguments` without the signature, for a reader who has seen it. */
+export function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeError {
+  const { problems } = error.data as InvalidArguments
+  return new BridgeError(error.code, listed(tool, problems), { hint: '', data: error.data })
+}
+
+function listed(tool: CatalogTool, problems: readonly string[]): string {
+  return `${tool.alias}: ${firstOf(problems, MAX_PROBLEMS, '; ')}`
+}

@@ -1,0 +1,209 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { BridgeError } from '../../errors.ts'
+import type { CatalogOptions } from './catalog.ts'
+import { asked, beginCatalogs, catalog, codeOf, definition, FILES } from '../../../test/support/catalog-tools.ts'
+
+beforeEach(beginCatalogs)
+
+describe('search', () => {
+  it('a search covers servers that were never started, and keeps their tools', async () => {
+    const docs = await catalog().search('open a ticket')
+    expect(docs[0]?.tool).toBe('create-issue')
+    expect(asked.toSorted()).toEqual(['GitHub', 'files'])
+    expect((await catalog().search('open a ticket'))[0]?.tool).toBe('create-issue')
+    expect(asked).toHaveLength(2)
+  })
+
+  it('a search stays within the servers asked for', async () => {
+    const docs = await catalog().search('open a ticket', { servers: ['files'] })
+    expect(docs.map((doc) => doc.server)).toEqual(['files'])
+    expect(asked).toEqual(['files'])
+  })
+
+  it('a search waits for a server that does not answer, and then leaves it alone', async () => {
+    let attempts = 0
+    let time = 0
+    const options: Partial<CatalogOptions> = {
+      now: () => time,
+      listTools: (server) => {
+        if (server === 'files') return Promise.resolve({ tools: FILES })
+        attempts += 1
+        return Promise.reject(new Error('spawn failed: TOKEN=sk-secret'))
+      },
+    }
+    const known = catalog(options)
+    for (let round = 0; round < 5; round += 1) expect(await known.search('read')).toHaveLength(1)
+    await catalog(options).search('read')
+    expect(attempts).toBe(1)
+    expect(known.servers()[0]?.problem).toBe('Listing its tools failed')
+    time += 61_000
+    await known.search('read')
+    expect(attempts).toBe(2)
+    time += 61_000
+    await known.search('read')
+    expect(attempts).toBe(2)
+  })
+
+  it.each(['CANCELLED', 'SHUTTING_DOWN'] as const)(
+    'a search does not count a server whose start was %s as failed',
+    async (code) => {
+      const known = catalog({ listTools: () => Promise.reject(new BridgeError(code, 'ended')) })
+      await known.search('read')
+      expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
+      expect(
+        catalog()
+          .servers()
+          .map(({ problem }) => problem),
+      ).toEqual([undefined, undefined])
+    },
+  )
+
+  it('a failed server is searched again once something its start depends on has changed, in this bridge and the next', async () => {
+    let inputs = 'without a key'
+    const options: Partial<CatalogOptions> = {
+      startInputs: () => inputs,
+      listTools: () => Promise.reject(new BridgeError('UPSTREAM_UNREACHABLE', 'no key', { log: 'KeyError' })),
+    }
+    const known = catalog(options)
+    await known.search('read')
+    expect(known.servers()[0]?.problem).toBe('no key')
+    expect(catalog(options).details('GitHub').failure?.log).toBe('KeyError')
+    inputs = 'with a key'
+    expect(known.servers()[0]?.problem).toBeUndefined()
+    await catalog({ startInputs: () => inputs }).search('read')
+    expect(asked).toEqual(['GitHub', 'files'])
+  })
+
+  it('index asks every server, or the named ones, even if they failed before', async () => {
+    await catalog({ listTools: () => Promise.reject(new Error('no')) }).search('read')
+    const heard: string[] = []
+    const known = catalog()
+    await known.index(['files'], {
+      onStart: (name) => heard.push(`${name} starts`),
+      onEnd: ({ name, toolCount }) => heard.push(`${name} has ${toolCount}`),
+    })
+    expect([asked, heard]).toEqual([['files'], ['files starts', 'files has 1']])
+    await known.index(['GitHub', 'files'])
+    expect(asked).toEqual(['files', 'GitHub', 'files'])
+    expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
+  })
+
+  it('index stops when the catalog closes, and stores nothing false', async () => {
+    const known = catalog({ listTools: () => new Promise(() => {}) })
+    const indexing = codeOf(known.index(['GitHub', 'files']))
+    known.close()
+    expect((await indexing).code).toBe('CANCELLED')
+    expect(catalog().servers()[0]?.problem).toBeUndefined()
+  })
+
+  it('index waits for a server that hangs no longer than told', async () => {
+    const known = catalog({
+      firstIndexingWaitMs: 20,
+      listTools: (server) => (server === 'files' ? Promise.resolve({ tools: FILES }) : new Promise(() => {})),
+    })
+    expect((await known.search('read'))[0]?.tool).toBe('read_file')
+    known.close()
+  })
+
+  it('index starts only a few servers at a time', async () => {
+    let running = 0
+    let most = 0
+    const known = catalog({
+      definitions: Array.from({ length: 20 }, (_, index) => definition(`server-${index}`)),
+      listTools: async () => {
+        running += 1
+        most = Math.max(most, running)
+        await new Promise((resolve) => setImmediate(resolve))
+        running -= 1
+        return { tools: FILES }
+      },
+    })
+    await known.search('anything')
+    expect(most).toBe(4)
+    expect(known.servers().every((server) => server.toolCount === 1)).toBe(true)
+  })
+
+  it('a search sees the tools that a server has changed', async () => {
+    const known = catalog()
+    await known.search('issue')
+    known.toolsChanged('GitHub', [{ name: 'paint_picture', description: 'Paint', inputSchema: {} }], undefined)
+    const names = (await known.search('issue')).map((doc) => doc.tool)
+    expect(names).not.toContain('create-issue')
+    expect((await known.search('paint'))[0]?.tool).toBe('paint_picture')
+  })
+
+  it('a search brings a limit that is out of range into it', async () => {
+    const known = catalog()
+    expect(await known.search('issue', { limit: 0 })).toHaveLength(1)
+    expect(await known.search('issue file', { limit: 1e9 })).toHaveLength(3)
+  })
+})
+
+describe('servers that were never listed', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, at) => definition(`server-${at}`))
+  const names = (known: ReturnType<typeof catalog>) => known.servers().map(({ name }) => name)
+
+  it('a search waits for servers that were never listed as long as they go on answering', async () => {
+    const known = catalog({
+      definitions: many(12),
+      firstIndexingWaitMs: 100,
+      listTools: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 60))
+        return { tools: FILES }
+      },
+    })
+    await known.search('read')
+    expect(known.unsearched(names(known))).toEqual([])
+  })
+
+  it('a server that is known from an earlier start is searched, whether it answers now or not', async () => {
+    await catalog().search('read')
+    const later = catalog({
+      now: () => Date.now() + 30 * 24 * 3600 * 1000,
+      listTools: () => new Promise(() => {}),
+    })
+    expect(await later.search('read')).not.toEqual([])
+    expect(later.unsearched(names(later))).toEqual([])
+    later.close()
+  })
+
+  it('servers that were never listed are listed ahead, and known ones are not asked', async () => {
+    await catalog().tools('GitHub')
+    const known = catalog()
+    known.indexAhead()
+    await expect.poll(() => known.unsearched(names(known))).toEqual([])
+    expect(asked).toEqual(['GitHub', 'files'])
+  })
+
+  it('a server that is being installed keeps no other server waiting, and its time limit waits for the installation', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    let state = 'installing'
+    const known = catalog({
+      definitions: many(5),
+      state: (server) => (server === 'server-4' ? 'starting' : state),
+      listTools: (server) => (server === 'server-4' ? Promise.resolve({ tools: FILES }) : new Promise(() => {})),
+    })
+    known.indexAhead()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(known.unsearched(names(known)).map(({ name, reason }) => [name, reason])).toEqual(
+      [0, 1, 2, 3].map((at) => [`server-${at}`, 'it is being installed']),
+    )
+    await vi.advanceTimersByTimeAsync(300_000)
+    expect(known.unsearched(['server-0'])[0]?.isBroken).toBe(false)
+    state = 'starting'
+    await vi.advanceTimersByTimeAsync(61_000)
+    expect(known.unsearched(['server-0'])[0]).toMatchObject({ isBroken: true, reason: 'No answer within 60 s' })
+  })
+
+  it('a search that finds no fitting tool says so in each hit, with the number of tools searched', async () => {
+    const weak = 'No tool fits; nearest (3 tools searched):'
+    const found = await catalog().search('send an email')
+    expect(new Set(found.map((doc) => doc.weak))).toEqual(new Set([weak]))
+    const within = await catalog().search('send an email', { servers: ['files'] })
+    expect(within.map((doc) => doc.weak)).toEqual(['No tool fits; nearest (1 tool searched):'])
+    const [reasoned] = await catalog().searchWithReasons('send an email')
+    expect(reasoned?.doc.weak).toBe(weak)
+    for (const doc of await catalog().search('create an issue')) expect(doc).not.toHaveProperty('weak')
+  })
+})

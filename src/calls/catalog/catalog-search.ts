@@ -1,0 +1,165 @@
+// Searches all known tools, resources and prompts, and tools that others add. It keeps one index, built at the first search. It asks no server;
+// the records hold what is known, and the index does the ranking.
+import type { CatalogTool } from './model/catalog-tool.ts'
+import { didYouMean } from '../../util/text/did-you-mean.ts'
+import { isOffering } from './look-up.ts'
+import { propertiesOf } from './signature/json-schema.ts'
+import { isRecord } from '../../util/json/json.ts'
+import type { Embeddings } from './embeddings.ts'
+import { searchDocument } from './search/search-document.ts'
+import { SearchIndex, type Hit, type Likeness, type Reason } from './search/search-index.ts'
+import { weakNote } from './search/weak-answer.ts'
+import { wordVectors } from './word-vectors-file.ts'
+import type { ServerRecord } from './server-record.ts'
+
+interface Where {
+  limit: number
+  records: readonly ServerRecord[]
+  /** Include the tools of `setOtherTools`. */
+  withOthers: boolean
+}
+
+/** A prompt or resource ranks before a tool of its own server only if it fits this much better. */
+const OWN_OFFERING = 0.5
+
+export class CatalogSearch {
+  readonly #records: ReadonlyMap<string, ServerRecord>
+  readonly #embeddings: Embeddings | undefined
+  readonly #isShown: (tool: CatalogTool) => boolean
+  #index: SearchIndex<CatalogTool> | undefined
+  #others: readonly CatalogTool[] = []
+  #othersKey = '[]'
+
+  /** @param isShown whether a tool may be found */
+  constructor(
+    records: ReadonlyMap<string, ServerRecord>,
+    embeddings: Embeddings | undefined,
+    isShown: (tool: CatalogTool) => boolean = () => true,
+  ) {
+    this.#records = records
+    this.#embeddings = embeddings
+    this.#isShown = isShown
+  }
+
+  /**
+   * Returns the best tools, best first, with resources and prompts among them where those fit better.
+   * `weak` is there when none of them fits: what the answer begins with.
+   */
+  async find(
+    query: string,
+    { limit, records, withOthers }: Where,
+    signal: AbortSignal | undefined,
+  ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
+    const within = new Set(records.map((record) => record.name))
+    const others = new Set(withOthers ? this.#others : [])
+    const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
+    const likeness = await this.#likeness(query, accepts, signal)
+    const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
+    const hits = this.#known().search(query, limit, isTool, likeness)
+    const found = hits.map(({ item }) => item)
+    const tools = this.#withOfferings(query, limit, found, records, likeness)
+    const isWeak = tools.length > 0 && this.#known().isWeak(query, tools, likeness)
+    return { tools, weak: isWeak ? weakNote(this.#all().filter(isTool).length) : undefined }
+  }
+
+  /** Why each of the tools that `find` returned has its rank. */
+  async reasons(query: string, tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
+    const among = new Set(tools)
+    const likeness = await this.#likeness(query, (tool) => among.has(tool), undefined)
+    return tools.map((tool) => this.#known().explain(query, tool, likeness))
+  }
+
+  /** Up to three tools of a server with a name similar to a wrong one, best first. */
+  likeTool(record: ServerRecord, wrong: string): CatalogTool[] {
+    const tools = (record.tools ?? []).filter(this.#isShown)
+    const aliases = tools.map((tool) => tool.alias)
+    const near = didYouMean(wrong, aliases).map((alias) => tools.find((tool) => tool.alias === alias)!)
+    // Only what shares a word: the search itself always finds something, which for `foo` means nothing.
+    const found = this.#known().matches(wrong, 3, (tool) => tools.includes(tool))
+    return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)
+  }
+
+  setOtherTools(tools: readonly CatalogTool[]): void {
+    const key = JSON.stringify(tools.map(({ server, name, definition }) => [server, name, definition.description]))
+    if (key === this.#othersKey) return
+    this.#othersKey = key
+    this.#others = tools
+    this.#index = undefined
+  }
+
+  /** Indexes tools that were not known before. */
+  add(tools: readonly CatalogTool[]): void {
+    for (const tool of tools) this.#index?.add(tool, searchDocument(tool))
+  }
+
+  /** Tools have changed: rebuild the index at the next search. */
+  forget(): void {
+    this.#index = undefined
+  }
+
+  /** Similarity in meaning between query and tools, from the user's endpoint; undefined when there is none or it fails. */
+  async #likeness(
+    query: string,
+    accepts: (tool: CatalogTool) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Likeness<CatalogTool> | undefined> {
+    if (this.#embeddings === undefined) return undefined
+    const likeness = await this.#embeddings.likeness(query, this.#all().filter(accepts), meaningText, signal)
+    return likeness && ((tool) => likeness.get(tool) ?? 0)
+  }
+
+  /**
+   * Inserts resources and prompts that fit the query better than the tools found: up to a third of the results. One that duplicates
+   * a tool of its own server comes after that tool.
+   */
+  #withOfferings(
+    query: string,
+    limit: number,
+    tools: CatalogTool[],
+    records: readonly ServerRecord[],
+    likeness: Likeness<CatalogTool> | undefined,
+  ): CatalogTool[] {
+    const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
+    if (offering.size === 0) return tools
+    const index = this.#known()
+    const most = Math.max(Math.ceil(limit / 3), limit - tools.length)
+    const isOffered = (tool: CatalogTool): boolean =>
+      isOffering(tool) && offering.has(tool.server) && this.#isShown(tool)
+    const offered = index.matches(query, most, isOffered, likeness)
+    const scores = new Map(
+      index.matches(query, limit * 2, (tool) => tools.includes(tool), likeness).map((hit) => [hit.item, hit.score]),
+    )
+    const found: CatalogTool[] = []
+    for (const tool of tools) {
+      const score = scores.get(tool) ?? 0
+      const isBetter = ({ item, score: other }: Hit<CatalogTool>): boolean =>
+        other * (item.server === tool.server ? OWN_OFFERING : 1) > score
+      while (offered[0] !== undefined && isBetter(offered[0])) found.push(offered.shift()!.item)
+      found.push(tool)
+    }
+    return [...found, ...offered.map(({ item }) => item)].slice(0, limit)
+  }
+
+  #known(): SearchIndex<CatalogTool> {
+    if (this.#index === undefined) {
+      this.#index = new SearchIndex({ vectors: wordVectors() })
+      this.add(this.#all())
+    }
+    return this.#index
+  }
+
+  /** Everything that can be found. */
+  #all(): CatalogTool[] {
+    const known = [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
+    return [...known, ...this.#others]
+  }
+}
+
+/** The text about a tool that is sent to an endpoint. */
+function meaningText({ server, name, description, definition }: CatalogTool): string {
+  const { inputSchema } = definition
+  const parameters = isRecord(inputSchema) ? propertiesOf(inputSchema).map(([parameter]) => parameter) : []
+  return `${server} ${name}: ${description.slice(0, MEANING_DESCRIPTION)} (${parameters.slice(0, 30).join(', ')})`
+}
+
+const MEANING_DESCRIPTION = 400

@@ -1,0 +1,436 @@
+// All known servers and their tools: from memory, from disk, or, as a last resort, by asking the server.
+// It never starts a server itself (`listTools` does), and answers everything but a first listing without one.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { BridgeError } from '../../errors.ts'
+import type { Standing } from '../../config/rules/policy.ts'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
+import type { Log } from '../../util/log.ts'
+import { withTimeout } from '../../util/async/wait.ts'
+import type { ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
+import { bindArguments, type BindOptions } from './arguments/bind.ts'
+import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
+import { CatalogSearch } from './catalog-search.ts'
+import type { CatalogTool } from './model/catalog-tool.ts'
+import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
+import type { Reason } from './search/search-index.ts'
+import { DiskCache } from './disk-cache.ts'
+import type { Embeddings } from './embeddings.ts'
+import { Indexing, serverError } from './indexing.ts'
+import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
+import { isOffering, lookUp, unknownTool } from './look-up.ts'
+import { ServerRecord } from './server-record.ts'
+import { ServerRecords } from './server-records.ts'
+import type { SharedCatalog } from './shared-catalog.ts'
+import { wordVectors } from './word-vectors-file.ts'
+import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './arguments/tool-doc.ts'
+
+interface ListedTools {
+  tools: UpstreamTool[]
+  instructions?: string
+}
+
+export interface CatalogOptions {
+  definitions: readonly ServerDefinition[]
+  /** Lists a server's tools, starting it if necessary. */
+  listTools: (server: string, signal: AbortSignal) => Promise<ListedTools>
+  /** Lists resources and prompts of a server that was just listed. Failures are not reported to the caller. */
+  listOfferings?: (server: string, signal: AbortSignal) => Promise<Offerings>
+  /** State of a server, for `servers()`. */
+  state?: (server: string) => string
+  /** Where to keep known tools between runs. Without it nothing is written. */
+  cacheDir?: string
+  /** Shares what is written there with bridges on other machines. */
+  shared?: Pick<SharedCatalog, 'push'> | undefined
+  /** Record the result types of tools without an output schema. Default true. */
+  learnTypes?: boolean
+  /** Search by meaning as well as by words. */
+  embeddings?: Embeddings
+  /** What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by definition alone. */
+  startInputs?: (definition: ServerDefinition) => string
+  /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
+  standing?: (tool: CatalogTool) => Standing
+  /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
+  firstIndexingWaitMs?: number
+  log?: Log
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
+
+export interface SearchOptions {
+  limit?: number
+  /** True names of the servers to search; missing means all. */
+  servers?: readonly string[]
+  /** Include the tools of `setOtherTools` in the ranking. */
+  withOthers?: boolean
+  detail?: Detail
+}
+
+const DEFAULT_LIMIT = 5
+const MAX_LIMIT = 100
+const FIRST_INDEXING_WAIT_MS = 5000
+/** Resources and prompts are listed after the tools. A server that does not answer for them must not delay its tools. */
+const OFFERINGS_WAIT_MS = 2000
+const OFFERINGS_LIMIT_MS = 60_000
+
+export class Catalog {
+  readonly #options: CatalogOptions
+  readonly #records = new ServerRecords()
+  readonly #indexing: Indexing
+  readonly #search: CatalogSearch
+  readonly #cache: DiskCache | undefined
+
+  constructor(options: CatalogOptions) {
+    this.#options = options
+    const { definitions, cacheDir, log, shared } = options
+    this.#search = new CatalogSearch(this.#records.byName, options.embeddings, (tool) => this.#isShown(tool))
+    this.#cache =
+      cacheDir === undefined
+        ? undefined
+        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)))
+    this.redefine(definitions)
+    this.#indexing = new Indexing(
+      async (record, signal) => {
+        const { tools, instructions } = await options.listTools(record.name, signal)
+        this.toolsChanged(record.name, tools, instructions)
+        await withTimeout(this.readOfferings(record.name, signal), OFFERINGS_WAIT_MS, () => {})
+      },
+      (server) => options.state?.(server) === 'installing',
+      log,
+    )
+  }
+
+  /** Applies a new list of servers. Knowledge of unchanged servers is kept. */
+  redefine(definitions: readonly ServerDefinition[]): void {
+    const { now = Date.now, startInputs } = this.#options
+    this.#records.redefine(definitions, (definition, alias) => {
+      const inputs = () => startInputs?.(definition)
+      return new ServerRecord(definition, alias, this.#cache, now, inputs, (tool) => this.#isShown(tool))
+    })
+    this.#search.forget()
+  }
+
+  /** Reads the cache of all servers step by step, so that no later request has to wait for all of it. */
+  async readAhead(): Promise<void> {
+    for (const record of this.#records.byName.values()) {
+      void record.tools
+      await nextTurn()
+    }
+    const vectors = wordVectors()
+    do await nextTurn()
+    while (vectors?.stemAhead())
+  }
+
+  /** Lists servers that were never listed, in the background, so that the first search finds their tools. */
+  indexAhead(): void {
+    this.#indexing.inBackground([...this.#records.byName.values()], 0).catch(() => {})
+  }
+
+  /** All configured servers, in configuration order. Starts nothing. */
+  servers(): KnownServer[] {
+    return [...this.#records.byName.values()].map((record) => this.#entry(record))
+  }
+
+  /** The known tools of a server. Starts nothing. */
+  knownTools(server: string): readonly CatalogTool[] {
+    return this.#records.of(server).tools ?? []
+  }
+
+  /** One line about the server from the configuration; may be empty. */
+  configuredDescription(server: string): string {
+    return this.#records.of(server).configuredDescription
+  }
+
+  /** The folders that a file server was given. */
+  roots(server: string): string[] {
+    return this.#records.of(server).roots
+  }
+
+  /** Those of `servers` whose tools are unknown, so that no search finds them, and why. */
+  unsearched(servers: Iterable<string>): Unsearched[] {
+    const records = [...servers].map((server) => this.#records.of(server))
+    const unknown = records.filter((record) => record.tools === undefined)
+    return unknown.map(({ name, failure }) => ({
+      name,
+      reason: failure?.reason ?? this.#pendingReason(name),
+      isBroken: failure !== undefined,
+    }))
+  }
+
+  #pendingReason(server: string): string {
+    return this.#options.state?.(server) === 'installing' ? 'it is being installed' : 'it has not answered yet'
+  }
+
+  /** The true name of a server given by name or alias, or by either in another case; undefined when no server has it. */
+  resolveServer(nameOrAlias: string): string | undefined {
+    return this.#records.resolve(nameOrAlias)
+  }
+
+  /**
+   * Returns the tools of a server: from memory or disk, otherwise by asking the server.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name, and what `listTools` throws
+   */
+  async tools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
+    const record = this.#records.of(server)
+    if (record.tools === undefined || (record.isOld && record.mayRetry)) {
+      try {
+        await this.#indexing.now(record, signal)
+      } catch (error) {
+        // An outdated list is better than none.
+        if (record.tools === undefined || signal?.aborted === true) throw error
+      }
+    }
+    return record.tools ?? []
+  }
+
+  /** The tools that are not denied. @throws BridgeError as `tools` does */
+  async shownTools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
+    return (await this.tools(server, signal)).filter((tool) => this.#isShown(tool))
+  }
+
+  /** The tool with this name according to current knowledge, however old. Starts nothing. */
+  seenTool(server: string, toolOrAlias: string): CatalogTool | undefined {
+    const record = this.#records.of(server)
+    return record.tools && lookUp(record, toolOrAlias)
+  }
+
+  /** Whether this process has read the server's tools from the server. */
+  isFresh(server: string): boolean {
+    return this.#records.of(server).isFresh
+  }
+
+  /** The tool that `findTool` finds, if no request to the server is needed. */
+  knownTool(server: string, toolOrAlias: string): CatalogTool | undefined {
+    const record = this.#records.of(server)
+    return record.isOld ? undefined : record.named(toolOrAlias)
+  }
+
+  /**
+   * Finds a tool by its true name, its Python name, or either in another case.
+   * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools; `data.suggestions` lists their true names
+   */
+  async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
+    const record = this.#records.of(server)
+    await this.tools(server, signal)
+    let found = lookUp(record, toolOrAlias)
+    if (found === undefined && !record.isFresh) {
+      // The cache on disk may be outdated.
+      await this.#indexing.now(record, signal).catch(() => undefined)
+      found = lookUp(record, toolOrAlias)
+    }
+    if (found === undefined) throw this.#unknownTool(record, toolOrAlias)
+    return found
+  }
+
+  /**
+   * Binds the arguments of a call that is about to be sent. A refusal based on an old list of tools is checked against a new list.
+   * @throws BridgeError as `bindArguments` and `findTool` do
+   */
+  async bindCall(
+    tool: CatalogTool,
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+    options: BindOptions = {},
+    signal?: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    const record = this.#records.of(tool.server)
+    try {
+      return bindArguments(tool, args, kwargs, options)
+    } catch (error) {
+      if (record.isFresh || tool.method !== undefined) throw error
+      await this.#indexing.now(record, signal).catch(() => undefined)
+      if (!record.isFresh) throw error
+      return bindArguments(await this.findTool(tool.server, tool.name, signal), args, kwargs, options)
+    }
+  }
+
+  /**
+   * Returns PROXY_TOOL_UNKNOWN or PROXY_ARGUMENTS_INVALID for a call in a cell's source that is certainly wrong.
+   * Undefined when nothing is wrong or too little is known. Starts no server.
+   */
+  checkCall(server: string, call: SeenCall): BridgeError | undefined {
+    const record = this.#records.of(server)
+    const { tools } = record
+    if (tools === undefined || !record.isTrustworthy) return undefined
+    const tool = lookUp(record, call.tool)
+    const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
+    // An outdated list must not refuse the same call forever.
+    if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
+    return wrong
+  }
+
+  /** A known prompt of a server, with a signature of its arguments. */
+  findPrompt(server: string, name: string): CatalogOffering | undefined {
+    return this.#records.of(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
+  }
+
+  /** Docs of a server's tools, or of the named ones. @throws BridgeError as `tools` and `findTool` do */
+  async docs(
+    server: string,
+    { tools: names, detail = 'summary' }: { tools?: readonly string[]; detail?: Detail } = {},
+    signal?: AbortSignal,
+  ): Promise<ToolDoc[]> {
+    const tools =
+      names === undefined
+        ? await this.shownTools(server, signal)
+        : await Promise.all(names.map((name) => this.#findShown(server, name, signal)))
+    return tools.map((one) => this.#doc(one, detail))
+  }
+
+  /**
+   * Returns the tools that fit a query best, best first; at least one when any are known. Servers that were never listed are listed
+   * first, as long as they go on answering; the rest continue in the background.
+   */
+  async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
+    const { tools, weak } = await this.#find(query, options, signal)
+    return tools.map((tool) => this.#hit(tool, options, weak))
+  }
+
+  /** Like `search`, with the reason for each rank. */
+  async searchWithReasons(query: string, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
+    const { tools, weak } = await this.#find(query, options, undefined)
+    const reasons = await this.#search.reasons(query, tools)
+    return tools.map((tool, at) => {
+      const reason = reasons[at]
+      return { doc: this.#hit(tool, options, weak), ...(reason && { reason }) }
+    })
+  }
+
+  #hit(tool: CatalogTool, { detail = 'summary' }: SearchOptions, weak: string | undefined): ToolDoc {
+    return { ...this.#doc(tool, detail), ...(weak !== undefined && { weak }) }
+  }
+
+  async #find(
+    query: string,
+    options: SearchOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
+    const { servers, withOthers = false } = options
+    const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
+    const records =
+      servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
+    const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
+    await this.#indexing.inBackground(records, waitMs, signal)
+    return this.#search.find(query, { limit, records, withOthers }, signal)
+  }
+
+  /** Further tools that a search may include: saved functions. */
+  setOtherTools(tools: readonly CatalogTool[]): void {
+    this.#search.setOtherTools(tools)
+  }
+
+  /**
+   * Lists servers now, whatever is known of them and however they failed before. Failures are in `servers()`.
+   * @throws BridgeError CANCELLED when the catalog is closed, PROXY_SERVER_UNAVAILABLE for an unknown name
+   */
+  async index(
+    servers: readonly string[],
+    { onStart, onEnd }: { onStart?: (server: string) => void; onEnd?: (entry: KnownServer) => void } = {},
+  ): Promise<void> {
+    await this.#indexing.everyOne(
+      servers.map((name) => this.#records.of(name)),
+      { onStart: ({ name }) => onStart?.(name), onEnd: (record) => onEnd?.(this.#entry(record)) },
+    )
+  }
+
+  /** All knowledge of one server. Starts nothing. */
+  details(server: string): ServerDetails {
+    const record = this.#records.of(server)
+    const { tools, instructions, fetchedAt, failure, lastError } = record
+    return { ...this.#entry(record), tools: tools ?? [], instructions, fetchedAt, failure, lastError }
+  }
+
+  /** The `await mcp_…` line of a tool. */
+  line(tool: CatalogTool, detail: Detail = 'summary'): string {
+    return toolLine(tool, detail, this.#records.byName.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
+  }
+
+  /** Records the type of a result, never its values. */
+  learn(server: string, tool: string, result: ToolResult): void {
+    if (this.#options.learnTypes !== false) this.#records.byName.get(server)?.learn(tool, result)
+  }
+
+  /** A server's tools were read: on connecting, or after it announced a change. */
+  toolsChanged(server: string, tools: readonly UpstreamTool[], instructions: string | undefined): void {
+    const record = this.#records.byName.get(server)
+    if (record === undefined) return
+    const isNew = record.tools === undefined
+    if (!record.update(tools, instructions)) return
+    if (isNew) this.#search.add([...(record.tools ?? []), ...record.offerings])
+    else this.#search.forget()
+  }
+
+  /** A server failed to start for a call, or exited by itself. */
+  serverErred(server: string, error: unknown): void {
+    this.#records.byName.get(server)?.erred(serverError(error))
+  }
+
+  /** Lists resources and prompts of a running server. Never rejects: on failure the previous knowledge is kept. */
+  async readOfferings(server: string, signal: AbortSignal = AbortSignal.timeout(OFFERINGS_LIMIT_MS)): Promise<void> {
+    const offerings = await this.#options.listOfferings?.(server, signal).catch(() => undefined)
+    if (offerings) this.offeringsChanged(server, offerings)
+  }
+
+  /** A server's resources and prompts were read. */
+  offeringsChanged(server: string, offerings: Offerings): void {
+    const record = this.#records.byName.get(server)
+    if (record === undefined) return
+    const isNew = record.offerings.length === 0
+    if (!record.updateOfferings(offerings)) return
+    if (isNew) this.#search.add(record.offerings)
+    else this.#search.forget()
+  }
+
+  /** Stops listing the tools of servers. */
+  stopIndexing(): void {
+    this.#indexing.close()
+  }
+
+  /** Writes pending changes and stops indexing. */
+  close(): void {
+    this.stopIndexing()
+    for (const record of this.#records.byName.values()) record.flush()
+  }
+
+  #entry(record: ServerRecord): KnownServer {
+    const count = record.tools?.length
+    const problem = record.failure?.reason
+    return {
+      name: record.name,
+      alias: record.alias,
+      description: record.description,
+      state: this.#options.state?.(record.name) ?? 'not-started',
+      ...(count === undefined ? {} : { toolCount: count }),
+      ...(problem === undefined ? {} : { problem }),
+    }
+  }
+
+  #doc(tool: CatalogTool, detail: Detail): ToolDoc {
+    if (isOffering(tool)) {
+      const record = this.#records.of(tool.server)
+      const isTaken = lookUp(record, tool.alias)?.method === undefined
+      return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
+    }
+    return toolDoc(tool, detail, this.#records.byName.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
+  }
+
+  #asks(tool: CatalogTool): boolean {
+    return this.#records.byName.has(tool.server) && this.#options.standing?.(tool) === 'asks'
+  }
+
+  /** Rules hide only tools of servers. */
+  #isShown(tool: CatalogTool): boolean {
+    return !this.#records.byName.has(tool.server) || this.#options.standing?.(tool) !== 'denied'
+  }
+
+  async #findShown(server: string, name: string, signal: AbortSignal | undefined): Promise<CatalogTool> {
+    const tool = await this.findTool(server, name, signal)
+    if (this.#isShown(tool)) return tool
+    throw new BridgeError('PERMISSION_DENIED', `The tool '${tool.name}' of server '${server}' is denied by a rule`)
+  }
+
+  #unknownTool(record: ServerRecord, wrong: string): BridgeError {
+    const meant = this.#search.likeTool(record, wrong)
+    const [best] = meant
+    return unknownTool(record, wrong, meant, best && this.line(best))
+  }
+}

@@ -1,0 +1,207 @@
+// Keeps known tools on disk, one file per server definition. This is the catalog's only I/O.
+// A missing, truncated, outdated or foreign file is ignored and replaced.
+// The definition is not in the file; its hash is the file's name, so a changed command, environment or URL starts with a new file.
+import { hash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
+import { messageOf } from '../../errors.ts'
+import type { Log } from '../../util/log.ts'
+import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstream/upstream.ts'
+import { keptPrompts, keptResources } from './model/catalog-offering.ts'
+import { isRecord } from '../../util/json/json.ts'
+import { sortedJson } from '../../util/json/sorted-json.ts'
+import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
+import { makePrivateFolderSync } from '../../util/files/private-folder.ts'
+import { replaceFileSync } from '../../util/files/replace-file.ts'
+
+/** Increase whenever an older file could be misread. */
+const FORMAT = 2
+const MAX_FILE_BYTES = 64 * 1024 * 1024
+
+/** The result type of a tool. Valid while the tool's definition has this fingerprint. */
+export interface LearnedType {
+  of: string
+  shape: Shape
+}
+
+export interface ServerError {
+  /** For people. Contains no secrets. */
+  reason: string
+  /** What the user can do about it. */
+  hint?: string
+  /** The server's last output, redacted. */
+  log?: string
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+/** Why the tools of a server could not be listed. */
+export interface Failure extends ServerError {
+  /** What the start depended on, see start-inputs.ts. When that changes, the failure no longer counts. */
+  inputs?: string
+  /** Failures in a row. */
+  count: number
+}
+
+/** The cached knowledge of one server. */
+export interface CachedServer {
+  tools?: UpstreamTool[]
+  instructions?: string
+  resources?: UpstreamResource[]
+  prompts?: UpstreamPrompt[]
+  /** When `tools` were read, in milliseconds since 1970. */
+  fetchedAt?: number
+  learned?: Record<string, LearnedType>
+  failure?: Failure
+  /** The last failed start or unexpected exit. It is kept when the server works again, because the user may want to know the reason. */
+  lastError?: ServerError
+}
+
+/** Cached, because every call under rules needs a key. A changed definition is a new object. */
+const keys = new WeakMap<ServerDefinition['transport'], string>()
+
+/** Identifies a definition by its transport; name, description and file do not count. */
+export function definitionKey({ transport }: ServerDefinition): string {
+  const known = keys.get(transport) ?? hash('sha256', sortedJson(transport))
+  keys.set(transport, known)
+  return known
+}
+
+/** Identifies a tool's definition, so that types learned from an older definition are not used. */
+export function toolFingerprint(tool: UpstreamTool): string {
+  return hash('sha256', sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
+}
+
+type OnWrite = (key: string, entry: CachedServer) => void
+
+export class DiskCache {
+  readonly #folder: string
+  readonly #log: Log | undefined
+  readonly #onWrite: OnWrite | undefined
+  #failedToWrite = false
+
+  /** @param onWrite receives what was written */
+  constructor(folder: string, log?: Log, onWrite?: OnWrite) {
+    this.#folder = folder
+    this.#log = log
+    this.#onWrite = onWrite
+  }
+
+  /** The cached knowledge for this key; undefined when the file is missing or invalid. */
+  read(key: string): CachedServer | undefined {
+    const file = this.#file(key)
+    try {
+      const stat = statSync(file, { throwIfNoEntry: false })
+      if (stat === undefined) return undefined
+      if (!stat.isFile() || stat.size > MAX_FILE_BYTES) throw new Error('not a catalog file')
+      return parseEntry(readFileSync(file, 'utf8'))
+    } catch (error) {
+      // A JSON error quotes the file, which is text of the server and must not be logged.
+      const reason = error instanceof SyntaxError ? 'not valid JSON' : messageOf(error)
+      this.#log?.warning('A catalog file is invalid and will be rebuilt', { file, reason })
+      return undefined
+    }
+  }
+
+  /** Replaces the file atomically. Keeps result types that another bridge learned meanwhile. Logs only the first failure. */
+  write(key: string, entry: CachedServer): void {
+    const file = this.#file(key)
+    try {
+      makePrivateFolderSync(this.#folder)
+      const merged = withLearned(entry, this.#learnedBefore(file))
+      replaceFileSync(file, entryText(merged))
+      this.#onWrite?.(key, merged)
+    } catch (error) {
+      if (this.#failedToWrite) return
+      this.#failedToWrite = true
+      this.#log?.warning('The catalog cannot be saved; the next start rebuilds it', { reason: messageOf(error) })
+    }
+  }
+
+  #learnedBefore(file: string): Record<string, LearnedType> | undefined {
+    try {
+      return parseEntry(readFileSync(file, 'utf8')).learned
+    } catch {
+      // Missing or invalid: nothing to keep, and `read` has logged it.
+      return undefined
+    }
+  }
+
+  #file(key: string): string {
+    return join(this.#folder, `${key}.json`)
+  }
+}
+
+/** The text of a cache file. */
+export function entryText(entry: CachedServer): string {
+  return JSON.stringify({ format: FORMAT, ...entry })
+}
+
+/** @throws Error that says why the text is invalid */
+export function parseEntry(text: string): CachedServer {
+  const value: unknown = JSON.parse(text)
+  if (!isRecord(value)) throw new Error('not an object')
+  if (value['format'] !== FORMAT) {
+    throw new Error(`format ${String(value['format']).slice(0, 20)}, this version reads ${FORMAT}`)
+  }
+  return parse(value)
+}
+
+/** Adds result types that another bridge learned meanwhile. */
+export function withLearned(entry: CachedServer, before: CachedServer['learned']): CachedServer {
+  const learned = mergeLearned(before, entry.learned)
+  return { ...entry, ...(learned && { learned }) }
+}
+
+function parse(value: Record<string, unknown>): CachedServer {
+  const { tools, instructions, fetchedAt, failure, lastError } = value
+  const result: CachedServer = {}
+  if (Array.isArray(tools) && typeof fetchedAt === 'number') {
+    result.tools = tools.filter(isTool)
+    result.fetchedAt = fetchedAt
+  }
+  if (typeof instructions === 'string') result.instructions = instructions
+  if (Array.isArray(value['resources'])) result.resources = keptResources(value['resources'].filter(isRecord))
+  if (Array.isArray(value['prompts'])) result.prompts = keptPrompts(value['prompts'].filter(isTool))
+  if (isRecord(value['learned'])) {
+    const good = Object.entries(value['learned']).filter(([, one]) => isRecord(one) && isShape(one['shape']))
+    result.learned = Object.fromEntries(good) as unknown as Record<string, LearnedType>
+  }
+  const failed = parseError(failure)
+  if (failed && isRecord(failure) && typeof failure['count'] === 'number') {
+    const { inputs, count } = failure
+    result.failure = { ...failed, ...(typeof inputs === 'string' && { inputs }), count }
+  }
+  const last = parseError(lastError)
+  if (last) result.lastError = last
+  return result
+}
+
+function parseError(value: unknown): ServerError | undefined {
+  if (!isRecord(value) || typeof value['at'] !== 'number') return undefined
+  const { reason, hint, log, at } = value
+  return {
+    reason: String(reason),
+    ...(typeof hint === 'string' && { hint }),
+    ...(typeof log === 'string' && { log }),
+    at,
+  }
+}
+
+function isTool(value: unknown): value is UpstreamTool {
+  return isRecord(value) && typeof value['name'] === 'string'
+}
+
+function mergeLearned(
+  before: Record<string, LearnedType> | undefined,
+  now: Record<string, LearnedType> | undefined,
+): Record<string, LearnedType> | undefined {
+  if (before === undefined || now === undefined) return now
+  const merged = Object.entries(now).map(([tool, one]) => {
+    const other = Object.hasOwn(before, tool) ? before[tool] : undefined
+    return [tool, other?.of === one.of ? { of: one.of, shape: mergeShapes(one.shape, other.shape) } : one] as const
+  })
+  const missing = Object.entries(before).filter(([tool]) => !Object.hasOwn(now, tool))
+  return Object.fromEntries([...merged, ...missing])
+}

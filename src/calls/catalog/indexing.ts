@@ -1,0 +1,176 @@
+// Lists servers whose tools are unknown: a few at a time, each with a time limit, and a failed one not again too soon.
+// A caller can stop waiting; the listing itself continues for the next caller.
+import { BridgeError } from '../../errors.ts'
+import type { Log } from '../../util/log.ts'
+import type { Abortable } from '../../util/async/cancellation.ts'
+import { untilAborted, withTimeout } from '../../util/async/wait.ts'
+import { type Caller, callerOf, setCaller } from '../../upstream/lifecycle/callers.ts'
+import type { ServerError } from './disk-cache.ts'
+import type { ServerRecord } from './server-record.ts'
+import { oneLine } from '../../util/text/one-line.ts'
+
+const AT_ONCE = 4
+/** Used when a person waits for all servers. With more, servers would run into their time limit for lack of CPU. */
+const ALL_AT_ONCE = 8
+/** Does not include the time in which a package manager installs the server. */
+const TIME_LIMIT_MS = 60_000
+const LOOK_MS = 500
+/** A search waits this many times as long when servers go on answering. */
+const MAX_WAITS = 4
+const REASON_LIMIT = 400
+const LATE = `No answer within ${TIME_LIMIT_MS / 1000} s`
+
+/** Receives which server is being listed and which is done. */
+export interface IndexingWatch {
+  onStart?: (record: ServerRecord) => void
+  onEnd?: (record: ServerRecord) => void
+}
+
+export class Indexing {
+  readonly #read: (record: ServerRecord, signal: AbortSignal) => Promise<void>
+  readonly #isInstalling: (server: string) => boolean
+  readonly #log: Log | undefined
+  readonly #running = new Map<ServerRecord, Promise<void>>()
+  readonly #closed = new AbortController()
+  readonly #waiting: (() => void)[] = []
+  #active = 0
+
+  constructor(
+    read: (record: ServerRecord, signal: AbortSignal) => Promise<void>,
+    isInstalling: (server: string) => boolean,
+    log?: Log,
+  ) {
+    this.#read = read
+    this.#isInstalling = isInstalling
+    this.#log = log
+  }
+
+  /**
+   * Lists all of `records`, regardless of earlier attempts, a few at a time. A server's failure does not reject.
+   * @throws BridgeError CANCELLED
+   */
+  async everyOne(records: readonly ServerRecord[], watch: IndexingWatch): Promise<void> {
+    const queue = [...records]
+    const work = async (): Promise<void> => {
+      for (let record = queue.shift(); record !== undefined; record = queue.shift()) {
+        watch.onStart?.(record)
+        await this.now(record).catch((error: unknown) => {
+          if (isCancellation(error)) throw error
+        })
+        watch.onEnd?.(record)
+      }
+    }
+    await Promise.all(Array.from({ length: ALL_AT_ONCE }, work))
+  }
+
+  /** Lists one server now, regardless of earlier attempts. @throws what listing it throws, or CANCELLED */
+  now(record: ServerRecord, signal?: Abortable): Promise<void> {
+    return until(this.#start(record, false, signal), signal)
+  }
+
+  /**
+   * Lists all of `records` that were never listed, except recent failures. Waits for them until none has answered for `waitMs`, within limits.
+   * A server's failure does not reject: the record holds the reason.
+   * @throws BridgeError CANCELLED
+   */
+  async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {
+    const unseen = records.filter((record) => record.tools === undefined && record.mayRetry)
+    // Outdated lists are renewed in the background.
+    for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
+    const soon = unseen.flatMap((record) => {
+      const reading = this.#start(record, true).catch(ignore)
+      return this.#isInstalling(record.name) ? [] : [reading]
+    })
+    if (waitMs > 0) await until(whileTheyAnswer(soon, waitMs), signal)
+  }
+
+  close(): void {
+    this.#closed.abort()
+  }
+
+  /** @param asked the signal of the first caller, which receives questions that the server asks while it starts */
+  #start(record: ServerRecord, isQueued: boolean, asked?: Abortable): Promise<void> {
+    const running = this.#running.get(record)
+    if (running !== undefined) return running
+    const reading = this.#readOne(record, isQueued, callerOf(asked)).finally(() => this.#running.delete(record))
+    this.#running.set(record, reading)
+    return reading
+  }
+
+  async #readOne(record: ServerRecord, isQueued: boolean, caller: Caller | undefined): Promise<void> {
+    if (isQueued && this.#active >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#active += 1
+    let hasPlace = true
+    const leave = (): void => {
+      if (!hasPlace) return
+      hasPlace = false
+      this.#active -= 1
+      this.#waiting.shift()?.()
+    }
+    const limiter = new AbortController()
+    const limit = limiter.signal
+    let leftMs = TIME_LIMIT_MS
+    const timer = setInterval(() => {
+      // An installation takes minutes, and the servers of one cache wait for each other.
+      if (this.#isInstalling(record.name)) return leave()
+      leftMs -= LOOK_MS
+      if (leftMs <= 0) limiter.abort(new DOMException(LATE, 'TimeoutError'))
+    }, LOOK_MS).unref()
+    try {
+      const signal = AbortSignal.any([this.#closed.signal, limit])
+      setCaller(signal, caller)
+      signal.throwIfAborted()
+      await until(this.#read(record, signal), signal)
+    } catch (error) {
+      // A cancellation is not the server's failure.
+      const isServers = !this.#closed.signal.aborted && (limit.aborted || !isCancellation(error))
+      if (isServers) {
+        const failure = limit.aborted ? { reason: LATE } : serverError(error)
+        record.fail(failure)
+        const { reason } = failure
+        this.#log?.info('Listing the tools of a server failed', { server: record.name, reason })
+      }
+      throw error
+    } finally {
+      clearInterval(timer)
+      leave()
+    }
+  }
+}
+
+/** Resolves when all are over, when none was over for `waitMs`, or after a few times as long. */
+async function whileTheyAnswer(reading: readonly Promise<void>[], waitMs: number): Promise<void> {
+  const endsAt = performance.now() + MAX_WAITS * waitMs
+  const open = new Set(reading)
+  for (const one of reading) void one.then(() => open.delete(one))
+  for (let isLate = false; open.size > 0 && !isLate;) {
+    const leftMs = Math.min(waitMs, endsAt - performance.now())
+    isLate = await withTimeout(
+      Promise.race(open).then(() => false),
+      leftMs,
+      () => true,
+    )
+  }
+}
+
+/** An error of a server in the form that is kept for its user. Only the bridge's own errors are known to contain no secrets. */
+export function serverError(error: unknown): Omit<ServerError, 'at'> {
+  if (!BridgeError.isInstance(error)) return { reason: 'Listing its tools failed' }
+  const { message, userHint: hint, log } = error
+  return { reason: oneLine(message, REASON_LIMIT), ...(hint && { hint }), ...(log && { log }) }
+}
+
+function isCancellation(error: unknown): boolean {
+  return BridgeError.isInstance(error) && (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN')
+}
+
+/** Awaits `work`, or throws CANCELLED as soon as `signal` is aborted. The work continues. */
+function until<T>(work: Promise<T>, signal: Abortable | undefined): Promise<T> {
+  return untilAborted(work, signal, () => {
+    const reason: unknown = signal?.reason
+    if (reason instanceof DOMException && reason.name === 'TimeoutError') return reason
+    return new BridgeError('CANCELLED', 'Listing the tools was cancelled', { cause: reason })
+  })
+}
+
+function ignore(): void {}

@@ -1,0 +1,62 @@
+// One tool of one server, with its Python name. The signature is computed on first use. Pure.
+import type { UpstreamTool } from '../../../upstream/upstream.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import { pythonNames } from '../../../util/text/python-name.ts'
+import { signatureOf, type Signature } from '../signature/signature.ts'
+import { DESCRIPTION_LIMIT, oneLine } from '../../../util/text/one-line.ts'
+
+/** Methods of every server beside its own tools: see server-methods.ts. */
+export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt' | 'list_tools'
+
+export class CatalogTool {
+  /** True name of its server. */
+  readonly server: string
+  readonly serverAlias: string
+  /** True name. */
+  readonly name: string
+  /** Its Python name. */
+  readonly alias: string
+  /** As the server lists it, unchanged. */
+  readonly definition: UpstreamTool
+  /** Set for a method of every server, such as reading a resource, instead of a tool. */
+  readonly method: ServerMethod | undefined
+  #description: string | undefined
+  #signature: Signature | undefined
+
+  constructor(server: string, serverAlias: string, alias: string, definition: UpstreamTool, method?: ServerMethod) {
+    this.server = server
+    this.serverAlias = serverAlias
+    this.name = definition.name
+    this.alias = alias
+    this.definition = definition
+    this.method = method
+  }
+
+  /** The server's text, cleaned, on one line. */
+  get description(): string {
+    const { description, title, annotations } = this.definition
+    this.#description ??= oneLine(description || title || annotations?.title, DESCRIPTION_LIMIT)
+    return this.#description
+  }
+
+  /** As the server sends it; `{}` when missing. */
+  get inputSchema(): unknown {
+    return this.definition.inputSchema ?? {}
+  }
+
+  get signature(): Signature {
+    this.#signature ??= signatureOf(this.inputSchema)
+    return this.#signature
+  }
+}
+
+/** The tools of a server with their Python names, in list order. Entries without a name are skipped; of duplicates the first counts. */
+export function catalogTools(server: string, alias: string, definitions: readonly UpstreamTool[]): CatalogTool[] {
+  const byName = new Map<string, UpstreamTool>()
+  for (const definition of definitions) {
+    if (!isRecord(definition) || typeof definition.name !== 'string' || definition.name === '') continue
+    if (!byName.has(definition.name)) byName.set(definition.name, definition)
+  }
+  const names = pythonNames(byName.keys(), 'tool')
+  return [...byName].map(([name, definition]) => new CatalogTool(server, alias, names.get(name)!, definition))
+}

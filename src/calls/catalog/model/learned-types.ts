@@ -1,0 +1,192 @@
+// Learns result types from real results, for tools without an output schema: types and keys, never values.
+// A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server returns. Pure.
+import type { ToolResult } from '../../../upstream/upstream.ts'
+import { propertiesOf } from '../signature/json-schema.ts'
+import { isRecord, parseJson } from '../../../util/json/json.ts'
+import { parsePythonLiteral } from '../../../util/text/python-value.ts'
+
+/** A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values) and `items`. */
+export interface Shape {
+  type: string[]
+  properties?: Record<string, Shape>
+  required?: string[]
+  additionalProperties?: Shape
+  items?: Shape
+}
+
+const MAX_DEPTH = 5
+const MAX_KEYS = 32
+const MAX_ITEMS = 25
+const MAX_TEXT_LENGTH = 512 * 1024
+/** As in values.py. */
+const MAX_LITERAL_LENGTH = 256 * 1024
+const MAX_BLOCKS = 25
+const MAX_SHAPE_LENGTH = 6000
+
+/** The shape of the Python value of a result, as values.py makes it; undefined for errors and for very long texts. */
+export function shapeOfResult(result: ToolResult): Shape | undefined {
+  if (result.isError === true) return undefined
+  const content = Array.isArray(result.content) ? result.content : []
+  const { structuredContent } = result
+  if (structuredContent !== undefined && structuredContent !== null)
+    // The Python value is otherwise a list of the structured value and the media, or the media alone.
+    return content.some(isMedia) ? undefined : bounded(withParsedText(structuredContent))
+  if (content.length === 0 || content.length > MAX_BLOCKS) return undefined
+  const shapes = content.map(shapeOfBlock)
+  if (!shapes.every((shape) => shape !== undefined)) return undefined
+  return shapes.length === 1 ? shapes[0] : withinSize({ type: ['array'], items: shapes.reduce(merge) })
+}
+
+/** The shape of one content block; undefined for an invalid one, and for a text that is too long to read. */
+function shapeOfBlock(block: unknown): Shape | undefined {
+  if (isMedia(block)) return { type: ['Media'] }
+  if (!isRecord(block)) return undefined
+  const { type, text, resource } = block
+  if (type === 'resource' && isRecord(resource)) {
+    if (typeof resource['text'] === 'string') return { type: ['string'] }
+    return typeof resource['blob'] === 'string' ? { type: ['bytes'] } : bounded(block)
+  }
+  if (type !== 'text' || typeof text !== 'string') return bounded(block)
+  if (isJsonLike(text) && text.length > MAX_TEXT_LENGTH) return undefined
+  return bounded(withParsedText(parsed(text)))
+}
+
+/** Whether the value is a single text that is neither JSON nor a Python literal. */
+export function isPlainText({ content, structuredContent, isError }: ToolResult): boolean {
+  if (isError === true || structuredContent != null || !Array.isArray(content) || content.length !== 1) return false
+  const [block] = content
+  return isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' && !isJsonLike(block['text'])
+}
+
+/** Whether the schema promises only a text in `result`. The content of that text must be observed. */
+export function isTextBox(outputSchema: unknown): boolean {
+  if (!isRecord(outputSchema)) return false
+  const properties = propertiesOf(outputSchema)
+  const [name, inner] = properties[0] ?? []
+  return properties.length === 1 && name === 'result' && isRecord(inner) && inner['type'] === 'string'
+}
+
+/** The kernel parses a single text in an object (values.py). */
+function withParsedText(value: unknown): unknown {
+  if (!isRecord(value) || Object.keys(value).length !== 1) return value
+  const { result } = value
+  return typeof result === 'string' && result.length <= MAX_TEXT_LENGTH ? { result: parsed(result) } : value
+}
+
+function parsed(text: string): unknown {
+  if (!isJsonLike(text)) return text
+  return parseJson(text) ?? (text.length > MAX_LITERAL_LENGTH ? undefined : parsePythonLiteral(text)) ?? text
+}
+
+function isJsonLike(text: string): boolean {
+  return /^\s*[[{(]/.test(text)
+}
+
+/** Blocks that the kernel turns into an image or a sound (values.py). */
+function isMedia(block: unknown): boolean {
+  if (!isRecord(block)) return false
+  const { type, resource } = block
+  if (type !== 'resource' || !isRecord(resource)) return type === 'image' || type === 'audio'
+  return typeof resource['blob'] === 'string' && /^(image|audio)\//.test(String(resource['mimeType']))
+}
+
+/** The shape that covers both. */
+export function mergeShapes(one: Shape, other: Shape): Shape {
+  return withinSize(merge(one, other))
+}
+
+/** Whether a value read from a file is a valid shape. */
+export function isShape(value: unknown, depth = 0): value is Shape {
+  if (!isRecord(value) || depth > MAX_DEPTH + 2) return false
+  const { type, properties, required, additionalProperties, items } = value
+  const isOptionalShape = (part: unknown): boolean => part === undefined || isShape(part, depth + 1)
+  return (
+    Array.isArray(type) &&
+    type.every((name) => typeof name === 'string') &&
+    (required === undefined || (Array.isArray(required) && required.every((name) => typeof name === 'string'))) &&
+    (properties === undefined ||
+      (isRecord(properties) && Object.values(properties).every((part) => isShape(part, depth + 1)))) &&
+    isOptionalShape(additionalProperties) &&
+    isOptionalShape(items)
+  )
+}
+
+function bounded(value: unknown): Shape {
+  return withinSize(observe(value, 0))
+}
+
+function withinSize(shape: Shape): Shape {
+  let result = shape
+  for (let depth = MAX_DEPTH; depth >= 0 && JSON.stringify(result).length > MAX_SHAPE_LENGTH; depth -= 1) {
+    result = shallow(shape, depth)
+  }
+  return result
+}
+
+function observe(value: unknown, depth: number): Shape {
+  if (value === null) return { type: ['null'] }
+  if (Array.isArray(value)) {
+    if (value.length === 0 || depth >= MAX_DEPTH) return { type: ['array'] }
+    const items = value.slice(0, MAX_ITEMS).map((item) => observe(item, depth + 1))
+    return { type: ['array'], items: items.reduce(merge) }
+  }
+  if (isRecord(value)) return observeObject(value, depth)
+  if (typeof value === 'number') return { type: [Number.isInteger(value) ? 'integer' : 'number'] }
+  return { type: [typeof value] }
+}
+
+function observeObject(value: Record<string, unknown>, depth: number): Shape {
+  const keys = Object.keys(value)
+  if (keys.length === 0 || depth >= MAX_DEPTH) return { type: ['object'] }
+  if (keys.length > MAX_KEYS || keys.some((key) => !isFieldName(key))) {
+    const values = Object.values(value).slice(0, MAX_ITEMS)
+    return { type: ['object'], additionalProperties: values.map((item) => observe(item, depth + 1)).reduce(merge) }
+  }
+  const properties = Object.fromEntries(keys.map((key) => [key, observe(value[key], depth + 1)]))
+  return { type: ['object'], properties, required: keys }
+}
+
+/** Whether a key names a field, rather than being data: an id, a path, an address, a sentence. */
+function isFieldName(key: string): boolean {
+  return /^[A-Za-z_$@][\w$:.-]{0,39}$/.test(key) && !/\d{3}|[.:-].*[.:-]|@.*\./.test(key)
+}
+
+function merge(one: Shape, other: Shape): Shape {
+  const result: Shape = { type: [...new Set([...one.type, ...other.type])].toSorted() }
+  const items = mergeOptional(one.items, other.items)
+  if (items !== undefined) result.items = items
+  const isObject = (shape: Shape): boolean => shape.type.includes('object')
+  const map = mergeOptional(one.additionalProperties, other.additionalProperties)
+  const keys = [...new Set([...Object.keys(one.properties ?? {}), ...Object.keys(other.properties ?? {})])]
+  if (map !== undefined || keys.length > MAX_KEYS) {
+    const fields = [...Object.values(one.properties ?? {}), ...Object.values(other.properties ?? {})]
+    result.additionalProperties = (map === undefined ? fields : [map, ...fields]).reduce(merge)
+  } else if (keys.length > 0) {
+    const parts = keys.map((key) => [key, mergeOptional(own(one, key), own(other, key))!] as const)
+    result.properties = Object.fromEntries(parts)
+    // A key that is missing in one object is not required.
+    const certain = [one, other].filter(isObject).map((shape) => new Set(shape.required ?? []))
+    result.required = keys.filter((key) => certain.every((names) => names.has(key)))
+  }
+  return result
+}
+
+function own(shape: Shape, key: string): Shape | undefined {
+  return shape.properties && Object.hasOwn(shape.properties, key) ? shape.properties[key] : undefined
+}
+
+function mergeOptional(one: Shape | undefined, other: Shape | undefined): Shape | undefined {
+  return one && other ? merge(one, other) : (one ?? other)
+}
+
+function shallow(shape: Shape, depth: number): Shape {
+  if (depth <= 0) return { type: shape.type }
+  const result: Shape = { ...shape }
+  if (shape.items) result.items = shallow(shape.items, depth - 1)
+  if (shape.additionalProperties) result.additionalProperties = shallow(shape.additionalProperties, depth - 1)
+  if (shape.properties) {
+    const parts = Object.entries(shape.properties).map(([key, part]) => [key, shallow(part, depth - 1)] as const)
+    result.properties = Object.fromEntries(parts)
+  }
+  return result
+}

@@ -1,0 +1,168 @@
+// Index from words to tools. Pure.
+import {
+  NAME_FIELDS,
+  TEXT_FIELDS,
+  type NameField,
+  type ReadTexts,
+  type SearchDocument,
+  type TextField,
+} from './fields.ts'
+import { byCodeUnit } from '../../../util/text/python-name.ts'
+import { stem, tokens, type Chunk, type Token } from './tokenize.ts'
+
+/** The documents that contain a term, and its weight in each. */
+export interface Posting {
+  /** The first spelling of the term that was seen. */
+  word: string
+  documents: number[]
+  weights: number[]
+  /** The weight so far in the document that is being added. */
+  pending: number
+  pendingFor: number
+  /** The number of the field that is being read, counted over all documents, and how often the term occurred in it. */
+  field: number
+  count: number
+}
+
+/** The weight of a repeated word in one field, and the number of repetitions that count. */
+const REPEATED = 0.3
+const MAX_REPEATS = 4
+
+export class Postings {
+  readonly #postings = new Map<string, Posting>()
+  /** Written words → stem, for correcting typos: stems of misspelt words differ more than the words. */
+  readonly #spellings = new Map<string, string>()
+  /** All terms, sorted, for completing words; built when needed. */
+  #vocabulary: string[] | undefined
+  /** Number of fields read so far, of all documents. */
+  #fields = 0
+
+  /** @param words further words that a typo may be corrected to */
+  constructor(words: Iterable<string>) {
+    for (const word of words) this.#spellings.set(word, stem(word))
+  }
+
+  get(term: string): Posting | undefined {
+    return this.#postings.get(term)
+  }
+
+  get size(): number {
+    return this.#postings.size
+  }
+
+  entries(): Iterable<[string, Posting]> {
+    return this.#postings
+  }
+
+  get spellings(): ReadonlyMap<string, string> {
+    return this.#spellings
+  }
+
+  /** All terms except numbers, sorted. */
+  get vocabulary(): readonly string[] {
+    this.#vocabulary ??= [...this.#postings.keys()].filter((term) => !/^\d/.test(term)).toSorted(byCodeUnit)
+    return this.#vocabulary
+  }
+
+  /** The number of documents that contain a term. */
+  frequency(term: string): number {
+    return this.#postings.get(term)?.documents.length ?? 0
+  }
+
+  /** @param id greater than the id of every earlier document */
+  add(id: number, document: SearchDocument, texts: ReadTexts): void {
+    const found: Posting[] = []
+    for (const field of TEXT_FIELDS) this.#addText(texts[field.key], field, id, found)
+    for (const field of NAME_FIELDS) {
+      const names = document[field.key]
+      if (names.length > 0) this.#addNames(typeof names === 'string' ? [names] : names, field, id, found)
+    }
+    for (const posting of found) {
+      posting.documents.push(id)
+      posting.weights.push(posting.pending)
+    }
+  }
+
+  #addText(text: readonly Chunk[], field: TextField, id: number, found: Posting[]): void {
+    const share = shareOf(field, text.length)
+    this.#fields += 1
+    for (const { tokens: parts, joined } of text) {
+      for (const token of parts) {
+        if (token.isStopWord) continue
+        this.#note(token, id, share, found)
+        if (!field.isProse) this.#spell(token)
+      }
+      if (joined !== undefined) this.#note(joined, id, share, found)
+    }
+  }
+
+  /** A name counts by its words and, when it has several, also as a whole: `toRevision` is also `torevision`. */
+  #addNames(names: readonly string[], field: NameField, id: number, found: Posting[]): void {
+    const all = names.map(nameOf)
+    const share = shareOf(
+      field,
+      all.reduce((sum, { split }) => sum + split.length, 0),
+    )
+    this.#fields += 1
+    for (const { split, whole } of all) {
+      for (const token of split) {
+        this.#note(token, id, share, found)
+        this.#spell(token)
+      }
+      if (whole !== undefined) this.#note(whole, id, field.weight, found)
+    }
+  }
+
+  #note(token: Token, id: number, weight: number, found: Posting[]): void {
+    let posting = this.#postings.get(token.stem)
+    if (posting === undefined) {
+      posting = { word: token.word, documents: [], weights: [], pending: 0, pendingFor: -1, field: -1, count: 0 }
+      this.#postings.set(token.stem, posting)
+      this.#vocabulary = undefined
+    }
+    if (posting.field === this.#fields) {
+      posting.count += 1
+      if (posting.count <= MAX_REPEATS) posting.pending += weight * REPEATED
+      return
+    }
+    posting.field = this.#fields
+    posting.count = 0
+    if (posting.pendingFor === id) {
+      posting.pending += weight
+      return
+    }
+    posting.pendingFor = id
+    posting.pending = weight
+    found.push(posting)
+  }
+
+  #spell({ word, stem: term }: Token): void {
+    if (word.length >= 4 && !this.#spellings.has(word) && !/\d/.test(word)) this.#spellings.set(word, term)
+  }
+}
+
+/** The longer a field, the less each of its words counts. */
+function shareOf({ weight, lengthShare, usualLength }: NameField | TextField, length: number): number {
+  return weight / (1 - lengthShare + (lengthShare * length) / usualLength)
+}
+
+interface SplitName {
+  split: Token[]
+  whole: Token | undefined
+}
+
+const NAME_CACHE_LIMIT = 20_000
+const nameCache = new Map<string, SplitName>()
+
+/** Cached, because most tools use the same parameter names. */
+function nameOf(text: string): SplitName {
+  const known = nameCache.get(text)
+  if (known !== undefined) return known
+  const split = tokens(text)
+  const joined = split.map(({ word }) => word).join('')
+  const whole = split.length > 1 ? { word: joined, stem: stem(joined), isStopWord: false } : undefined
+  const name = { split, whole }
+  if (nameCache.size >= NAME_CACHE_LIMIT) nameCache.clear()
+  nameCache.set(text, name)
+  return name
+}

@@ -1,0 +1,45 @@
+// Judges whether the best tools of a search fit its query at all: a search finds the nearest tools even where none fits. The floor was found on
+// labelled queries over catalogs with and without the tool they ask for; the benchmark `catalog` measures it. Pure.
+import type { Concept } from './query-concepts.ts'
+import { stems } from './tokenize.ts'
+import { count } from '../../../util/text/count.ts'
+
+/** Words of so many tools and queries that sharing one says little: `create`, `get`, `name`. */
+const COMMON = new Set(
+  stems(
+    'get list create update delete add set make read find show search send put take give open run start stop change ' +
+      'remove see look check do want go need fetch retrieve view write tell help work move keep have execute display ' +
+      'return perform call handle manage new one all more much any every another longer out up down thing something ' +
+      'everything info information detail data item result name id type value number text content user',
+  ),
+)
+const COMMON_WEIGHT = 0.1
+/** How much similarity in meaning counts beside the words. */
+const MEANING = 0.5
+/** The fit of the best tool below which an answer is weak. */
+const FLOOR = 0.24
+
+/** The weight of a concept in the fit of a tool. @param rarity the weight that it has in the ranking */
+export function weightInFit({ own, ways }: Concept, rarity: number): number {
+  const words = own === undefined ? (ways[0]?.terms ?? []) : [own]
+  return words.every((word) => COMMON.has(word)) ? rarity * COMMON_WEIGHT : rarity
+}
+
+/**
+ * How well a tool fits a query. Unlike its rank, it hardly depends on how many other tools there are.
+ * @param share the share of the query's weight that the tool's words match
+ * @param likeness similarity in meaning, from 0 to 1
+ */
+export function fitOf(share: number, likeness: number): number {
+  return share + MEANING * likeness
+}
+
+/** @param fits of the tools in an answer */
+export function isWeak(fits: readonly number[]): boolean {
+  return fits.every((fit) => fit < FLOOR)
+}
+
+/** What an answer begins with when it is weak. */
+export function weakNote(searched: number): string {
+  return `No tool fits; nearest (${count(searched, 'tool')} searched):`
+}

@@ -1,0 +1,102 @@
+// Describes a server's purpose in one phrase: from its instructions, if they state it, otherwise from the names of its tools. Pure.
+import { firstSentence, oneLine } from '../../util/text/one-line.ts'
+
+/** Paragraphs of the instructions that are read: later ones are about details. */
+const MAX_PARAGRAPHS = 4
+const MAX_INSTRUCTIONS = 8_000
+const MAX_NAMES = 400
+/** A longer list of names is replaced by its subjects. */
+const MAX_LIST = 90
+const MAX_SUBJECTS = 6
+
+/** Headings and list items describe a part, not the server. */
+const NOT_PROSE = /^(?:#|[-*+] |\d+[.)] |```|\||<|>)/
+/** Phrases about the instructions themselves or their reader. */
+const ABOUT_ITSELF =
+  /\binstructions?\b|\bguidelines?\b|\baudience\b|\bwelcome\b|^(?:follow|see|note|important|read|please|below|these|always|never|before|when|if|do not|don't|make sure)\b/i
+/** If only these words are left of a title such as "Everything MCP Server", the title says nothing. */
+const FILLERS = new Set(
+  'a an the this is for of mcp server servers model context protocol official usage guide overview'.split(' '),
+)
+/** Words in a tool's name that are not its subject. */
+const NO_SUBJECT = new Set('a an the or and to with by of for in on from at all multiple many one api'.split(' '))
+
+/** @param name of the server. @returns an empty string when neither source helps */
+export function serverPurpose(
+  name: string,
+  instructions: string | undefined,
+  tools: readonly { name: string; description: string }[],
+  limit: number,
+): string {
+  const said = fromInstructions(name, instructions, limit)
+  if (said !== '') return said
+  const [first] = tools
+  if (tools.length === 1 && first!.description !== '') return firstSentence(first!.description, limit)
+  return fromNames(
+    tools.map((tool) => tool.name),
+    limit,
+  )
+}
+
+function fromInstructions(name: string, instructions: string | undefined, limit: number): string {
+  const known = new Set(wordsOf(name))
+  const paragraphs = (instructions ?? '').slice(0, MAX_INSTRUCTIONS).split(/\n+/)
+  const prose = paragraphs.map((paragraph) => paragraph.trim()).filter((text) => text !== '' && !NOT_PROSE.test(text))
+  for (const paragraph of prose.slice(0, MAX_PARAGRAPHS)) {
+    const sentence = firstSentence(paragraph, limit)
+    const telling = wordsOf(sentence).filter((word) => !FILLERS.has(word) && !known.has(word))
+    if (telling.length > 1 && !ABOUT_ITSELF.test(sentence)) return sentence
+  }
+  return ''
+}
+
+/** All names if they fit, otherwise their most frequent subjects: a partial list would look complete. */
+function fromNames(toolNames: readonly string[], limit: number): string {
+  if (toolNames.length === 0) return ''
+  const all = `${toolNames.length} tools: ${toolNames.join(', ')}`
+  if (all.length <= Math.min(limit, MAX_LIST)) return oneLine(all, limit)
+  const subjects = subjectsOf(toolNames.slice(0, MAX_NAMES))
+  let text = `${toolNames.length} tools`
+  for (const [index, subject] of subjects.entries()) {
+    const longer = `${text}${index === 0 ? ': ' : ', '}${subject}`
+    if (longer.length > limit) break
+    text = longer
+  }
+  return oneLine(text, limit)
+}
+
+/** The subjects of names such as `list_pull_requests` and `get_pull_request`, most frequent first. */
+function subjectsOf(toolNames: readonly string[]): string[] {
+  const split = toolNames.map(wordsOf)
+  // A word that most names begin with is the server's name.
+  const first = split[0]?.[0]
+  const isShared = first !== undefined && split.filter(([word]) => word === first).length * 2 > split.length
+  const counts = new Map<string, number>()
+  for (const words of split) {
+    const own = isShared && words[0] === first ? words.slice(1) : words
+    // The first word is almost always a verb.
+    const named = own.slice(own.length > 1 ? 1 : 0).filter((word) => !NO_SUBJECT.has(word))
+    const subject = named.slice(0, 2).map(singular).join(' ')
+    if (subject !== '') counts.set(subject, (counts.get(subject) ?? 0) + 1)
+  }
+  const chosen: string[] = []
+  for (const [subject] of [...counts].toSorted((a, b) => b[1] - a[1])) {
+    const isKindOfChosen = chosen.some((one) => subject.endsWith(` ${one}`) || subject.startsWith(`${one} `))
+    if (!isKindOfChosen && chosen.length < MAX_SUBJECTS) chosen.push(subject)
+  }
+  return chosen
+}
+
+function singular(word: string): string {
+  if (word.length <= 3) return word
+  if (word.endsWith('ies')) return `${word.slice(0, -3)}y`
+  return word.replace(/(?<=ch|sh|ss|x)es$|(?<![su])s$/, '')
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+}

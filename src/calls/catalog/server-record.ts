@@ -1,0 +1,284 @@
+// The knowledge of one server, in memory and on disk. The file is read on first use.
+import { isSameDefinition, trustRank } from '../../config/merge-definitions.ts'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
+import { fileRoots } from '../../config/entries/file-roots.ts'
+import { allowsTool } from '../../config/entries/tool-filter.ts'
+import type { ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
+import {
+  catalogOfferings,
+  keptPrompts,
+  keptResources,
+  type CatalogOffering,
+  type Offerings,
+} from './model/catalog-offering.ts'
+import { catalogTools, type CatalogTool } from './model/catalog-tool.ts'
+import {
+  definitionKey,
+  toolFingerprint,
+  type CachedServer,
+  type DiskCache,
+  type Failure,
+  type ServerError,
+} from './disk-cache.ts'
+import { isRecord } from '../../util/json/json.ts'
+import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
+import { oneLine } from '../../util/text/one-line.ts'
+import { serverPurpose } from './server-purpose.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Older lists are renewed at the next occasion, but still used if the server does not answer. */
+const MAX_AGE_MS = 7 * DAY_MS
+const SAVE_DELAY_MS = 2000
+const DESCRIPTION_LIMIT = 160
+const PURPOSE_LIMIT = 100
+
+export class ServerRecord {
+  readonly name: string
+  readonly alias: string
+  /** Whether this process has read the tools from the server. */
+  isFresh = false
+  readonly #definition: ServerDefinition
+  readonly #cache: DiskCache | undefined
+  readonly #now: () => number
+  readonly #inputs: () => string | undefined
+  readonly #isShown: (tool: CatalogTool) => boolean
+  #key: string | undefined
+  #known: CachedServer | undefined
+  #configuredDescription: string | undefined
+  #lastPurpose: { shown: readonly CatalogTool[]; text: string } | undefined
+  #tools: CatalogTool[] | undefined
+  #named: Map<string, CatalogTool> | undefined
+  #offerings: CatalogOffering[] | undefined
+  #saving: NodeJS.Timeout | undefined
+
+  /**
+   * @param inputs what the start of the server depends on, see `Failure`
+   * @param isShown whether a tool may be named in the server's description
+   */
+  constructor(
+    definition: ServerDefinition,
+    alias: string,
+    cache: DiskCache | undefined,
+    now: () => number,
+    inputs: () => string | undefined = () => undefined,
+    isShown: (tool: CatalogTool) => boolean = () => true,
+  ) {
+    this.name = definition.name
+    this.alias = alias
+    this.#definition = definition
+    this.#cache = cache
+    this.#now = now
+    this.#inputs = inputs
+    this.#isShown = isShown
+  }
+
+  /** Whether it is the record of this definition under this alias. */
+  isOf(definition: ServerDefinition, alias: string): boolean {
+    return alias === this.alias && isSameDefinition(definition, this.#definition)
+  }
+
+  /** The trust rank of its definition: see `trustRank`. */
+  get rank(): number {
+    return trustRank(this.#definition)
+  }
+
+  /** The tools that the server's definition allows. Undefined until the server was listed once, now or in an earlier run. */
+  get tools(): CatalogTool[] | undefined {
+    if (this.#tools !== undefined) return this.#tools
+    const allowed = this.#load().tools?.filter(({ name }) => allowsTool(this.#definition, name))
+    return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
+  }
+
+  /** Finds a tool by its true name, otherwise by its Python name. */
+  named(name: string): CatalogTool | undefined {
+    if (this.#named === undefined) {
+      const tools = (this.tools ?? []).toReversed()
+      // Of two tools with the same name, the first one counts.
+      const byAlias = tools.map((tool) => [tool.alias, tool] as const)
+      this.#named = new Map([...byAlias, ...tools.map((tool) => [tool.name, tool] as const)])
+    }
+    return this.#named.get(name)
+  }
+
+  /** The last failure, unless its inputs have changed since. */
+  get failure(): Failure | undefined {
+    const { failure } = this.#load()
+    return failure && failure.inputs === this.#inputs() ? failure : undefined
+  }
+
+  /** The last failed start or unexpected exit, even if the server has worked since. */
+  get lastError(): ServerError | undefined {
+    return this.#load().lastError
+  }
+
+  /** The server's instructions; undefined when it has none. */
+  get instructions(): string | undefined {
+    return this.#load().instructions
+  }
+
+  /** When the tools were read, in milliseconds since 1970. */
+  get fetchedAt(): number | undefined {
+    return this.#load().fetchedAt
+  }
+
+  get isOld(): boolean {
+    const { fetchedAt } = this.#load()
+    return !this.isFresh && fetchedAt !== undefined && this.#now() - fetchedAt > MAX_AGE_MS
+  }
+
+  /** Whether a failed server may be listed again. Each failure in a row doubles the pause, from a minute to a day. */
+  get mayRetry(): boolean {
+    const { failure } = this
+    if (failure === undefined) return true
+    const pause = Math.min(DAY_MS, 60_000 * 2 ** Math.min(failure.count - 1, 20))
+    const waited = this.#now() - failure.at
+    // A clock that was set back must not extend the pause.
+    return waited < 0 || waited >= pause
+  }
+
+  /** One line: from the configuration, otherwise from the server's instructions, otherwise from its tools. */
+  get description(): string {
+    const own = this.configuredDescription
+    return own === '' ? this.#purpose() : own
+  }
+
+  get configuredDescription(): string {
+    return (this.#configuredDescription ??= oneLine(this.#definition.description, DESCRIPTION_LIMIT))
+  }
+
+  /** Made again only when the tools or the rules that hide them have changed: every cell asks for it. */
+  #purpose(): string {
+    const shown = (this.tools ?? []).filter(this.#isShown)
+    const last = this.#lastPurpose
+    if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index]))
+      return last.text
+    const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
+    const text = serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
+    this.#lastPurpose = { shown, text }
+    return text
+  }
+
+  /** The folders that a file server serves. */
+  get roots(): string[] {
+    const isOfFiles = ({ name }: CatalogTool): boolean => /file|director|folder|note|repo/i.test(name)
+    return this.tools?.some(isOfFiles) === false ? [] : fileRoots(this.#definition)
+  }
+
+  get offerings(): CatalogOffering[] {
+    this.#offerings ??= catalogOfferings(this.name, this.alias, this.#load())
+    return this.#offerings
+  }
+
+  /** Whether known tools may be used to refuse a call. Not when they are so old that the server may have changed. */
+  get isTrustworthy(): boolean {
+    const { fetchedAt } = this.#load()
+    return this.isFresh || (fetchedAt !== undefined && this.#now() - fetchedAt < DAY_MS)
+  }
+
+  /** Stores the server's resources and prompts. @returns whether anything changed */
+  updateOfferings({ resources, prompts }: Offerings): boolean {
+    const known = this.#load()
+    const before = JSON.stringify([known.resources ?? [], known.prompts ?? []])
+    if (resources !== undefined) known.resources = keptResources(resources)
+    if (prompts !== undefined) known.prompts = keptPrompts(prompts)
+    if (before === JSON.stringify([known.resources ?? [], known.prompts ?? []])) return false
+    this.#offerings = undefined
+    this.#save()
+    return true
+  }
+
+  /** Stores the server's tools and instructions. @returns whether anything changed */
+  update(tools: readonly UpstreamTool[], instructions: string | undefined): boolean {
+    const known = this.#load()
+    const named = tools.filter((tool) => isRecord(tool) && typeof tool.name === 'string')
+    const isSame =
+      known.tools !== undefined &&
+      known.instructions === instructions &&
+      JSON.stringify(known.tools) === JSON.stringify(named)
+    this.isFresh = true
+    delete known.failure
+    known.fetchedAt = this.#now()
+    if (!isSame) {
+      known.tools = [...named]
+      if (instructions === undefined) delete known.instructions
+      else known.instructions = instructions
+      this.#tools = undefined
+      this.#named = undefined
+      this.#lastPurpose = undefined
+      this.#forgetChanged(known)
+    }
+    this.#save()
+    return !isSame
+  }
+
+  /** Records a failed listing. */
+  fail(failure: Pick<Failure, 'reason' | 'hint' | 'log'>): void {
+    const inputs = this.#inputs()
+    const count = (this.failure?.count ?? 0) + 1
+    this.#load().failure = { ...failure, ...(inputs && { inputs }), at: this.#now(), count }
+    this.#save()
+  }
+
+  /** Records why a server in use failed to start or exited. The known tools are kept. */
+  erred(error: Omit<ServerError, 'at'>): void {
+    this.#load().lastError = { ...error, at: this.#now() }
+    this.#saveSoon()
+  }
+
+  learnedShape(tool: string): Shape | undefined {
+    const learned = this.#load().learned
+    return learned && Object.hasOwn(learned, tool) ? learned[tool]?.shape : undefined
+  }
+
+  learn(toolName: string, result: ToolResult): void {
+    const tool = this.named(toolName)
+    if (tool?.name !== toolName) return
+    const { outputSchema } = tool.definition
+    if (isRecord(outputSchema) && !isTextBox(outputSchema)) return
+    const before = this.learnedShape(toolName)
+    // Nothing new; most tools return plain text.
+    if (before?.type.includes('string') && isPlainText(result)) return
+    const shape = shapeOfResult(result)
+    if (shape === undefined) return
+    const known = this.#load()
+    const merged = before === undefined ? shape : mergeShapes(before, shape)
+    if (before !== undefined && JSON.stringify(before) === JSON.stringify(merged)) return
+    const one = { of: toolFingerprint(tool.definition), shape: merged }
+    known.learned = Object.fromEntries([...Object.entries(known.learned ?? {}), [toolName, one]])
+    this.#saveSoon()
+  }
+
+  /** Writes pending changes. */
+  flush(): void {
+    if (this.#saving !== undefined) this.#save()
+  }
+
+  #forgetChanged(known: CachedServer): void {
+    if (known.learned === undefined || known.tools === undefined) return
+    const prints = new Map(known.tools.map((tool) => [tool.name, toolFingerprint(tool)]))
+    known.learned = Object.fromEntries(
+      Object.entries(known.learned).filter(([name, one]) => prints.get(name) === one.of),
+    )
+  }
+
+  #load(): CachedServer {
+    this.#known ??= this.#cache?.read(this.#cacheKey()) ?? {}
+    return this.#known
+  }
+
+  #saveSoon(): void {
+    if (this.#cache === undefined) return
+    this.#saving ??= setTimeout(() => this.#save(), SAVE_DELAY_MS).unref()
+  }
+
+  #save(): void {
+    clearTimeout(this.#saving)
+    this.#saving = undefined
+    this.#cache?.write(this.#cacheKey(), this.#load())
+  }
+
+  #cacheKey(): string {
+    this.#key ??= definitionKey(this.#definition)
+    return this.#key
+  }
+}

@@ -1,0 +1,160 @@
+// Converts a tool's input schema to a Python signature: data to bind a call with, and its text.
+// All printed text compiles: a test checks `signatureSource` with `ast.parse` over generated schemas. Pure.
+import { flattened, isNever } from './json-schema.ts'
+import { namedArguments } from './named-arguments.ts'
+import { isPythonKeyword, pythonNames } from '../../../util/text/python-name.ts'
+import { pythonLiteral } from './python-literal.ts'
+import { typeText } from './schema-type.ts'
+import { oneLine } from '../../../util/text/one-line.ts'
+
+/** One parameter of a tool. */
+export interface Parameter {
+  /** Name in Python code. */
+  name: string
+  /** Name as the server writes it. */
+  trueName: string
+  required: boolean
+  schema: unknown
+  /** Whether the schema holds whatever the other arguments are. Otherwise only the server can judge a value. */
+  isCertain: boolean
+  /** The schema's default as a Python literal, if it is short. */
+  default?: string
+  /** Value to send when the argument is omitted: the default of a parameter that the schema calls required. */
+  fill?: unknown
+  /** The server's text, on one line. */
+  description: string
+}
+
+/** The parameters of a tool: required ones first, otherwise in schema order. Positional arguments use this order. */
+export interface Signature {
+  parameters: Parameter[]
+  /**
+   * Whether a call may pass other arguments by keyword. A schema without `additionalProperties` allows them, but its server often ignores
+   * them: a misspelt keyword would seem to work. Therefore only a schema is open that says so, or that names no argument at all.
+   */
+  open: boolean
+  /** Whether the schema certainly forbids others, also in a call that is sent as it is. */
+  closed: boolean
+  /** The document that `$ref`s in the parameters' schemas point into. */
+  root: unknown
+}
+
+export interface SignatureLimits {
+  /** Longest type of a required and of an optional parameter, in characters. */
+  requiredType: number
+  optionalType: number
+  /** Longest type of a parameter with few allowed values. */
+  literalType: number
+  /** Longest list of parameters, in characters; required ones are always included. */
+  total: number
+  /** As `total`, for the parameters with few allowed values. */
+  totalWithLiterals: number
+}
+
+/** For a line among others: enough for the usual call. */
+export const SHORT: SignatureLimits = {
+  requiredType: 90,
+  optionalType: 36,
+  literalType: 72,
+  total: 174,
+  totalWithLiterals: 320,
+}
+/** For a single tool in detail. */
+export const FULL: SignatureLimits = {
+  requiredType: 2000,
+  optionalType: 2000,
+  literalType: 2000,
+  total: 20_000,
+  totalWithLiterals: 20_000,
+}
+
+const DEFAULT_LIMIT = 16
+const DESCRIPTION_LIMIT = 1500
+/** Few values: the type is at most this long. */
+const MAX_FEW_VALUES = 72
+
+/** The signature for an input schema. Never fails: an invalid schema accepts any arguments. */
+export function signatureOf(inputSchema: unknown): Signature {
+  const { properties, required, ...found } = namedArguments(inputSchema)
+  const names = pythonNames(properties.keys(), 'arg')
+  const parameters: Parameter[] = []
+  for (const [trueName, { schema: property, isCertain }] of properties) {
+    if (isNever(property)) continue
+    const detail = flattened(property, inputSchema)
+    const fallback = 'default' in detail ? pythonLiteral(detail['default'], DEFAULT_LIMIT) : undefined
+    parameters.push({
+      name: names.get(trueName)!,
+      trueName,
+      // Schema generators often mark parameters with a default as required.
+      required: required.has(trueName) && !('default' in detail),
+      ...(required.has(trueName) && 'default' in detail ? { fill: detail['default'] } : {}),
+      schema: property,
+      isCertain,
+      ...(fallback === undefined ? {} : { default: fallback }),
+      description: oneLine(detail['description'], DESCRIPTION_LIMIT),
+    })
+  }
+  const ordered = [...parameters.filter((one) => one.required), ...parameters.filter((one) => !one.required)]
+  const open = !found.closed && (found.open || ordered.length === 0)
+  return { parameters: ordered, open, closed: found.closed, root: inputSchema }
+}
+
+/**
+ * `*, owner: str, body: str = None`: the text between the parentheses. `**more` stands for optional parameters that do not fit, and for an open schema.
+ * Parameters with few values come before other optional ones: they often decide what the tool does. An optional parameter without a default is
+ * shown with `None`, which a call may pass to omit it.
+ */
+export function parametersText(signature: Signature, limits: SignatureLimits): string {
+  const { parameters, open } = signature
+  if (parameters.length === 0) return open ? '**arguments' : ''
+  const order = (one: Parameter): number => (one.required ? 0 : hasFewValues(one, signature.root) ? 1 : 2)
+  let text = '*'
+  let hidden = 0
+  for (const parameter of parameters.toSorted((a, b) => order(a) - order(b))) {
+    const part = parameterText(parameter, signature.root, limits, text.length)
+    if (part === undefined) hidden += 1
+    else text += part
+  }
+  if (hidden === 0 && !open) return text
+  const more = `**${freeName('more', parameters)}`
+  // A bare `*` must be followed by a parameter.
+  return text === '*' ? more : `${text}, ${more}`
+}
+
+/** Undefined for an optional parameter that does not fit after `used` characters. */
+function parameterText(parameter: Parameter, root: unknown, limits: SignatureLimits, used: number): string | undefined {
+  const { name, required, schema } = parameter
+  const isLiteral = hasFewValues(parameter, root)
+  const total = isLiteral ? limits.totalWithLiterals : limits.total
+  const room = total - used
+  if (!required && room < 12) return undefined
+  const usual = required ? limits.requiredType : Math.min(limits.optionalType, room)
+  const type = typeText(schema, root, room <= 0 ? 12 : isLiteral ? limits.literalType : usual)
+  const part = `, ${name}: ${type}${required ? '' : ` = ${parameter.default ?? 'None'}`}`
+  return !required && part.length > room ? undefined : part
+}
+
+/** Whether the parameter allows only a few values that can all be shown. */
+function hasFewValues({ schema }: Parameter, root: unknown): boolean {
+  const type = typeText(schema, root, MAX_FEW_VALUES)
+  return type.startsWith('Literal[') && !type.includes(', ...]')
+}
+
+/** The signature as a statement that compiles: `async def create_issue(*, owner: str) -> dict: ...` */
+export function signatureSource(
+  name: string,
+  signature: Signature,
+  returns: string | undefined,
+  limits = SHORT,
+): string {
+  const result = returns === undefined ? '' : ` -> ${returns}`
+  const safeName = isPythonKeyword(name) ? `${name}_` : name
+  return `async def ${safeName}(${parametersText(signature, limits)})${result}: ...`
+}
+
+function freeName(wanted: string, parameters: Parameter[]): string {
+  const taken = new Set(parameters.map((parameter) => parameter.name))
+  let name = wanted
+  while (taken.has(name)) name += '_'
+  return name
+}

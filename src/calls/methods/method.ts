@@ -1,0 +1,106 @@
+// Defines a method of the proxy: params that are parsed first, and a handler that receives everything it may use.
+import type { z } from 'zod'
+import type { Catalog } from '../catalog/catalog.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Cancellation } from '../../util/async/cancellation.ts'
+import type { Origin } from '../../observe/events/event.ts'
+import type { EventStream } from '../../observe/events/event-stream.ts'
+import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
+import type { Asker, Questions } from '../questions/questions.ts'
+import type { Session } from '../../cell/session/session.ts'
+import type { Artifact, ArtifactStore } from '../../keep/saved/artifact-store.ts'
+import type { MemoryStore } from '../../keep/saved/memory-store.ts'
+import type { ProjectStore } from '../../keep/saved/project-store.ts'
+import type { Addition } from '../../features/registry/plan-addition.ts'
+import type { Registries } from '../../features/registry/directory/registries.ts'
+import type { LoadableTools } from '../../keep/saved/loadable-tools.ts'
+import type { SavedToolContent } from '../../keep/saved/saved-tool.ts'
+import type { SavedToolStore } from '../../keep/saved/saved-tool-store.ts'
+import type { Uploads } from '../../keep/saved/uploads.ts'
+import type { SignInPage } from '../../upstream/auth/callback.ts'
+import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
+import type { CellPermissions } from '../permissions/cell-permissions.ts'
+import type { SandboxFacts } from '../capability-summary.ts'
+import type { Scope } from '../scope.ts'
+import type { UserQuota } from '../permissions/user-quota.ts'
+
+interface ProxyOptions {
+  catalog: Catalog
+  upstreams: Upstreams
+  /**
+   * Signs this cell's user in to a server; never another user.
+   * @returns whether the sign-in counts for calls of this cell or only from the next cell on
+   * @throws BridgeError as `Upstreams.signIn` does
+   */
+  signIn: (server: string, options: SignInOptions) => Promise<'now' | 'next-cell'>
+  signInPage: SignInPage | undefined
+  questions: Questions
+  artifacts: ArtifactStore
+  memories: MemoryStore
+  /** Missing when cells have no `/projects`. */
+  projects: ProjectStore | undefined
+  savedTools: SavedToolStore
+  loadableTools: LoadableTools
+  /** Loaded at the first use. */
+  registries: () => Promise<Registries>
+  addedServers: AddedServersAccess
+  /** Applies changes in the config files of the user's servers. */
+  refreshServers: () => Promise<void>
+  /** For the capability summary. */
+  facts: SandboxFacts
+  /** Loads a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
+  checkSavedTool: (tool: SavedToolContent) => Promise<void>
+}
+
+/** Adds a server of a registry to the user's servers. */
+export interface AddedServersAccess {
+  /** `podman` or `docker`. */
+  engine(): Promise<string>
+  /** Puts it in a jail where this machine can make one. */
+  jailed(addition: Addition): Promise<Addition>
+  /** Starts it once, then saves it. @throws BridgeError with the reason why it did not start */
+  add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
+}
+
+/** Everything that all calls of one cell share. */
+export interface CellContext extends ProxyOptions {
+  events: EventStream
+  /** The cell that makes the calls. */
+  origin: Origin
+  /** Limits of its user; missing for a user without limits. */
+  quota?: UserQuota | undefined
+  scope: Scope
+  /** The client that upstreams may ask something during calls. */
+  asker: Asker | undefined
+  /** Missing when every call is allowed. */
+  permissions: CellPermissions | undefined
+  session: Session
+  /** The servers whose tools the cell has called. */
+  called: Set<string>
+  /** Notes for the reader of the cell's result, one sentence each. */
+  notes: Set<string>
+  /** Artifacts that the running cell has saved. */
+  savedArtifacts: Artifact[]
+  uploads: Uploads
+  /** A person at a terminal reads the cell's errors, not a model. */
+  forPerson: boolean
+  /** Receives the progress of servers with their calls. */
+  onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
+}
+
+export interface CallContext extends CellContext {
+  signal: AbortSignal
+}
+
+export type Handler = (params: unknown, context: CellContext, cancellation: Cancellation) => unknown
+
+export function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
+  return (params, context, { signal }) => {
+    const parsed = schema.safeParse(params)
+    if (!parsed.success) {
+      const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
+      throw new BridgeError('PROXY_ARGUMENTS_INVALID', problems.join('; '))
+    }
+    return handle(parsed.data, { ...context, signal })
+  }
+}

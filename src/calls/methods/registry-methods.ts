@@ -1,0 +1,26 @@
+// The methods for registries: servers that the user has not configured.
+import * as z from 'zod'
+import { summaryLine, summaryOf } from '../../features/registry/describe-server.ts'
+import { requestServer } from '../questions/request-server.ts'
+import { method } from './method.ts'
+
+const MAX_QUERY_CHARS = 2_000
+const MAX_FOUND = 50
+
+export const registryMethods = {
+  find_servers: method(
+    z.object({ query: z.string().max(MAX_QUERY_CHARS), limit: z.int().min(1).max(MAX_FOUND).default(5) }),
+    async ({ query, limit }, { registries, notes, signal }) => {
+      const found = await (await registries()).find(query, { limit, signal })
+      for (const note of found.notes) notes.add(note)
+      return found.servers.map((server) => {
+        const summary = summaryOf(server)
+        return { ...summary, line: summaryLine(summary) }
+      })
+    },
+  ),
+
+  request_server: method(z.object({ server: z.string().min(1).max(500) }), ({ server }, context) =>
+    requestServer(server, context),
+  ),
+}

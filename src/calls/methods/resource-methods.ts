@@ -1,0 +1,111 @@
+// Serves the methods of every server beside its tools: resources, prompts, and the list of tools. Results have the form of tool results, so that the
+// kernel converts them by the same rules: text to str, images and sounds to media, other contents to bytes, lists and messages to records.
+import { namesOf } from '../catalog/model/argument-names.ts'
+import { bindArguments } from '../catalog/arguments/bind.ts'
+import { promptTexts } from '../catalog/model/catalog-offering.ts'
+import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { splitPrompt } from '../catalog/model/server-methods.ts'
+import { BridgeError } from '../../errors.ts'
+import type { ToolResult } from '../../upstream/upstream.ts'
+import { observed } from '../observed-call.ts'
+import type { CallContext } from './method.ts'
+
+/**
+ * @param raw return the server's response unchanged
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID before anything is sent; UPSTREAM_* or TOOL_FAILED when the request fails
+ */
+export async function callServerMethod(
+  method: CatalogTool,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+  raw: boolean,
+  context: CallContext,
+): Promise<unknown> {
+  if (method.method === 'resources') return resources(method, args, kwargs, raw, context)
+  if (method.method === 'read_resource') return readResource(method, args, kwargs, raw, context)
+  if (method.method === 'prompts') return prompts(method, args, kwargs, raw, context)
+  if (method.method === 'list_tools') return listTools(method, args, kwargs, raw, context)
+  return getPrompt(method, args, kwargs, raw, context)
+}
+
+type Serve = (
+  method: CatalogTool,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+  raw: boolean,
+  context: CallContext,
+) => Promise<unknown>
+
+const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+  await permissions?.admit(method, bindArguments(method, args, kwargs), { signal })
+  const found = await upstreams.listResources(method.server, signal)
+  catalog.offeringsChanged(method.server, { resources: found })
+  if (!raw) return list(found)
+  const isTemplate = ({ uri }: { uri?: string }): boolean => uri === undefined
+  return { resources: found.filter((entry) => !isTemplate(entry)), resourceTemplates: found.filter(isTemplate) }
+}
+
+const readResource: Serve = async (method, args, kwargs, raw, context) => {
+  const { upstreams, signal, permissions } = context
+  const bound = bindArguments(method, args, kwargs)
+  const { args: sent, ...admitted } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
+  const uri = String(sent['uri'])
+  const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...admitted } as const
+  const result = await observed(context, call, ({ meta }) => upstreams.readResource(method.server, uri, signal, meta))
+  if (raw) return result
+  return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
+}
+
+const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+  await permissions?.admit(method, bindArguments(method, args, kwargs), { signal })
+  const found = await upstreams.listPrompts(method.server, signal)
+  catalog.offeringsChanged(method.server, { prompts: found })
+  return raw ? { prompts: found } : list(found)
+}
+
+const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
+  const { upstreams, signal, permissions } = context
+  const { own, prompt } = splitPrompt(args, kwargs)
+  const name = String(bindArguments(method, args, own)['name'])
+  const given = await promptArguments(method.server, name, promptTexts(prompt), context)
+  const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
+  const isNamed = namesOf(context.catalog.findPrompt(method.server, name)?.inputSchema)
+  const call = { kind: 'prompt', server: method.server, name, isNamed, ...admitted, args: given } as const
+  const result = await observed(context, call, ({ meta }) =>
+    upstreams.getPrompt(method.server, { name, arguments: given }, signal, meta),
+  )
+  return raw ? result : list(result.messages)
+}
+
+const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) => {
+  bindArguments(method, args, kwargs)
+  if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
+  return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
+}
+
+/** Arguments under their true names. A refusal based on an old list of prompts is checked against a new list; an unlisted prompt accepts anything. */
+async function promptArguments(
+  server: string,
+  name: string,
+  given: Record<string, unknown>,
+  { catalog, upstreams, signal }: CallContext,
+): Promise<Record<string, string>> {
+  const bind = (): Record<string, unknown> => {
+    const prompt = catalog.findPrompt(server, name)
+    return prompt === undefined ? given : bindArguments(prompt, [], given)
+  }
+  let bound: Record<string, unknown>
+  try {
+    bound = bind()
+  } catch (error) {
+    if (!BridgeError.isInstance(error)) throw error
+    catalog.offeringsChanged(server, { prompts: await upstreams.listPrompts(server, signal) })
+    bound = bind()
+  }
+  const texts = Object.entries(bound).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return Object.fromEntries(texts)
+}
+
+function list(entries: unknown[]): ToolResult {
+  return { structuredContent: { result: entries } }
+}

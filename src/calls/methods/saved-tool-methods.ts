@@ -1,0 +1,80 @@
+// The methods for saved tools: functions that cells save for later sessions, and searches that include them.
+import * as z from 'zod'
+import type { Detail, ToolDoc } from '../catalog/arguments/tool-doc.ts'
+import { oneLine } from '../../util/text/one-line.ts'
+import { firstOf } from '../../util/text/first-of.ts'
+import type { LoadableTools } from '../../keep/saved/loadable-tools.ts'
+import { savedToolLine, type SavedTool } from '../../keep/saved/saved-tool.ts'
+import { type BrokenTool, parseSavedTool } from '../../keep/saved/saved-tool-store.ts'
+import { searchWithSaved } from '../search-with-saved.ts'
+import { type CallContext, method } from './method.ts'
+
+const name = z.string().max(1_000)
+const version = z.int().min(1).max(1_000_000_000).nullish()
+
+export const savedToolMethods = {
+  save_tool: method(z.object({ tool: z.unknown() }), async ({ tool }, { savedTools, checkSavedTool }) => {
+    const content = parseSavedTool(tool)
+    return shown(await savedTools.save(content, () => checkSavedTool(content)))
+  }),
+
+  /** Used by an import in a cell. */
+  load_saved_tool: method(z.object({ name, version }), ({ name: wanted, version: number }, { savedTools }) =>
+    savedTools.find(wanted, number ?? undefined),
+  ),
+
+  list_saved_tools: method(z.object({}), async (_, { loadableTools }) => {
+    const { tools, broken } = await loadableTools.list()
+    return [...tools.map(shown), ...broken]
+  }),
+
+  show_tool: method(z.object({ name, version }), async ({ name: wanted, version: number }, { savedTools }) => ({
+    ...(await savedTools.find(wanted, number ?? undefined)),
+    versions: await savedTools.versions(wanted),
+  })),
+
+  delete_tool: method(z.object({ name }), async ({ name: wanted }, { savedTools }) => {
+    await savedTools.remove(wanted)
+    return null
+  }),
+}
+
+/** Searches the tools of servers and, unless only some servers are named, the saved tools, in one ranking. Notes tell the cell about broken saved tools. */
+export async function searchTools(
+  query: string,
+  options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },
+  { catalog, loadableTools, session, signal }: CallContext,
+): Promise<ToolDoc[]> {
+  const { withSaved, ...rest } = options
+  if (!withSaved) return catalog.search(query, rest, signal)
+  const { docs, broken } = await searchWithSaved(query, rest, catalog, loadableTools, signal)
+  if (broken.length > 0) session.tellOnce(brokenNote(broken))
+  return docs
+}
+
+/** The lines of saved tools in the summary. */
+export async function savedToolLines(loadableTools: LoadableTools): Promise<string[]> {
+  const { tools, broken } = await loadableTools.list()
+  // Broken tools first: the end of a long list is cut.
+  return [
+    ...broken.map((tool) => `${tool.name} is broken: ${oneLine(tool.problem, MAX_PROBLEM_CHARS)}`),
+    ...tools.map((tool) => savedToolLine(tool)),
+  ]
+}
+
+const MAX_PROBLEM_CHARS = 200
+const MAX_NAMED = 5
+
+function brokenNote(broken: BrokenTool[]): string {
+  const names = firstOf(
+    broken.map((tool) => tool.name),
+    MAX_NAMED,
+  )
+  return `Not searched, because they cannot be loaded: ${names} (saved tools). See print(runtime.list_saved_tools())`
+}
+
+/** The fields of a saved tool that a cell sees. */
+export function shown({ name: toolName, version: number, description, signature, createdAt, ...tool }: SavedTool) {
+  const line = savedToolLine({ name: toolName, description, signature, ...tool })
+  return { name: toolName, version: number, description, signature, createdAt, line }
+}

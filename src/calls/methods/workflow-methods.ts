@@ -1,0 +1,34 @@
+// The methods for workflows: saved functions that can be run without a model.
+import * as z from 'zod'
+import { boundedList } from '../../util/json/bounded-schema.ts'
+import { parseSavedTool } from '../../keep/saved/saved-tool-store.ts'
+import { method } from './method.ts'
+import { shown } from './saved-tool-methods.ts'
+
+const MAX_CALLS = 200
+const text = z.string().min(1).max(1_000)
+const saved = z.object({
+  title: z.string().max(1_000),
+  parameters: z.array(z.unknown()).max(1_000),
+  calls: boundedList(z.object({ server: text, tool: text }), MAX_CALLS),
+})
+
+export const workflowMethods = {
+  save_workflow: method(z.object({ tool: z.unknown(), workflow: saved }), async ({ tool, workflow }, context) => {
+    const { catalog, scope, savedTools, checkSavedTool, facts, signal } = context
+    const { calls, title, parameters } = workflow
+    const { usedTools } = await import('../../features/workflows/used-tools.ts')
+    const reachable = calls.filter(({ server }) => scope.has(catalog.resolveServer(server) ?? ''))
+    const uses = await usedTools(reachable, catalog, signal)
+    const content = parseSavedTool({
+      ...(tool as object),
+      workflow: { title, parameters, uses, packages: facts.packages },
+    })
+    return shown(await savedTools.save(content, () => checkSavedTool(content)))
+  }),
+
+  list_workflows: method(z.object({}), async (_, { loadableTools }) => {
+    const { tools, broken } = await loadableTools.list()
+    return [...tools.filter((tool) => tool.workflow !== undefined).map(shown), ...broken]
+  }),
+}

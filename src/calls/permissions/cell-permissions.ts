@@ -1,0 +1,177 @@
+// The gate between a cell and the servers: every call passes `admit` with the arguments that are sent, however the cell makes it.
+import type { Allowed, Origin } from '../../observe/events/event.ts'
+import type { EventStream } from '../../observe/events/event-stream.ts'
+import { newId } from '../../observe/events/new-id.ts'
+import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Counts } from '../../config/rules/limits.ts'
+import type { Rule } from '../../config/rules/rule.ts'
+import { asSent, type Decision, mutate, validate } from '../../config/rules/policy.ts'
+import type { Asker } from '../questions/questions.ts'
+import type { Hold } from './answer-page.ts'
+import { Approvals } from './approvals.ts'
+import { deniedByLimit, deniedByRule } from './denied.ts'
+import type { GrantableCall } from './grants.ts'
+import type { Permissions } from './permissions.ts'
+
+export interface CellOf {
+  session: object
+  asker: Asker | undefined
+  /** For an unattended cell: the tools that may be called although a rule asks. */
+  allowed?: readonly { server: string; tool: string }[] | undefined
+  events: EventStream
+  origin: Origin
+  /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
+  keepsQuestions: boolean
+  /** For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit paused. */
+  hold?: Hold | undefined
+  /** Interrupts the cell, when the user chooses to stop it. */
+  stop: () => void
+}
+
+type Arguments = Record<string, unknown>
+
+/** A call whose signal is made on demand: making it takes as long as judging the call. */
+interface Cancellable {
+  readonly signal: AbortSignal
+}
+
+/** An allowed call: its arguments, what allowed it, and its event id if events exist already. */
+export interface Admitted {
+  args: Arguments
+  allowed: Allowed
+  id?: string
+}
+
+/** A call found in a cell's source. Without `args`, not all arguments are known. */
+export interface SeenToolCall {
+  tool: CatalogTool
+  args: Arguments | undefined
+}
+
+export class CellPermissions {
+  readonly #permissions: Permissions
+  readonly #cell: CellOf
+  readonly #approvals: Approvals
+  readonly #counts: Counts = new Map()
+
+  constructor(permissions: Permissions, cell: CellOf) {
+    this.#permissions = permissions
+    this.#cell = cell
+    this.#approvals = new Approvals(permissions, cell)
+  }
+
+  /** Rules are applied to the known tools, so refresh them from the server, unless the preset is open. */
+  async ready(server: string, call: Cancellable): Promise<void> {
+    if (this.#permissions.policy.preset !== 'open') await this.#permissions.options.refresh(server, call.signal)
+  }
+
+  /** @throws BridgeError PERMISSION_DENIED for a tool whose every call is denied, before anything else about it is revealed */
+  refuseDenied(tool: CatalogTool): void {
+    if (this.#permissions.policy.isDenied(this.#permissions.subject(tool))) throw this.#deny(tool, {})
+  }
+
+  /**
+   * Returns the arguments to send: exactly those that were judged, and shown if the user was asked.
+   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
+   */
+  async admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted> {
+    const permissions = this.#permissions
+    const args = asSent(given)
+    const subject = permissions.subject(tool)
+    const decision = validate(permissions.policy, { ...subject, args })
+    if (decision.verdict === 'deny') throw this.#deny(tool, args)
+    let sent = args
+    let id: string | undefined
+    if (decision.verdict === 'ask') {
+      id = this.#tell(tool, args, decision, 'ask')
+      const shown = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
+      try {
+        await this.#approvals.approve({ tool, call: shown, decision, signal: call.signal })
+      } catch (error) {
+        this.#tell(tool, args, decision, 'deny', id)
+        throw error
+      }
+      sent = shown.args
+    }
+    const reached = permissions.count(decision.limits, this.#counts, this.#cell.session)
+    if (reached) {
+      this.#tell(tool, args, reached, 'deny', id)
+      throw deniedByLimit(subject, reached)
+    }
+    const { verdict, rule } = decision
+    const allowed = { decision: verdict, rule: rule?.text, source: rule?.origin.shown }
+    return id === undefined ? { args: sent, allowed } : { args: sent, allowed, id }
+  }
+
+  /**
+   * Judges the calls found in a cell before it runs, and asks about all of them at once.
+   * @returns the refusal of each call that will certainly not be made
+   */
+  async foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
+    const permissions = this.#permissions
+    const asked: { index: number; call: GrantableCall; decision: Decision; isExact: boolean; tool: CatalogTool }[] = []
+    const outcomes = calls.map(({ tool, args }, index) => {
+      const subject = permissions.subject(tool)
+      const standing = permissions.policy.standing(subject)
+      if (standing === 'denied') return this.#deny(tool, args ?? {})
+      if (args === undefined && standing !== 'asks') return undefined
+      const decision = validate(permissions.policy, { ...subject, args: args ?? {} })
+      if (decision.verdict === 'deny') return this.#deny(tool, args ?? {})
+      if (decision.verdict === 'ask') {
+        const call = mutate({ ...subject, args: args ?? {}, toolKey: permissions.toolKey(tool, subject) })
+        asked.push({ index, call, decision, isExact: args !== undefined, tool })
+      }
+      return undefined
+    })
+    if (asked.length === 0 || outcomes.some((outcome) => outcome !== undefined)) return outcomes
+    const refusals = await this.#approvals.foresee(asked, signal)
+    for (const [at, { index, tool, call, decision }] of asked.entries()) {
+      outcomes[index] = refusals[at]
+      if (refusals[at]) this.#tell(tool, call.args, decision, 'deny')
+    }
+    return outcomes
+  }
+
+  /** @param id of an event that reported this call before; the new decision replaces that one */
+  #tell(
+    tool: CatalogTool,
+    args: Readonly<Arguments>,
+    { rule }: { rule?: Rule },
+    decision: 'ask' | 'deny',
+    id = newId(),
+  ): string {
+    const { events, origin } = this.#cell
+    if (!events.active) return id
+    const kind = tool.method === undefined ? 'tool' : tool.method === 'get_prompt' ? 'prompt' : 'resource'
+    const named = kind === 'prompt' ? args['name'] : kind === 'resource' ? args['uri'] : undefined
+    events.emit({
+      type: 'call.decided',
+      id,
+      parent: origin.cell,
+      run: origin.log.run,
+      session: origin.session,
+      client: origin.client,
+      user: origin.user,
+      kind,
+      server: tool.server,
+      name: typeof named === 'string' ? named : tool.name,
+      decision,
+      rule: rule?.text,
+      source: rule?.origin.shown,
+    })
+    return id
+  }
+
+  /** Reports that the rules deny a call. @returns the error */
+  #deny(tool: CatalogTool, args: Arguments): BridgeError {
+    const decision = this.#judge(tool, args)
+    this.#tell(tool, args, decision, 'deny')
+    const { server } = tool
+    return deniedByRule(this.#permissions.subject(tool), decision, this.#permissions.allowedOf(server))
+  }
+
+  #judge(tool: CatalogTool, args: Arguments): Decision {
+    return validate(this.#permissions.policy, { ...this.#permissions.subject(tool), args })
+  }
+}

@@ -1,0 +1,56 @@
+// Makes the error for a refused call: which rule refused it, and what is allowed instead. Pure.
+import { BridgeError } from '../../errors.ts'
+import type { LimitReached } from '../../config/rules/limits.ts'
+import type { Decision, Subject } from '../../config/rules/policy.ts'
+import { type Rule, ruleName } from '../../config/rules/rule.ts'
+import { shortName } from '../../util/text/short-name.ts'
+
+type Name = Pick<Subject, 'server' | 'tool'>
+
+/** @param allowed tools of the same server that may be called */
+export function deniedByRule(call: Name, { rule, by }: Decision, allowed: readonly string[]): BridgeError {
+  if (rule === undefined || by !== 'rule') {
+    const text = `${nameOf(call)} is denied: MCP_BRIDGE_PERMISSIONS=readonly allows only tools that are marked read-only`
+    return denied(call, text, othersHint(allowed))
+  }
+  const text = `${nameOf(call)} is denied by the rule ${ruleName(rule)}${said(rule)}`
+  const hint =
+    rule.condition === undefined
+      ? othersHint(allowed)
+      : `Allowed are calls for which this can be judged and is false: ${rule.condition.text}`
+  return denied(call, text, hint, rule)
+}
+
+export function deniedByLimit(call: Name, { rule, limit, most, waitMs }: LimitReached): BridgeError {
+  const [per, again] = {
+    perCell: ['cell', 'in the next cell'],
+    perSession: ['session', 'in another session'],
+    perHour: ['hour', `in ${Math.ceil((waitMs ?? 0) / 60_000)} min`],
+  }[limit]
+  const text = `${nameOf(call)} is denied: the rule ${ruleName(rule)} allows ${most} per ${per}${said(rule)}`
+  return denied(call, text, `Allowed again ${again}.`, rule)
+}
+
+/** For the user's no, and for a question without an answer. */
+export function deniedByAnswer(call: Name, why: string, hint: string, rule: Rule | undefined): BridgeError {
+  return denied(call, `${nameOf(call)} was not allowed: ${why}`, hint, rule)
+}
+
+function denied({ server, tool }: Name, message: string, hint: string, rule?: Rule): BridgeError {
+  const data = { server, tool, ...(rule && { rule: ruleName(rule) }) }
+  return new BridgeError('PERMISSION_DENIED', message, { hint, data })
+}
+
+function nameOf({ server, tool }: Name): string {
+  return `${shortName(server)}.${shortName(tool)}`
+}
+
+function said({ reason }: Rule): string {
+  return reason === undefined ? '' : `: ${reason}`
+}
+
+function othersHint(allowed: readonly string[]): string {
+  return allowed.length === 0
+    ? 'None of its tools is allowed. Ask the user to change the rule, if the call is needed.'
+    : `Allowed of this server: ${allowed.join(', ')}.`
+}

@@ -1,0 +1,157 @@
+// Questions about calls for clients that cannot ask: kept in a private folder until `sandbridge approve` or the page answers them. An answer is valid
+// once, before the timeout, for the bridge and session that asked, and for the text that was shown.
+import { createHash, randomUUID } from 'node:crypto'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isRunning } from '../../util/process/process-id.ts'
+import { makePrivateFolder } from '../../util/files/private-folder.ts'
+import { replaceFile } from '../../util/files/replace-file.ts'
+import { isRecord, parseJson } from '../../util/json/json.ts'
+
+/** A question as stored in its file. */
+export interface KeptQuestion {
+  id: string
+  text: string
+  /** Process id of the bridge that waits for the answer. */
+  pid: number
+  /** New each time the question is asked. */
+  asking: string
+  /** Id in events of the cell that waits for the answer, if one does. */
+  cell?: string | undefined
+  /** Deadline in milliseconds since 1970, for readers of the file. The bridge itself uses a monotonic clock. */
+  until: number
+  answer?: string
+}
+
+interface Asked extends KeptQuestion {
+  /** When it was asked, on the monotonic clock. */
+  at: number
+}
+
+const MAX_KEPT = 50
+const LOOK_EVERY_MS = 200
+
+export class KeptQuestions {
+  readonly #folder: string
+  readonly #timeoutMs: number
+  readonly #asked = new Map<string, Asked>()
+  readonly #sessions = new WeakMap<object, string>()
+
+  constructor(stateDir: string, timeoutMs: number) {
+    this.#folder = questionsFolder(stateDir)
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Returns the id of a session's question about exactly these calls. */
+  idOf(session: object, calls: string): string {
+    const secret = this.#sessions.get(session) ?? randomUUID()
+    this.#sessions.set(session, secret)
+    return createHash('sha256').update(`${secret}\n${calls}`).digest('hex').slice(0, 16)
+  }
+
+  /** Returns the answer to a kept question and deletes the question; undefined while there is no answer, or if it came too late. */
+  async take(id: string): Promise<string | undefined> {
+    const asked = this.#asked.get(id)
+    if (asked === undefined) return undefined
+    const counts = performance.now() - asked.at <= this.#timeoutMs
+    const kept = await readQuestion(this.#fileOf(id))
+    const isOurs = kept !== undefined && isSame(kept, asked)
+    if (counts && isOurs && kept.answer === undefined) return undefined
+    if (this.#asked.get(id) !== asked) return undefined
+    this.#asked.delete(id)
+    await rm(this.#fileOf(id), { force: true })
+    return counts && isOurs ? kept.answer : undefined
+  }
+
+  /** @param cell its id, if it waits for the answer @returns undefined when too many questions are open */
+  async keep(id: string, text: string, cell?: string): Promise<KeptQuestion | undefined> {
+    const known = this.#asked.get(id)
+    if (known && known.cell === cell) return known
+    for (const [other, { at }] of this.#asked) if (performance.now() - at > this.#timeoutMs) await this.take(other)
+    if (this.#asked.size >= MAX_KEPT) return undefined
+    const until = Date.now() + this.#timeoutMs
+    const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until, cell }
+    // Count it before the write: other questions may be kept meanwhile.
+    this.#asked.set(id, { ...question, at: performance.now() })
+    try {
+      await makePrivateFolder(this.#folder)
+      await replaceFile(this.#fileOf(id), JSON.stringify(question))
+    } catch (error) {
+      this.#asked.delete(id)
+      throw error
+    }
+    return question
+  }
+
+  /** Wait for the answer to a kept question. @returns undefined on timeout, or if the question is withdrawn */
+  async answerTo(id: string, signal: AbortSignal): Promise<string | undefined> {
+    while (this.#asked.has(id) && !signal.aborted) {
+      const answer = await this.take(id)
+      if (answer !== undefined) return signal.aborted ? undefined : answer
+      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+    }
+    return undefined
+  }
+
+  /** The answer is no longer needed. */
+  async withdraw(id: string): Promise<void> {
+    if (this.#asked.delete(id)) await rm(this.#fileOf(id), { force: true })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#asked.keys()].map((id) => this.withdraw(id)))
+  }
+
+  #fileOf(id: string): string {
+    return path.join(this.#folder, `${id}.json`)
+  }
+}
+
+/** Returns open questions of all running bridges. Removes those of bridges that have ended. */
+export async function listQuestions(stateDir: string): Promise<KeptQuestion[]> {
+  const folder = questionsFolder(stateDir)
+  const names = await readdir(folder).catch((): string[] => [])
+  const found: KeptQuestion[] = []
+  for (const name of names.filter((one) => /^[0-9a-f]{16}\.json$/.test(one))) {
+    const question = await readQuestion(path.join(folder, name))
+    if (question && isRunning(question.pid)) found.push(question)
+    else await rm(path.join(folder, name), { force: true })
+  }
+  return found.filter(isOpen)
+}
+
+/** @param shown the question as the user read it @returns false if it no longer waits for an answer, or has changed */
+export async function answerQuestion(
+  stateDir: string,
+  shown: Pick<KeptQuestion, 'id' | 'asking' | 'text'>,
+  answer: string,
+): Promise<boolean> {
+  const file = path.join(questionsFolder(stateDir), `${shown.id}.json`)
+  const question = await readQuestion(file)
+  if (question === undefined || !isOpen(question) || !isSame(question, shown)) return false
+  await replaceFile(file, JSON.stringify({ ...question, answer }))
+  return true
+}
+
+function isOpen({ answer, until }: KeptQuestion): boolean {
+  return answer === undefined && Date.now() <= until
+}
+
+function isSame(one: Pick<KeptQuestion, 'asking' | 'text'>, other: Pick<KeptQuestion, 'asking' | 'text'>): boolean {
+  return one.asking === other.asking && one.text === other.text
+}
+
+function questionsFolder(stateDir: string): string {
+  return path.join(stateDir, '.sandbridge', 'questions')
+}
+
+async function readQuestion(file: string): Promise<KeptQuestion | undefined> {
+  const value = parseJson(await readFile(file, 'utf8').catch(() => ''))
+  if (!isRecord(value)) return undefined
+  const { id, text, pid, asking, until, answer, cell } = value
+  if (typeof id !== 'string' || typeof text !== 'string' || typeof pid !== 'number') return undefined
+  if (typeof asking !== 'string' || typeof until !== 'number') return undefined
+  const given = typeof answer === 'string' ? { answer } : {}
+  return { id, text, pid, asking, until, ...given, ...(typeof cell === 'string' && { cell }) }
+}

@@ -1,0 +1,98 @@
+// This file verifies that a question shows everything that is sent, most important first, and no text that displays as something else.
+import { expect, it } from 'vitest'
+import type { Decision } from '../../config/rules/policy.ts'
+import type { GrantableCall } from './grants.ts'
+import type { Rule } from '../../config/rules/rule.ts'
+import { MAX_SHOWN_CHARS } from './call-text.ts'
+import { callsText, MAX_ASKED_CHARS } from './question-text.ts'
+
+const decision: Decision = { verdict: 'ask', by: 'preset', limits: [] }
+const shown = (args: Record<string, unknown>, isExact = true) => {
+  const subject = { server: 'mail', tool: 'send', annotations: undefined, definition: 'd', isProjects: false }
+  const call: GrantableCall = { ...subject, args, toolKey: 'k' }
+  return { call, decision, isExact }
+}
+
+it('a question lists two hundred calls by number, with their arguments', () => {
+  const { text, shownCount } = callsText(
+    Array.from({ length: 200 }, (_, id) => shown({ id })),
+    'calls',
+  )
+  expect(shownCount).toBe(200)
+  expect(text).toContain('mail.send 200 times:\n  1. id: 0\n')
+  expect(text).toContain('\n  200. id: 199\n')
+})
+
+it('a question shows no more calls than fit, and says how many follow', () => {
+  const { text, shownCount } = callsText(
+    Array.from({ length: 1000 }, (_, id) => shown({ id, text: 'x'.repeat(300) })),
+    'calls',
+  )
+  expect(shownCount).toBeLessThan(100)
+  expect(text).toContain(`${1000 - shownCount} more calls follow`)
+})
+
+it('a question shows destinations first, then amounts, then the rest, also those deep inside', () => {
+  const { text } = callsText([shown({ body: 'b', amount: 5, note: { to: ['a@x.org'] } })], 'calls')
+  expect(text).toMatch(/send\n {2}note\.to\[0\]: "a@x\.org"\n {2}amount: 5\n {2}body: "b"\n/)
+})
+
+it('a question shows each value as a whole, behind however many others it was passed', () => {
+  const many = Object.fromEntries(Array.from({ length: 220 }, (_, index) => [`url${index}`, index]))
+  const body = `start${'x'.repeat(5_000)}middle${'x'.repeat(5_000)}end`
+  const { text } = callsText([shown({ ...many, body, to: 'a@x.org' })], 'calls')
+  expect(text).toContain(`call mail.send\n  to: "a@x.org"\n  url0: 0\n`)
+  expect(text).toContain(`\n  url219: 219\n  body: ${JSON.stringify(body)}\n`)
+})
+
+it('a question shows the whole of a first call that is longer than a form, and no other call beside it', () => {
+  const body = 'x'.repeat(2 * MAX_ASKED_CHARS)
+  const { text, shownCount } = callsText([shown({ body }), shown({ body: 'y' })], 'calls')
+  expect(shownCount).toBe(1)
+  expect(text).toContain(body)
+})
+
+it('the text of a question about endless arguments ends soon after the longest that is shown', () => {
+  const { text } = callsText([shown({ list: Array.from({ length: 1_000_000 }, () => 'x') })], 'calls')
+  expect(text.length).toBeGreaterThan(MAX_SHOWN_CHARS)
+  expect(text.length).toBeLessThan(2 * MAX_SHOWN_CHARS)
+})
+
+it.each(['a\u202eb', 'a\ufe0fb', '\u3164', '\u2800', 'a\u034fb', '\u180b', '\u17b4', '\uffa0', '\u{e0041}', 'a\nb'])(
+  'a question makes the hidden characters of %j visible, in values and in names',
+  (text) => {
+    const escaped = JSON.stringify(text).replace(/[^ -~]/gu, (hidden) =>
+      Array.from(
+        { length: hidden.length },
+        (_, at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`,
+      ).join(''),
+    )
+    expect(callsText([shown({ [text]: text })], 'calls').text).toContain(`  ${escaped}: ${escaped}\n`)
+  },
+)
+
+it('a question shows four combining marks on one letter, and escapes the others', () => {
+  const { text } = callsText([shown({ body: `a${'\u0301'.repeat(6)} e\u0301` })], 'calls')
+  expect(text).toContain(`"a${'\u0301'.repeat(4)}\\u0301\\u0301 e\u0301"`)
+})
+
+it('no name of an argument or a tool looks like another argument', () => {
+  const key = 'body: "hello", to'
+  const { text } = callsText([shown({ [key]: 'x' }), shown({ 'a.b': { 'c d': 1 } })], 'calls')
+  expect(text).toContain('1. "body: \\"hello\\", to": "x"\n')
+  expect(text).toContain('2. "a.b"."c d": 1\n')
+  const odd = shown({ id: 1 })
+  odd.call.tool = 'send to: "me"\n'
+  expect(callsText([odd], 'calls').text).toMatch(/^.* to call "mail\.send to: \\"me\\"\\n"\n {2}id: 1\n/)
+})
+
+it('the reason of a rule is one line of the question', () => {
+  const rule = { text: '"x"', verdict: 'ask', origin: { shown: 'p.json' }, reason: 'ok\n  to: "me"' } as unknown as Rule
+  const { text } = callsText([{ ...shown({ id: 1 }), decision: { ...decision, by: 'rule', rule } }], 'calls')
+  expect(text.split('\n')).toHaveLength(3)
+})
+
+it('a question about a call before its cell runs says what is not known yet', () => {
+  const { text } = callsText([shown({ id: 1 }), shown({}, false)], 'cell')
+  expect(text).toContain('2. mail.send: (arguments that are not known yet')
+})

@@ -1,0 +1,61 @@
+// The text of a question about calls. The bridge writes all of it, or shows it as data. Pure.
+import type { Decision } from '../../config/rules/policy.ts'
+import { ruleName } from '../../config/rules/rule.ts'
+import { visibleInline } from '../../util/text/visible.ts'
+import { argumentLine, argumentLines } from './call-text.ts'
+import type { GrantableCall } from './grants.ts'
+
+export interface ShownCall {
+  call: GrantableCall
+  decision: Decision
+  /** False when some arguments are not known before the call is made. */
+  isExact?: boolean
+}
+
+/** Longest text for a client's form; further calls become another question. */
+export const MAX_ASKED_CHARS = 20_000
+
+/** @returns the text, and how many of the calls it shows: as many as fit, and at least the first one, whose text may be longer */
+export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'): { text: string; shownCount: number } {
+  const [first] = calls as [ShownCall]
+  const name = nameOf(first)
+  if (calls.length === 1) {
+    const lines = argumentLines(first.call.args).map((line) => `  ${line}`)
+    return { text: [`${opening(about)} to call ${name}`, ...lines, reasonOf(first)].join('\n'), shownCount: 1 }
+  }
+  const lines: string[] = []
+  let chars = 0
+  for (const one of calls) {
+    const prefix = about === 'cell' ? `${nameOf(one)}: ` : ''
+    const given = one.isExact === false ? UNKNOWN : argumentLine(one.call.args)
+    const line = `  ${lines.length + 1}. ${prefix}${given}`
+    chars += line.length
+    if (lines.length > 0 && chars > MAX_ASKED_CHARS) break
+    lines.push(line)
+  }
+  const what = about === 'cell' ? `make ${lines.length} calls` : `call ${name} ${lines.length} times`
+  const more = calls.length - lines.length
+  const rest = more === 0 ? [] : [`${more} more calls follow; they are asked about separately.`]
+  const reasons = [...new Set(calls.slice(0, lines.length).map(reasonOf))]
+  return { text: [`${opening(about)} to ${what}:`, ...lines, ...rest, ...reasons].join('\n'), shownCount: lines.length }
+}
+
+function opening(about: 'calls' | 'cell'): string {
+  return about === 'cell' ? 'Before it runs: the code wants' : 'The code that is running wants'
+}
+
+/** Quoted unless plain, so that a tool's name cannot look like an argument. */
+function nameOf({ call }: ShownCall): string {
+  const name = `${call.server}.${call.tool}`
+  return /^[\w.@/-]+$/.test(name) ? name : visibleInline(JSON.stringify(name))
+}
+
+const UNKNOWN = '(arguments that are not known yet: you are asked again when they are)'
+
+function reasonOf({ decision: { by, rule } }: ShownCall): string {
+  if (by === 'change') return 'Asked because the tool has changed since it was first listed: sandbridge servers diff'
+  if (rule === undefined) return 'Asked because the tool is not marked read-only (MCP_BRIDGE_PERMISSIONS=careful).'
+  return visibleInline(
+    `Asked because of the rule ${ruleName(rule)}.${rule.reason === undefined ? '' : ` ${rule.reason}`}`,
+  )
+}

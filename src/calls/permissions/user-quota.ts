@@ -1,0 +1,52 @@
+// Limits what one user of a shared bridge may use per hour. Without a limit, nothing is counted.
+import { BridgeError } from '../../errors.ts'
+import { HourlyBudget } from '../../config/rules/hourly-budget.ts'
+
+export interface QuotaLimits {
+  /** Calls to servers per hour; missing means unlimited. */
+  calls?: number | undefined
+  /** Running time of cells per hour, in milliseconds. */
+  cellMs?: number | undefined
+}
+
+export class UserQuota {
+  readonly #limits: QuotaLimits
+  readonly #calls: HourlyBudget | undefined
+  readonly #cells: HourlyBudget | undefined
+
+  constructor(limits: QuotaLimits) {
+    this.#limits = limits
+    this.#calls = limits.calls === undefined ? undefined : new HourlyBudget(limits.calls)
+    this.#cells = limits.cellMs === undefined ? undefined : new HourlyBudget(limits.cellMs)
+  }
+
+  /** Counts a call. @throws BridgeError QUOTA_EXCEEDED when the limit is reached */
+  takeCall(): void {
+    if (!this.#calls) return
+    const now = performance.now()
+    const wait = this.#calls.waitMs(now)
+    if (wait > 0)
+      throw exceeded(`${this.#limits.calls} calls per hour`, wait, 'MCP_BRIDGE_USER_CALLS', 'The call was not made')
+    this.#calls.spend(1, now)
+  }
+
+  /** @throws BridgeError QUOTA_EXCEEDED when no cell may start now */
+  checkCells(): void {
+    const wait = this.#cells?.waitMs(performance.now()) ?? 0
+    if (wait === 0) return
+    const seconds = (this.#limits.cellMs ?? 0) / 1000
+    throw exceeded(`${seconds} s of cells per hour`, wait, 'MCP_BRIDGE_USER_CELL_SECONDS', 'No code ran')
+  }
+
+  /** Counts the time of a cell that has ended. */
+  spendCell(ms: number): void {
+    this.#cells?.spend(ms, performance.now())
+  }
+}
+
+function exceeded(allowed: string, waitMs: number, setting: string, outcome: string): BridgeError {
+  const at = new Date(Date.now() + waitMs).toISOString().replace(/:\d\d\.\d+Z$/, 'Z')
+  return new BridgeError('QUOTA_EXCEEDED', `You have reached a limit for one user: ${allowed}. ${outcome}`, {
+    hint: `Retry in ${Math.ceil(waitMs / 60_000)} min, after ${at}. The operator of the bridge sets ${setting}.`,
+  })
+}

@@ -1,0 +1,206 @@
+// Serves the calls of cells: the only place that checks and decides what the sandbox may ask for. One entry per method of docs/protocol.md.
+import { namesOf } from './catalog/model/argument-names.ts'
+import * as z from 'zod'
+import { bindArguments } from './catalog/arguments/bind.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import { BridgeError } from '../errors.ts'
+import type { Cancellation } from '../util/async/cancellation.ts'
+import { boundedList } from '../util/json/bounded-schema.ts'
+import { artifactMethods } from './methods/artifact-methods.ts'
+import type { CallOptions } from '../upstream/upstream.ts'
+import { capabilitySummary, summarisedServers } from './capability-summary.ts'
+import { checkMethods } from './methods/check-calls.ts'
+import { checkToolCall } from './methods/check-tool-call.ts'
+import { type CellContext, method } from './methods/method.ts'
+import { languageMethods } from './methods/language-methods.ts'
+import { memoryMethods } from './methods/memory-methods.ts'
+import { projectMethods } from './methods/project-methods.ts'
+import { registryMethods } from './methods/registry-methods.ts'
+import { callServerMethod } from './methods/resource-methods.ts'
+import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
+import type { Scope } from './scope.ts'
+import { observed } from './observed-call.ts'
+import { RepeatedErrors } from './repeated-errors.ts'
+import { forPerson } from './person-hint.ts'
+import { BrokenServers, unsearchedNote } from './unsearched-note.ts'
+import { sessionMethods } from './methods/session-methods.ts'
+import { workflowMethods } from './methods/workflow-methods.ts'
+import { resultForSandbox } from './tool-result.ts'
+import { withUser } from './questions/with-user.ts'
+
+const detail = z.enum(['summary', 'full']).default('summary')
+const name = z.string().min(1).max(1_000)
+const query = z.string().max(2_000)
+const MAX_AT_ONCE = 50
+
+const brokenServers = new BrokenServers()
+const repeatedErrors = new RepeatedErrors()
+/** Maximum number of servers that one search can name. */
+const MAX_SERVERS = 1_000
+
+/** Serves every tool call of a cell, so it is written for speed: no zod, no AbortSignal, and no waiting for what is already known. */
+function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
+  const { server, tool, args, kwargs, raw, exact } = checkToolCall(params)
+  const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context
+  const serverName = allowedServer(server, catalog, scope)
+  context.called.add(serverName)
+  return withUser(serverName, context, cancellation, async function callFoundTool() {
+    if (permissions) await permissions.ready(serverName, cancellation)
+    const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
+    permissions?.refuseDenied(found)
+    if (found.method) {
+      return callServerMethod(found, args, kwargs, raw, { ...context, signal: cancellation.signal })
+    }
+    let bound: Record<string, unknown>
+    try {
+      bound = bindArguments(found, args, kwargs, { exact })
+    } catch {
+      const { signal } = cancellation
+      bound = await repeatedErrors.shortened(session, found, () =>
+        catalog.bindCall(found, args, kwargs, { exact }, signal),
+      )
+    }
+    const admitted = permissions ? await permissions.admit(found, bound, cancellation) : { args: bound }
+    const isNamed = namesOf(found.inputSchema)
+    const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const
+    const result = await observed(context, call, ({ meta, onProgress: tell }) => {
+      const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
+      if (onUpstreamProgress) {
+        options.onProgress = ({ progress, ...rest }) => {
+          onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest })
+          tell?.({ done: progress, ...rest })
+        }
+      }
+      return upstreams.callTool(serverName, found.name, call.args, options)
+    })
+    catalog.learn(serverName, found.name, result)
+    return resultForSandbox(serverName, found.name, result, raw)
+  })
+}
+
+const methods = {
+  call_tool: callTool,
+
+  discovered_servers: method(z.object({}), (_, { catalog, scope }) => [
+    ...catalog
+      .servers()
+      .filter((server) => scope.has(server.name))
+      .map(({ name: serverName, alias, description, state }) => ({ name: serverName, alias, description, state })),
+    ...scope.unloaded.map(({ name: serverName, alias, description = '' }) => {
+      return { name: serverName, alias, description, state: 'not-loaded' }
+    }),
+  ]),
+
+  list_tools: method(z.object({ server: name }), ({ server }, context) => {
+    const { catalog, scope, signal } = context
+    const serverName = allowedServer(server, catalog, scope)
+    return withUser(serverName, context, signal, () => catalog.docs(serverName, {}, signal))
+  }),
+
+  query_tool_docs: method(
+    z.object({ server: name, tool: name.nullish(), tools: z.array(name).max(MAX_AT_ONCE).nullish(), detail }),
+    ({ server, tool, tools = tool ? [tool] : undefined, detail: wanted }, context) => {
+      const { catalog, scope, signal } = context
+      const serverName = allowedServer(server, catalog, scope)
+      const options = { ...(tools && { tools }), detail: wanted }
+      return withUser(serverName, context, signal, () => catalog.docs(serverName, options, signal))
+    },
+  ),
+
+  search_tool_docs: method(
+    z.object({
+      query: z.union([query, z.array(query).max(MAX_AT_ONCE)]),
+      limit: z.int().min(1).max(100).default(5),
+      servers: boundedList(name, MAX_SERVERS).nullish(),
+      detail,
+    }),
+    async ({ query: asked, limit, servers, detail: wanted }, context) => {
+      const { catalog, scope, notes, session } = context
+      const within =
+        servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
+      const options = { limit, servers: within, withSaved: !servers, detail: wanted }
+      const search = (one: string) => searchTools(one, options, context)
+      const found = await (typeof asked === 'string' ? search(asked) : Promise.all(asked.map(search)))
+      const news = brokenServers.news(session, within, catalog.unsearched(within))
+      const note = unsearchedNote(news, servers ? [] : scope.unloaded)
+      if (note) notes.add(note)
+      return found
+    },
+  ),
+
+  describe_server: method(z.object({ server: name }), async ({ server }, context) => {
+    const { catalog, upstreams, scope, signal } = context
+    const serverName = allowedServer(server, catalog, scope)
+    const tools = await withUser(serverName, context, signal, () => catalog.shownTools(serverName, signal))
+    const entry = catalog.servers().find((other) => other.name === serverName)
+    const instructions = upstreams.instructions(serverName)
+    const transport = upstreams.definitions.find((definition) => definition.name === serverName)?.transport
+    return {
+      name: serverName,
+      alias: entry?.alias,
+      description: entry?.description ?? '',
+      // As configured: placeholders, which may stand for a secret, are filled in only when the server starts.
+      cwd: transport?.type === 'stdio' ? (transport.cwd ?? null) : null,
+      ...(instructions && { instructions }),
+      tools: tools.map((tool) => ({
+        name: tool.name,
+        alias: tool.alias,
+        description: tool.description,
+        input_schema: tool.inputSchema,
+      })),
+    }
+  }),
+
+  capability_summary: method(z.object({}), async (_, { catalog, scope, loadableTools, facts }) =>
+    capabilitySummary({
+      servers: summarisedServers(catalog, scope),
+      savedTools: await savedToolLines(loadableTools),
+      facts,
+      unloaded: scope.unloaded,
+    }),
+  ),
+
+  ...artifactMethods,
+  ...checkMethods,
+  ...languageMethods,
+  ...memoryMethods,
+  ...projectMethods,
+  ...registryMethods,
+  ...savedToolMethods,
+  ...sessionMethods,
+  ...workflowMethods,
+}
+
+/**
+ * Returns the function that answers the calls of one cell.
+ * @throws BridgeError PROXY_* for an invalid request, UPSTREAM_* or TOOL_FAILED when the call fails
+ */
+export function serveCalls(
+  context: CellContext,
+): (call: { method: string; params: unknown }, cancellation: Cancellation) => unknown {
+  return function serveCall(call, cancellation) {
+    const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
+    if (!handler) {
+      const known = Object.keys(methods).join(', ')
+      const hint = `Methods: ${known}`
+      throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
+    }
+    const answer = () => handler(call.params ?? {}, context, cancellation)
+    return context.forPerson ? answerPerson(answer) : answer()
+  }
+}
+
+/** @throws the error with hints for a person */
+async function answerPerson(answer: () => unknown): Promise<unknown> {
+  try {
+    return await answer()
+  } catch (error) {
+    throw forPerson(error)
+  }
+}
+
+function allowedServer(nameOrAlias: string, catalog: Catalog, scope: Scope): string {
+  const serverName = catalog.resolveServer(nameOrAlias)
+  if (serverName === undefined || !scope.has(serverName)) throw scope.unavailable(nameOrAlias)
+  return serverName
+}

@@ -1,0 +1,223 @@
+// This file verifies who is asked when a server asks something: the client of the cell that calls it, and no client when two could be meant; and that
+// the question names the server.
+import { beforeEach, expect, it } from 'vitest'
+import { Cancellation } from '../../util/async/cancellation.ts'
+import { callerOf, Callers } from '../../upstream/lifecycle/callers.ts'
+import { type Asker, type Question, Questions } from './questions.ts'
+
+class FakeAsker implements Asker {
+  readonly questions: Question[] = []
+  offers = true
+
+  get asked(): number {
+    return this.questions.length
+  }
+
+  canAnswer(): boolean {
+    return this.offers
+  }
+
+  ask(question: Question): Promise<Record<string, unknown>> {
+    this.questions.push(question)
+    return Promise.resolve({ action: 'accept' })
+  }
+
+  hold<T>(work: Promise<T>): Promise<T> {
+    return work
+  }
+}
+
+const signal = () => AbortSignal.timeout(5_000)
+
+function logging() {
+  const logged: unknown[] = []
+  return { logged, questions: new Questions({ info: (_message, fields) => void logged.push(fields) }) }
+}
+
+async function elicit(questions: Questions): Promise<unknown> {
+  questions.clientOffers(['elicitation/create'])
+  return questions.requests(callersOf('s')).elicit!('s', { message: 'Which?' }, signal())
+}
+
+/** Stands for the servers. */
+let servers = new Map<string, Callers>()
+beforeEach(() => void (servers = new Map()))
+
+function callersOf(server: string): Callers {
+  const callers = servers.get(server) ?? new Callers()
+  servers.set(server, callers)
+  return callers
+}
+
+/** A call of a server, which may be cancelled. */
+async function call<T>(
+  questions: Questions,
+  server: string,
+  who: Who,
+  work: () => Promise<T>,
+  givenUp = false,
+): Promise<T> {
+  const cancellation = new Cancellation()
+  const over = questions.enter(server, who, cancellation)
+  const leave = callersOf(server).enter(callerOf(cancellation))
+  try {
+    return await work()
+  } finally {
+    leave(givenUp)
+    over()
+  }
+}
+
+interface Who {
+  asker: Asker | undefined
+  session: object
+}
+
+it('a question of a server goes to the client whose cell calls it', async () => {
+  const { questions } = logging()
+  const asker = new FakeAsker()
+  const other = new FakeAsker()
+  const session = {}
+  await call(questions, 's', { asker, session }, () =>
+    call(questions, 'another', { asker: other, session: {} }, async () => {
+      expect(await elicit(questions)).toEqual({ action: 'accept' })
+    }),
+  )
+  expect([asker.asked, other.asked]).toEqual([1, 0])
+})
+
+it('of two calls of one session, the client of the later one is asked', async () => {
+  const { questions } = logging()
+  const session = {}
+  const [first, second] = [new FakeAsker(), new FakeAsker()]
+  await call(questions, 's', { asker: first, session }, () =>
+    call(questions, 's', { asker: second, session }, () => elicit(questions)),
+  )
+  expect([first.asked, second.asked]).toEqual([0, 1])
+})
+
+it('while two sessions call a server, neither client is asked what may be for the other', async () => {
+  const { questions } = logging()
+  const [first, second] = [new FakeAsker(), new FakeAsker()]
+  await call(questions, 's', { asker: first, session: {} }, async () => {
+    await call(questions, 's', { asker: second, session: {} }, async () => {
+      expect(await elicit(questions)).toEqual({ action: 'decline' })
+    })
+    expect([first.asked, second.asked]).toEqual([0, 0])
+    expect(await elicit(questions)).toEqual({ action: 'accept' })
+  })
+  expect([first.asked, second.asked]).toEqual([1, 0])
+})
+
+it('a question that a call of another session caused goes to that session or to no one, until the server restarts', async () => {
+  const { questions } = logging()
+  const [first, second] = [new FakeAsker(), new FakeAsker()]
+  const [one, other] = [
+    { asker: first, session: {} },
+    { asker: second, session: {} },
+  ]
+  const ask = () => elicit(questions)
+  await call(questions, 's', one, () => Promise.resolve(), true)
+  expect(await call(questions, 's', other, ask)).toEqual({ action: 'decline' })
+  expect(await call(questions, 's', one, ask)).toEqual({ action: 'accept' })
+  expect([first.asked, second.asked]).toEqual([1, 0])
+  callersOf('s').opened({ asksWithinCalls: false })
+  expect(await call(questions, 's', other, ask)).toEqual({ action: 'accept' })
+  // When the server asks within the response to a call, a cancelled call has no questions.
+  callersOf('s').opened({ asksWithinCalls: true })
+  await call(questions, 's', one, () => Promise.resolve(), true)
+  expect(await call(questions, 's', other, ask)).toEqual({ action: 'accept' })
+  expect([first.asked, second.asked]).toEqual([1, 2])
+})
+
+it('a session whose client cannot be asked counts as one that calls the server', async () => {
+  const { questions } = logging()
+  const asker = new FakeAsker()
+  await call(questions, 's', { asker: undefined, session: {} }, async () => {
+    expect(await call(questions, 's', { asker, session: {} }, () => elicit(questions))).toEqual({ action: 'decline' })
+  })
+  expect(asker.asked).toBe(0)
+})
+
+it('servers that start later are told which questions any client can answer', () => {
+  const { questions } = logging()
+  expect(questions.requests(callersOf('s'))).toEqual({})
+  questions.clientOffers(['roots/list'])
+  questions.clientOffers([])
+  expect(Object.keys(questions.requests(callersOf('s')))).toEqual(['roots'])
+})
+
+it('a question names its server to the user, and is otherwise unchanged', async () => {
+  const { questions } = logging()
+  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const asker = new FakeAsker()
+  const messages = [{ role: 'user', content: { type: 'text', text: 'Hello' } }]
+  await call(questions, 's', { asker, session: {} }, async () => {
+    await ask!('s', { message: 'Which?', requestedSchema: {} }, signal())
+    await sample!('s', { messages, systemPrompt: 'Be brief.', maxTokens: 5 }, signal())
+    await sample!('s', { messages, maxTokens: 5 }, signal())
+  })
+  expect(asker.questions).toEqual([
+    { method: 'elicitation/create', params: { message: "MCP server 's' asks: Which?", requestedSchema: {} } },
+    {
+      method: 'sampling/createMessage',
+      params: { messages, systemPrompt: "This request comes from MCP server 's'.\n\nBe brief.", maxTokens: 5 },
+    },
+    {
+      method: 'sampling/createMessage',
+      params: { messages, systemPrompt: "This request comes from MCP server 's'.", maxTokens: 5 },
+    },
+  ])
+})
+
+it('a question that no client can answer is declined or an error, and the log has the reason', async () => {
+  const { questions, logged } = logging()
+  questions.clientOffers(['elicitation/create', 'roots/list', 'sampling/createMessage'])
+  const { roots, sample } = questions.requests(callersOf('s'))
+  const reasons = ["no active cell's client supports this request", "the cell's client does not support this request"]
+  const tryAll = async (reason: string): Promise<void> => {
+    expect(await elicit(questions)).toEqual({ action: 'decline' })
+    await expect(roots!('s')).rejects.toThrow(`No client can answer roots/list from server 's': ${reason}`)
+    await expect(sample!('s', {}, signal())).rejects.toThrow(`sampling/createMessage from server 's': ${reason}`)
+  }
+  await tryAll(reasons[0]!)
+  const asker = Object.assign(new FakeAsker(), { offers: false })
+  await call(questions, 's', { asker, session: {} }, () => tryAll(reasons[1]!))
+  expect(asker.asked).toBe(0)
+  expect(logged).toEqual(
+    reasons.flatMap((reason) =>
+      ['elicitation/create', 'roots/list', 'sampling/createMessage'].map((method) => ({ server: 's', method, reason })),
+    ),
+  )
+})
+
+it('the texts of a question are cleaned, and a question whose choices cannot be seen is declined', async () => {
+  const { questions, logged } = logging()
+  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const asker = new FakeAsker()
+  const hidden = '\u001b[2JWhich\u202e\u200b?'
+  await call(questions, 's', { asker, session: {} }, async () => {
+    await ask!('s', { message: hidden, requestedSchema: { title: hidden } }, signal())
+    const messages = [
+      { role: 'user', content: { type: 'text', text: `${hidden}\u001b]0;title\u0007` } },
+      { role: 'user', content: { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' } },
+    ]
+    await sample!('s', { messages, systemPrompt: hidden }, signal())
+    expect(await ask!('s', { message: 'x', requestedSchema: { enum: ['a\u202e'] } }, signal())).toEqual({
+      action: 'decline',
+    })
+  })
+  expect(asker.questions.map(({ params }) => params)).toEqual([
+    { message: "MCP server 's' asks: Which?", requestedSchema: { title: 'Which?' } },
+    {
+      messages: [
+        { role: 'user', content: { type: 'text', text: 'Which?' } },
+        { role: 'user', content: { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' } },
+      ],
+      systemPrompt: "This request comes from MCP server 's'.\n\nWhich?",
+    },
+  ])
+  expect(JSON.stringify(logged)).toContain('invisible characters')
+})

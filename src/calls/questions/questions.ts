@@ -1,0 +1,204 @@
+// Requests of upstreams during a cell's call — folders, an answer from the user, a completion — go to the client of that cell.
+// A request that no client can answer is declined at once, and the log says why. The bridge never answers one itself.
+import { BridgeError } from '../../errors.ts'
+import type { Origin } from '../../observe/events/event.ts'
+import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
+import { newId } from '../../observe/events/new-id.ts'
+import type { Log } from '../../util/log.ts'
+import { fieldsOf, mapTexts } from '../../util/json/json.ts'
+import { cleanWords } from '../../util/text/server-words.ts'
+import type { UpstreamRequests } from '../../upstream/connection/requests.ts'
+import { cleanForm } from './clean-form.ts'
+import type { Abortable } from '../../util/async/cancellation.ts'
+import { type Caller, type Callers, setCaller } from '../../upstream/lifecycle/callers.ts'
+
+export type QuestionMethod = 'roots/list' | 'elicitation/create' | 'sampling/createMessage'
+
+export interface Question {
+  method: QuestionMethod
+  params: Record<string, unknown>
+}
+
+/** The client of one cell, for questions. */
+export interface Asker {
+  canAnswer(question: Question): boolean
+  /** Returns the client's result for that method. Rejects when the cell has ended. */
+  ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>>
+  /** Waits while the user does something elsewhere: the cell's time limit is paused meanwhile. */
+  hold<T>(work: Promise<T>): Promise<T>
+}
+
+interface OpenCall {
+  /** Missing for a cell whose client cannot be asked. */
+  asker: Asker | undefined
+  origin: Origin | undefined
+  /** Identifies the session. Calls of one session may receive each other's questions. */
+  caller: Caller
+}
+
+export class Questions {
+  /** Open calls of cells by server, latest last. */
+  readonly #calls = new Map<string, Set<OpenCall>>()
+  /** Methods that any client has declared; servers are told that the bridge supports these. */
+  readonly #offered = new Set<QuestionMethod>()
+  /** Identifies a session where servers are called. */
+  readonly #callers = new WeakMap<object, Caller>()
+  readonly #log: Pick<Log, 'info'>
+  readonly #events: EventStream
+
+  constructor(log: Pick<Log, 'info'>, events = NO_EVENTS) {
+    this.#log = log
+    this.#events = events
+  }
+
+  /** A client declares its capabilities, possibly with every request. They count for servers that start from now on. */
+  clientOffers(methods: Iterable<QuestionMethod>): void {
+    for (const method of methods) this.#offered.add(method)
+  }
+
+  /**
+   * Call before a server is called for a cell: until it is left, the server's questions go to that cell's client.
+   * @param work the signal that the server is called with
+   * @returns a function to call when the call has ended; calling it again does nothing
+   */
+  enter(
+    server: string,
+    { asker, session, origin }: { asker: Asker | undefined; session: object; origin?: Origin | undefined },
+    work: Abortable,
+  ): () => void {
+    let caller = this.#callers.get(session)
+    if (!caller) this.#callers.set(session, (caller = {}))
+    setCaller(work, caller)
+    let calls = this.#calls.get(server)
+    if (!calls) this.#calls.set(server, (calls = new Set()))
+    const call: OpenCall = { asker, caller, origin }
+    calls.add(call)
+    return () => void calls.delete(call)
+  }
+
+  /**
+   * Asks a client, and emits events about it.
+   * @param source the server that asks, and the cell during which it asks
+   */
+  async ask(
+    asker: Asker,
+    { server, origin }: { server: string | undefined; origin: Origin | undefined },
+    question: Question,
+    signal: AbortSignal | undefined,
+  ): Promise<Record<string, unknown>> {
+    if (!this.#events.active) return asker.ask(question, signal)
+    const { method, params } = question
+    const { cell, log, session, client } = origin ?? {}
+    const about = { id: newId(), parent: cell, run: log?.run, session, client, method, server }
+    const askedAt = performance.now()
+    const end = (answer: string) =>
+      this.#events.emit({ type: 'question.answered', ...about, answer, durationMs: performance.now() - askedAt })
+    this.#events.emit({
+      type: 'question.asked',
+      ...about,
+      message: textOf(params['message'] ?? params['systemPrompt']),
+    })
+    try {
+      const result = await asker.ask(question, signal)
+      end(typeof result['action'] === 'string' ? result['action'] : 'accept')
+      return result
+    } catch (error) {
+      end('unanswered')
+      throw error
+    }
+  }
+
+  /** The requests that a server may send, as far as clients support them. @param callers the callers of that server */
+  requests(callers: Pick<Callers, 'sole'>): UpstreamRequests {
+    return {
+      ...(this.#offered.has('roots/list') && { roots: (server) => this.#roots({ server, callers }) }),
+      ...(this.#offered.has('elicitation/create') && {
+        elicit: (server, params, signal) => this.#elicit({ server, callers }, params, signal),
+      }),
+      ...(this.#offered.has('sampling/createMessage') && {
+        sample: (server, params, signal) => this.#sample({ server, callers }, params, signal),
+      }),
+    }
+  }
+
+  /** A server may ask for roots at any time. Outside a call no client can be asked, and this rejects: an empty list could be read as "no restriction". */
+  async #roots(source: Source): Promise<{ uri: string; name?: string }[]> {
+    const { roots } = await this.#ask(source, { method: 'roots/list', params: {} }, undefined)
+    return Array.isArray(roots) ? (roots as { uri: string; name?: string }[]) : []
+  }
+
+  #elicit(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    // Names the server, so that the user knows where the question comes from.
+    const message = `MCP server '${source.server}' asks: ${textOf(params['message'])}`
+    const form = cleanForm(params['requestedSchema'])
+    if (form === 'unseen') {
+      this.#tellDeclined(source, { server: source.server, reason: UNSEEN_CHOICES })
+      return Promise.resolve({ action: 'decline' })
+    }
+    const question: Question = {
+      method: 'elicitation/create',
+      params: { ...params, message, ...(form !== undefined && { requestedSchema: form }) },
+    }
+    // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions), so the reason is logged.
+    return this.#ask(source, question, signal, { action: 'decline' })
+  }
+
+  #sample(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    // Names the server in the system prompt: clients show a request before they pass it on.
+    const systemPrompt =
+      `This request comes from MCP server '${source.server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
+    const cleaned = fieldsOf(mapTexts(params, cleanWords))
+    return this.#ask(source, { method: 'sampling/createMessage', params: { ...cleaned, systemPrompt } }, signal)
+  }
+
+  /** @param declined the result when no client can be asked; without it that is an error */
+  #ask(
+    source: Source,
+    question: Question,
+    signal: AbortSignal | undefined,
+    declined?: Record<string, unknown>,
+  ): Promise<Record<string, unknown>> {
+    const { server } = source
+    const found = this.#askerFor(source, question)
+    if (typeof found !== 'string') return this.ask(found.asker, { server, origin: found.origin }, question, signal)
+    this.#tellDeclined(source, { server, method: question.method, reason: found })
+    if (declined) return Promise.resolve(declined)
+    return Promise.reject(
+      new BridgeError('CANCELLED', `No client can answer ${question.method} from server '${server}': ${found}`),
+    )
+  }
+
+  /** A question does not say which call it belongs to. It is declined when it could belong to a call of another session, even a cancelled one. */
+  #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
+    const sole = callers.sole()
+    if (sole === 'several') return 'the request may belong to a call of another session'
+    const calls = this.#callsOf(server, sole)
+    const askers = calls.flatMap(({ asker, origin }) => (asker ? { asker, origin } : []))
+    if (askers.length === 0) return "no active cell's client supports this request"
+    const able = askers.findLast(({ asker }) => asker.canAnswer(question))
+    return able ?? "the cell's client does not support this request"
+  }
+
+  #callsOf(server: string, caller: object | 'none'): OpenCall[] {
+    return [...(this.#calls.get(server) ?? [])].filter((call) => call.caller === caller)
+  }
+
+  /** Logs to the run that the request belongs to, if that is certain. */
+  #tellDeclined({ server, callers }: Source, fields: Record<string, unknown>): void {
+    const sole = callers.sole()
+    const origin = sole === 'several' ? undefined : this.#callsOf(server, sole).at(-1)?.origin
+    ;(origin?.log ?? this.#log).info('A request of a server was declined', fields)
+  }
+}
+
+/** The server that asks. */
+interface Source {
+  server: string
+  callers: Pick<Callers, 'sole'>
+}
+
+const UNSEEN_CHOICES = 'a field or choice of its form has invisible characters'
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? cleanWords(value) : ''
+}

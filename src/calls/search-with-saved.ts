@@ -1,0 +1,45 @@
+// Ranks the tools of servers together with saved tools, for cells and for the terminal.
+import { CatalogTool } from './catalog/model/catalog-tool.ts'
+import type { Catalog, SearchOptions } from './catalog/catalog.ts'
+import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
+import type { LoadableTools } from '../keep/saved/loadable-tools.ts'
+import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../keep/saved/saved-tool.ts'
+import type { BrokenTool } from '../keep/saved/saved-tool-store.ts'
+
+/** @returns the results, best first, and the saved tools that were not searched because they do not load */
+export async function searchWithSaved(
+  query: string,
+  options: SearchOptions,
+  catalog: Catalog,
+  loadableTools: LoadableTools,
+  signal?: AbortSignal,
+): Promise<{ docs: ToolDoc[]; broken: BrokenTool[] }> {
+  const { tools, broken } = await loadableTools.list()
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  catalog.setOtherTools(tools.map(asCatalogTool))
+  const found = await catalog.search(query, { ...options, withOthers: true }, signal)
+  const docs = found.map((doc) => {
+    const saved = doc.server === SAVED_TOOLS_MODULE ? byName.get(doc.tool) : undefined
+    return saved ? { ...savedToolDoc(saved), ...(doc.weak !== undefined && { weak: doc.weak }) } : doc
+  })
+  return { docs, broken }
+}
+
+function savedToolDoc(tool: SavedTool): ToolDoc {
+  return {
+    server: SAVED_TOOLS_MODULE,
+    serverAlias: SAVED_TOOLS_MODULE,
+    tool: tool.name,
+    toolAlias: tool.name,
+    description: savedToolSummary(tool),
+    line: savedToolLine(tool),
+  }
+}
+
+function asCatalogTool({ name, description }: SavedTool): CatalogTool {
+  return new CatalogTool(SAVED_TOOLS_MODULE, SAVED_TOOLS_MODULE, name, {
+    name,
+    description,
+    inputSchema: { type: 'object' },
+  })
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { MASK_KINDS } from '../../config/settings/sandbox.ts'
+import { createMaskers } from './create-maskers.ts'
+import { customRecogniser } from './custom-pattern.ts'
+import { maskData } from './masker.ts'
+
+const masker = (patterns: { name: string; pattern: string }[] = []) => createMaskers(MASK_KINDS, patterns)!.of({})
+
+describe('a masker', () => {
+  it.each([
+    ['write to alice.smith+x@mail.example.com.', 'write to [EMAIL_1].'],
+    ['<münchen@bücher.example>', '<[EMAIL_1]>'],
+    ['call +49 (30) 123-45 67 now', 'call [PHONE_1] now'],
+    ['call (415) 555-0100', 'call [PHONE_1]'],
+    ['card 4111 1111 1111 1111, 5500005555555559', 'card [CARD_1], [CARD_2]'],
+    ['to DE89 3704 0044 0532 0130 00 today', 'to [IBAN_1] today'],
+    ['gb82west12345698765432', '[IBAN_1]'],
+    ['from 93.184.216.34 and 2606:2800:220:1::1', 'from [IP_1] and [IP_2]'],
+    ['key ghp_0123456789abcdefghij0123456789abcdef', 'key [SECRET_1]'],
+    ['redis://me:hunter22@localhost/0', 'redis://me:[SECRET_1]@localhost/0'],
+    ['password = "correct horse"', 'password = "correct horse"'],
+    ['password = "correct-horse"', 'password = "[SECRET_1]"'],
+    ['to ali\u200bce@mail.exa\u2066mple now', 'to [EMAIL_1] now'],
+    ['\u200balice@mail.example\u{e0041}', '\u200b[EMAIL_1]\u{e0041}'],
+    ['call +49\u00ad 30 12\u2060345 67', 'call [PHONE_1]'],
+    ['card 4111 1111\ufe0f 1111 1111', 'card [CARD_1]'],
+    // With the character, and without it: either is enough.
+    ['card 4111 1111 1111 1111\u200b2', 'card [CARD_1]\u200b2'],
+    ['-----BEGIN PRIVATE KEY-----\nMIIE\nvQIB\n-----END PRIVATE KEY-----', '[SECRET_1]'],
+  ])('masking replaces %j', (text, masked) => expect(masker().maskedNow(text)).toBe(masked))
+
+  it.each([
+    'card 4111 1111 1111 1112',
+    'to DE89 3704 0044 0532 0130 02',
+    'version 1.2.3 at 12:30:59 on 2024-01-02',
+    '999.1.1.1 and 1.2.3.4.5',
+    'a@b and @decorator',
+    '3.14159265358979',
+    'id 00000000-0000-4000-8000-000000000000',
+  ])('masking leaves %j alone', (text) => expect(masker().maskedNow(text)).toBe(text))
+
+  it('masking gives a value the same token everywhere, and puts it back', () => {
+    const one = masker()
+    const masked = one.maskedNow('a@x.example, b@x.example, a@x.example')!
+    expect(masked).toBe('[EMAIL_1], [EMAIL_2], [EMAIL_1]')
+    expect(one.unmask(masked)).toBe('a@x.example, b@x.example, a@x.example')
+    expect(one.unmaskData({ to: ['[EMAIL_2]'], '[EMAIL_1]': 1 })).toEqual({ to: ['b@x.example'], 'a@x.example': 1 })
+  })
+
+  it('masking puts back a value with its invisible characters', () => {
+    const one = masker()
+    expect(one.unmask(one.maskedNow('ali\u200bce@mail.example')!)).toBe('ali\u200bce@mail.example')
+  })
+
+  it('masking does not put back the values of another session, and leaves unknown tokens alone', () => {
+    const maskers = createMaskers(['email'])!
+    const [mine, theirs] = [maskers.of({}), maskers.of({})]
+    theirs.maskedNow('secret@theirs.example')
+    expect(mine.unmask('[EMAIL_1] [EMAIL_2] [1]')).toBe('[EMAIL_1] [EMAIL_2] [1]')
+  })
+
+  it('masking replaces keys and numbers of data', () => {
+    const one = masker()
+    const data = { 'a@x.example': [4_111_111_111_111_111, 42, null, { ok: true }] }
+    expect(maskData(data, (text) => one.maskedNow(text)!)).toEqual({
+      '[EMAIL_1]': ['[CARD_1]', 42, null, { ok: true }],
+    })
+  })
+
+  it('masking keeps a token in source code where its value could end a literal', () => {
+    const one = masker([{ name: 'odd', pattern: 'X".{3}' }])
+    one.maskedNow('X"abc a@x.example')
+    expect(one.unmaskSource('f("[ODD_1]", "[EMAIL_1]")')).toBe('f("[ODD_1]", "a@x.example")')
+    expect(one.unmask('[ODD_1]')).toBe('X"abc')
+  })
+
+  it('masking replaces two values that overlap as one', () => {
+    expect(masker([{ name: 'case_no', pattern: 'case-\\d{2,8}@x' }]).maskedNow('case-123@x.example')).toBe('[EMAIL_1]')
+  })
+})
+
+it('a custom pattern is masked under its name', () => {
+  expect(masker([{ name: 'employee', pattern: '\\bEMP-[0-9]{6}\\b' }]).maskedNow('by EMP-123456')).toBe(
+    'by [EMPLOYEE_1]',
+  )
+})
+
+it.each(['(a+)+$', '(a|a)*b', '(?=a)a', '(a)\\1', 'a+b+c+d+', '(ab){1,3}', '[', 'a{5000}', '(?<n>a)'])(
+  'a custom pattern is refused where it could take for ever: %s',
+  (pattern) => expect(() => customRecogniser({ name: 'x', pattern })).toThrow("The mask pattern 'x'"),
+)
+
+it('a custom pattern is accepted when its work grows no faster than the text', () => {
+  // 64 ways at each position: with an unbounded repetition, this would take quadratic time.
+  const recogniser = customRecogniser({ name: 'x', pattern: '\\w+!' })
+  expect(recogniser.find('a'.repeat(1_000_000))).toEqual([])
+  expect(recogniser.find(`${'a'.repeat(10)}!`)).toHaveLength(1)
+})

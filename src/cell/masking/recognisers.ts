@@ -1,0 +1,187 @@
+// Recognises personal data by kind: finds candidates in a text, then verifies them. Pure.
+// Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a hostile one.
+import { isIPv4, isIPv6 } from 'node:net'
+import type { MaskKind } from '../../config/settings/sandbox.ts'
+
+/** A range of a text, and the kind of data in it. */
+export interface Match {
+  start: number
+  end: number
+  /** Label in tokens. */
+  label: string
+}
+
+/** ISO 13616: length of the account number by country. */
+const IBAN_LENGTHS = new Map(
+  'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30'
+    .split(' ')
+    .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
+)
+
+export interface Recogniser {
+  label: string
+  find(text: string): Match[]
+}
+
+interface Pattern {
+  /** Has the flag g. The candidate is its first group, or the whole match if it has no group. */
+  expression: RegExp
+  /** A fast test: the text has no match unless this matches. */
+  needs?: RegExp
+  /** Returns how many characters of a candidate count. Missing: all of them. */
+  check?: (candidate: string) => number
+}
+
+function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
+  return {
+    label,
+    find: (text) =>
+      patterns.flatMap(({ expression, needs, check }) => {
+        if (needs && !needs.test(text)) return []
+        const matches: Match[] = []
+        for (const { 0: whole, 1: group, index } of text.matchAll(expression)) {
+          const candidate = group ?? whole
+          const length = check ? check(candidate) : candidate.length
+          const start = index + whole.length - candidate.length
+          if (length > 0) matches.push({ start, end: start + length, label })
+        }
+        return matches
+      }),
+  }
+}
+
+const MAX_LOCAL_CHARS = 64
+const LETTER = /[\p{L}\p{N}_]/u
+const DOMAIN = /[\p{L}\p{N}][\p{L}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{N}-]{0,62}){1,8}/uy
+const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
+
+/** Searches outwards from every @ (or %40, as in URLs). A pattern that starts at the name would scan a long word once for each of its letters. */
+const email: Recogniser = {
+  label: 'EMAIL',
+  find(text) {
+    const matches: Match[] = []
+    let from = 0
+    for (const { 0: sign, index: at } of text.matchAll(/@|%40/g)) {
+      if (at < from) continue
+      const after = at + sign.length
+      let start = at
+      while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
+      // Quotes and punctuation around an address are not part of it.
+      while (start < at && SIGNS.has(text[start]!)) start += 1
+      if (start === at) continue
+      DOMAIN.lastIndex = after
+      const domain = DOMAIN.exec(text)?.[0]
+      if (domain === undefined) continue
+      from = after + domain.length
+      matches.push({ start, end: from, label: 'EMAIL' })
+    }
+    return matches
+  },
+}
+
+function isLocalPart(text: string, index: number): boolean {
+  const code = text.charCodeAt(index)
+  if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90)) return true
+  return SIGNS.has(text[index]!) || (code > 127 || code === 95 ? LETTER.test(text[index]!) : false)
+}
+
+const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
+
+/** 13 to 19 digits, alone or in groups, that pass the Luhn check. */
+const card = byPatterns('CARD', [
+  {
+    expression: /(?<![\d.])[3-6]\d{3}(?:[ -]?\d){9,15}(?!\d)/g,
+    needs: /\d{4}/,
+    check: (candidate) => (passesLuhn(digitsOf(candidate)) ? candidate.length : 0),
+  },
+])
+
+const iban = byPatterns('IBAN', [
+  {
+    expression: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gi,
+    needs: /[A-Z]{2}\d{2}/i,
+    // The following text may look like part of the number, so take the country's length.
+    check: (candidate) => {
+      const length = IBAN_LENGTHS.get(candidate.slice(0, 2).toUpperCase()) ?? 0
+      const plain = candidate.replaceAll(' ', '').slice(0, length).toUpperCase()
+      return length > 0 && plain.length === length && passesIban(plain) ? withBlanks(candidate, length) : 0
+    },
+  },
+])
+
+/** Returns the length of the shortest prefix with `length` non-blank characters. */
+function withBlanks(text: string, length: number): number {
+  let seen = 0
+  let index = 0
+  for (; seen < length; index += 1) if (text[index] !== ' ') seen += 1
+  return index
+}
+
+/** International numbers with a +, or North American ones of three, three and four digits. */
+const phone = byPatterns('PHONE', [
+  { expression: /(?<![\w+])\+\d(?:[ ().\-/]{0,2}\d){7,14}(?!\d)/g, needs: /\+\d/ },
+  {
+    expression: /(?<![\w.])(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\d)/g,
+    needs: /\d{3}[-. ]\d{4}/,
+  },
+])
+
+const ip = byPatterns('IP', [
+  {
+    expression: /(?<![\d.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\d|\.\d)/g,
+    needs: /\d\.\d{1,3}\.\d/,
+    check: (candidate) => (isIPv4(candidate) ? candidate.length : 0),
+  },
+  {
+    expression: /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4})(?![\w:])/gi,
+    needs: /::|[0-9a-f]:[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]{1,4}:/i,
+    check: (candidate) => (candidate.length > 3 && isIPv6(candidate) ? candidate.length : 0),
+  },
+])
+
+/** Keys in their issuers' formats, private keys, passwords in URLs, and values of variables whose names mark them as secret. */
+const secret = byPatterns('SECRET', [
+  {
+    expression: /\b(?:gh[opusr]|npm|glpat|[srp]k|hf|dop_v1|shpat|xox[abeoprs]|github_pat)[-_][A-Za-z0-9_-]{16,255}/g,
+    needs: /[-_][A-Za-z0-9_-]{16}/,
+  },
+  { expression: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, needs: /AKIA|ASIA/ },
+  { expression: /\bAIza[A-Za-z0-9_-]{35}/g, needs: /AIza/ },
+  {
+    expression: /\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}/g,
+    needs: /eyJ[A-Za-z0-9_-]{10,2000}\./,
+  },
+  {
+    expression: /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{0,10000}(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?/g,
+    needs: /PRIVATE KEY-/,
+  },
+  { expression: /:\/\/[^\s:/@]{0,64}:([^\s:/@]{3,128})(?=@)/g, needs: /:\/\// },
+  {
+    expression: /\b(?:password|passwd|secret|token|api_?key|access_?key)["']?\s?[:=]\s?["']?([^\s"',;}]{8,200})/gi,
+    needs: /passw(?:or)?d|secret|token|key/i,
+  },
+  { expression: /\bBearer ([A-Za-z0-9._~+/-]{16,2000})/g, needs: /Bearer / },
+])
+
+export const RECOGNISERS: Record<MaskKind, Recogniser> = { email, phone, card, iban, ip, secret }
+
+/** The Luhn check of payment card numbers. */
+function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = digits.charCodeAt(digits.length - 1 - index) - 48
+    const doubled = index % 2 === 1 ? digit * 2 : digit
+    sum += doubled > 9 ? doubled - 9 : doubled
+  }
+  return sum % 10 === 0
+}
+
+/** ISO 13616: move country and check digits to the end, count letters from 10; the remainder modulo 97 must be 1. */
+function passesIban(number: string): boolean {
+  let rest = 0
+  for (const character of number.slice(4) + number.slice(0, 4)) {
+    const value = Number.parseInt(character, 36)
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  }
+  return rest === 1
+}

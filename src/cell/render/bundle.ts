@@ -1,0 +1,72 @@
+// Selects from a cell's MIME bundle a text, and images or sounds that every client supports. Pure.
+import type { MimeBundle } from '../protocol/frames.ts'
+import { plainText } from '../../util/text/terminal-text.ts'
+
+export interface MediaBlock {
+  type: 'image' | 'audio'
+  /** Base64. */
+  data: string
+  mimeType: string
+}
+
+/** Limit of one image or sound, in characters of base64; clients refuse more. */
+const MAX_MEDIA_CHARS = 5_000_000
+/** Limit of all images and sounds of a result. */
+const MAX_ALL_MEDIA_CHARS = 20_000_000
+const MAX_MEDIA = 20
+
+/** Image types that models support, best first. */
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+/** Shown when the plain text is useless. */
+const SPEAKING_TYPES = ['text/html', 'text/latex', 'application/json', 'image/svg+xml']
+/** The default repr of an object. */
+const MUTE = /^<[^<>]* at 0x[0-9a-f]+>$/i
+
+/** The text of a bundle, in Jupyter's order, but with plain text before HTML, because a model reads it. */
+export function textOf(bundle: MimeBundle | undefined): string | undefined {
+  if (!bundle) return undefined
+  const { 'text/markdown': markdown, 'text/plain': plain } = bundle
+  if (typeof markdown === 'string') return plainText(markdown)
+  if (typeof plain === 'string' && !MUTE.test(plain)) return plainText(plain)
+  const speaking = SPEAKING_TYPES.map((type) => bundle[type]).find((content) => content !== undefined)
+  if (speaking === undefined) return typeof plain === 'string' ? plainText(plain) : undefined
+  return plainText(typeof speaking === 'string' ? speaking : JSON.stringify(speaking))
+}
+
+/** The images and sounds of bundles without duplicates, and a sentence for each that cannot be shown. */
+export function mediaOf(bundles: MimeBundle[]): { blocks: MediaBlock[]; notes: string[] } {
+  const blocks: MediaBlock[] = []
+  const notes: string[] = []
+  const seen = new Set<string>()
+  let chars = 0
+  for (const { data, mimeType } of bundles.flatMap(mediaIn)) {
+    if (seen.has(data)) continue
+    seen.add(data)
+    const problem = problemOf(data, chars, blocks.length)
+    if (problem) {
+      notes.push(`An image or audio item (${mimeType}) is not shown: ${problem}.`)
+      continue
+    }
+    chars += data.length
+    blocks.push({ type: mimeType.startsWith('audio/') ? 'audio' : 'image', data, mimeType })
+  }
+  return { blocks, notes: [...new Set(notes)] }
+}
+
+function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
+  const types = [...IMAGE_TYPES, ...Object.keys(bundle).filter((type) => /^audio\/[\w.+-]{1,50}$/.test(type))]
+  const mimeType = types.find((type) => typeof bundle[type] === 'string')
+  // Python often breaks base64 into lines, which MCP does not allow.
+  return mimeType === undefined ? [] : [{ data: (bundle[mimeType] as string).replace(/\s/g, ''), mimeType }]
+}
+
+function problemOf(data: string, chars: number, count: number): string | undefined {
+  const size = `${(data.length / 1e6).toFixed(1)} MB as base64`
+  if (data.length > MAX_MEDIA_CHARS)
+    return `it has ${size}, and the limit is ${MAX_MEDIA_CHARS / 1e6} MB; make it smaller`
+  if (count >= MAX_MEDIA) return `a result shows at most ${MAX_MEDIA} of them`
+  if (chars + data.length > MAX_ALL_MEDIA_CHARS) return `a result shows at most ${MAX_ALL_MEDIA_CHARS / 1e6} MB of them`
+  // A client that validates results would refuse all of it.
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return 'its data is not base64'
+  return undefined
+}

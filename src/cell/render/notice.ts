@@ -1,0 +1,66 @@
+// Notices: what the bridge itself says in a result. They alone begin with the mark; a line from a server or a cell that begins like it is quoted. Pure.
+import { shownText } from '../../util/text/terminal-text.ts'
+
+const MARK = '[sandbridge: '
+/** Begins a note of the kernel. It runs beside the cell's code, which can write such notes, too. */
+const KERNEL = 'kernel: '
+const QUOTE = '> '
+
+/** A note that came from the sandbox. The renderer does not show it as one of the bridge. */
+export function kernelNote(text: string): string {
+  return KERNEL + text
+}
+
+/** A note as it is shown. Its further lines are quoted: they hold what a cell printed. */
+export function noteText(note: string): string {
+  return shownText(note)
+    .trim()
+    .replace(/[\n\u2028\u2029]/g, `\n${QUOTE}`)
+}
+
+/** What begins the line of a note. */
+export function openingOfNote(note: string): string {
+  return note.startsWith(KERNEL) ? '[' : MARK
+}
+
+/** A note between the other parts of a text. */
+export function noticeLine(note: string): string {
+  const text = noteText(note)
+  return `${openingOfNote(text)}${text}]`
+}
+
+/** Text from a server or a cell as a reader sees it: nothing in it hides or changes the order of other text, and no line is like a notice. */
+export function fromOthers(text: string): string {
+  const shown = shownText(text)
+  if (!BRACKET.test(shown)) return shown
+  return shown.replace(LINE_START, (start: string, at: number) =>
+    isLikeMark(shown, at + start.length) ? QUOTE + start : start,
+  )
+}
+
+/** Rules out most texts quickly: a bracket, and neither `s` nor anything unusual after it. */
+const BRACKET = /[[\uff3b\ufe47][^!-RT-rt-~]/
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}]/u
+/** The beginning of a line up to a bracket, past white space and what is not seen. */
+const LINE_START =
+  /^(?:[^\S\n\u2028\u2029]|[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}])*[[\uff3b\ufe47](?![!-RT-rt-~])/gmu
+const WORD = 'sandbridge'
+/** Letters of other scripts look like these, so they count as equal if some letters are. */
+const MIN_SAME = 3
+
+/** Whether the word of the mark, or one that looks like it, follows a bracket. */
+function isLikeMark(text: string, from: number): boolean {
+  let length = 0
+  let same = 0
+  for (let at = from; at < text.length && length < WORD.length;) {
+    const character = String.fromCodePoint(text.codePointAt(at)!)
+    at += character.length
+    if (INVISIBLE.test(character) || (length === 0 && /\s/.test(character))) continue
+    for (const letter of character.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')) {
+      if (letter === WORD[length]) same += 1
+      else if (letter < '\x80' || !/\p{L}/u.test(letter)) return false
+      length += 1
+    }
+  }
+  return length >= WORD.length && same >= MIN_SAME
+}

@@ -1,0 +1,182 @@
+// Renders a cell's result as an MCP tool result within the budget, with the same wording for the same outcome everywhere. Pure.
+import { encode as encodeToon } from '@toon-format/toon'
+import type { CellResult } from '../cell-result.ts'
+import { linksTo, type ResourceLink } from './artifact-links.ts'
+import { type MediaBlock, mediaOf } from './bundle.ts'
+import { cutMiddle, type GapLine } from '../../util/tokens/cut-middle.ts'
+import { estimateTokens, fitsTokens } from '../../util/tokens/estimate-tokens.ts'
+import { cutParts, joinParts, noteParts, type Part, partsOf } from './parts.ts'
+import { fromOthers, noticeLine } from './notice.ts'
+import { PythonPositions } from './python-positions.ts'
+import { mapTexts } from '../../util/json/json.ts'
+import { shownText } from '../../util/text/terminal-text.ts'
+
+type OutputMode = 'compact' | 'toon' | 'json'
+
+type ContentBlock = { type: 'text'; text: string } | MediaBlock | ResourceLink
+
+export interface RenderedResult {
+  content: ContentBlock[]
+  /** The same as data, with non-empty fields only. Missing when both together exceed the budget. */
+  structuredContent?: Record<string, unknown>
+  isError: boolean
+}
+
+export interface RenderOptions {
+  mode: OutputMode
+  /** Estimated tokens of the whole result; images are not counted. */
+  outputTokens: number
+  /** When to add `structuredContent`. `where-lossless`, the default: when the text is complete and the result has no images or links. */
+  structured?: 'always' | 'where-lossless' | 'never'
+  /** The client passes an error's images to the model as text, so a result with images is not marked as an error. */
+  errorsAsJson?: boolean
+  /** A new session: its handle, and what the handle keeps. */
+  session?: { handle: string; keeps: string }
+  /** A note that is not stored with the output, for example about the call's arguments. */
+  note?: string
+}
+
+/** Maximum rounds of cutting. Each removes the excess of the previous one; one or two are usual. */
+const MAX_ROUNDS = 8
+/** For the message as a separate field; the traceback contains it, too. */
+const MAX_MESSAGE_CHARS = 500
+const MAX_NAME_CHARS = 100
+const NO_OUTPUT = '(no output)'
+
+export function renderResult(result: ShownResult, options: RenderOptions): RenderedResult {
+  const { outputTokens, structured = 'where-lossless', errorsAsJson = false, note } = options
+  const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
+  const saved = linksTo(result.artifacts ?? [], outputTokens)
+  const budget = outputTokens - saved.tokens
+  const more = [...(note === undefined ? [] : [note]), ...media.notes, ...saved.notes]
+  const { text, data } = withinBudget(result, [...result.parts, ...noteParts(more)], options, budget)
+  const bothFit = fitsTokens(text + JSON.stringify(data), budget)
+  const beside = [...media.blocks, ...saved.links]
+  const isSent = bothFit && (structured === 'always' || (structured === 'where-lossless' && beside.length === 0))
+  return {
+    // An image is output.
+    content: [...(text === NO_OUTPUT && media.blocks.length > 0 ? [] : [{ type: 'text' as const, text }]), ...beside],
+    ...(isSent && { structuredContent: data }),
+    isError: result.status !== 'ok' && !(errorsAsJson && media.blocks.length > 0),
+  }
+}
+
+/** A result with all its parts, uncut: it is stored, and the shown text is cut from it. */
+export interface ShownResult extends CellResult {
+  parts: Part[]
+}
+
+export function withParts(result: CellResult): ShownResult {
+  return { ...result, parts: partsOf(result, [...statusNotes(result), ...result.notes]) }
+}
+
+type Data = Record<string, unknown>
+
+/** The result as text of at most `tokens`, and the same as data. */
+function withinBudget(
+  result: CellResult,
+  parts: Part[],
+  { mode, session }: Pick<RenderOptions, 'mode' | 'session'>,
+  tokens: number,
+): { text: string; data: Data } {
+  const gapLine = gapLineFor(result, parts)
+  // Not a part, because it must not be cut.
+  const wayBack = session ? `\n${noticeLine(`To keep ${session.keeps}, pass session="${session.handle}".`)}` : ''
+  const handle = session ? { session: session.handle } : {}
+  let room = tokens
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const cut = cutParts(parts, room, gapLine)
+    const isWhole = cut.every((part, index) => part.text === parts[index]!.text)
+    const shown = isWhole ? parts : [...cut, ...wayToTheRest(result)]
+    const data = { ...dataOf(result, shown, mode), ...handle }
+    const text = mode === 'compact' ? (joinParts(shown) || NO_OUTPUT) + wayBack : written(data, mode)
+    if (fitsTokens(text, tokens)) return { text, data }
+    const over = estimateTokens(text) - tokens
+    // The cost of a part as JSON, with escaped quotes, is known only after it is written.
+    room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
+  }
+  // There are too many parts to show even one line of each.
+  const rest = Math.max(tokens - estimateTokens(wayBack), 0)
+  const output = cutMiddle(joinParts(parts), Math.floor(rest / (mode === 'compact' ? 1 : 3)), gapLine)
+  const data = { status: result.status, output, ...handle }
+  return { text: mode === 'compact' ? output + wayBack : written(data, mode), data }
+}
+
+/** The line that says where the text of a gap can be read. */
+function gapLineFor(result: CellResult, parts: Part[]): GapLine {
+  const { cell, outputUri } = result
+  if (cell === undefined || !outputUri) return (start, end) => noticeLine(`${count(end - start)} characters left out`)
+  let positions: PythonPositions | undefined
+  return (start, end) => {
+    positions ??= new PythonPositions(joinParts(parts))
+    const slice = `runtime.output(${cell})[${positions.of(start)}:${positions.of(end)}]`
+    return noticeLine(`${count(end - start)} of ${count(positions.text.length)} characters left out: ${slice}`)
+  }
+}
+
+const count = (number: number) => number.toLocaleString('en')
+
+function wayToTheRest({ cell, outputUri }: CellResult): Part[] {
+  if (cell === undefined || !outputUri) return [{ kind: 'note', text: 'Print less, or a part of it.' }]
+  const text = `Truncated. Read more with print(runtime.output(${cell})[a:b]) or print(runtime.grep(${cell}, r"pattern")); resource: ${outputUri}`
+  return [{ kind: 'note', text }]
+}
+
+function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode): Data {
+  const textsOf = (kind: Part['kind']) =>
+    parts.flatMap((part) => (part.kind === kind ? [mode === 'toon' ? shorter(part) : part.text] : []))
+  const [stdout] = textsOf('stdout')
+  const [stderr] = textsOf('stderr')
+  const [value] = textsOf('value')
+  const displays = textsOf('display')
+  const [traceback] = textsOf('error')
+  const notes = textsOf('note')
+  const message = error && fromOthers(error.message).slice(0, MAX_MESSAGE_CHARS)
+  return {
+    status,
+    ...(stdout !== undefined && { stdout }),
+    ...(stderr !== undefined && { stderr }),
+    ...(displays.length > 0 && { displays }),
+    ...(value !== undefined && { value }),
+    ...(error && {
+      error: {
+        name: fromOthers(error.name).slice(0, MAX_NAME_CHARS),
+        ...(message && { message }),
+        ...((error.traceback || error.hint) && { traceback }),
+      },
+    }),
+    ...(notes.length > 0 && { notes }),
+  }
+}
+
+/** As TOON, a table of records is much shorter than as JSON, and nested data longer. Uses the shorter form for each value. */
+function shorter(part: Part): unknown {
+  if (part.json === undefined) return part.text
+  const value = mapTexts(part.json, shownText)
+  const json = JSON.stringify(value)
+  return encodeToon({ value }).length <= encodeToon({ value: json }).length ? value : json
+}
+
+/** Data as the text for a model, in a mode other than `compact`. Its texts are in quotes, so that none begins a line. */
+export function written(data: Data, mode: 'toon' | 'json'): string {
+  const json = shownText(JSON.stringify(data))
+  if (mode === 'json') return json
+  const toon = shownText(encodeToon(data))
+  return toon.length <= json.length ? toon : json
+}
+
+function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult): string[] {
+  const state = carriedOver
+    ? 'The next cell starts a fresh sandbox.'
+    : stateLost
+      ? 'All variables are gone; the next cell starts a fresh session.'
+      : 'Variables, imports and functions are kept.'
+  if (status === 'timeout') {
+    return [
+      `Timed out after ${timeoutMs / 1000} s and was interrupted. ${state} Do less per cell, or pass a larger timeout.`,
+    ]
+  }
+  if (status === 'interrupted') return [`Interrupted. ${state}`]
+  if (status === 'killed') return [state]
+  return []
+}

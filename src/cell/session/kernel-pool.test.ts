@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
+import type { BridgeEvent } from '../../observe/events/event.ts'
+import { EventStream } from '../../observe/events/event-stream.ts'
+import { createLog } from '../../util/log.ts'
+import { KernelPool } from './kernel-pool.ts'
+import type { PoolBounds } from './pool-size.ts'
+
+function open(start: (count: number) => FakeSandbox, size: number | PoolBounds = 1) {
+  const sandboxes: FakeSandbox[] = []
+  let startCount = 0
+  const events = new EventStream()
+  const told: BridgeEvent[] = []
+  events.subscribe({ name: 'test', receive: (batch) => void told.push(...batch) })
+  const provider = {
+    name: 'docker' as const,
+    prepare: async () => {},
+    start: async () => {
+      startCount += 1
+      const sandbox = start(startCount)
+      sandboxes.push(sandbox)
+      return sandbox
+    },
+  }
+  const logged: string[] = []
+  const pool = new KernelPool({
+    provider: async () => provider,
+    limits: { memoryBytes: 1 },
+    size,
+    log: createLog('warning', (line) => void logged.push(line)),
+    events,
+  })
+  return { pool, sandboxes, startCount: () => startCount, told, logged }
+}
+
+const killed = { reason: 'killed', code: 137 } as const
+
+describe('KernelPool', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('the pool replaces a waiting kernel that was lost', async () => {
+    const { pool, sandboxes, startCount } = open(() => new FakeSandbox().ready())
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(0)
+    sandboxes[0]!.end(killed)
+    await vi.advanceTimersByTimeAsync(900)
+    expect(startCount()).toBe(1)
+    await vi.advanceTimersByTimeAsync(200)
+    expect(startCount()).toBe(2)
+    await pool.close()
+  })
+
+  it('the pool logs a kernel that fails to start, and not one whose start ends with the pool', async () => {
+    const failing = open(() => {
+      throw new Error('no more processes')
+    })
+    failing.pool.warm()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(failing.logged.join()).toContain('A pooled kernel failed to start')
+    const ending = open(() => new FakeSandbox())
+    ending.pool.warm()
+    await ending.pool.close()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(ending.logged).toEqual([])
+  })
+
+  it('the pool grows while sessions come faster than sandboxes start, and shrinks later', async () => {
+    const ready = () => {
+      const sandbox = new FakeSandbox()
+      setTimeout(() => sandbox.ready(), 2_000)
+      return sandbox
+    }
+    const { pool, sandboxes } = open(ready, { min: 1, max: 4 })
+    const alive = () => sandboxes.filter(({ disposed }) => !disposed).length
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(3_000)
+    expect(alive()).toBe(1)
+    let takenCount = 0
+    for (; takenCount < 30; takenCount += 1) {
+      // This may wait for a start.
+      void pool.take()
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(alive() - takenCount).toBeGreaterThan(1)
+    await vi.advanceTimersByTimeAsync(180_000)
+    expect(alive() - takenCount).toBe(1)
+    await pool.close()
+  })
+
+  it('the pool tells whether a kernel that is taken was started ahead of need', async () => {
+    const { pool, told } = open(() => new FakeSandbox().ready())
+    await pool.take()
+    await vi.advanceTimersByTimeAsync(200)
+    await pool.take()
+    await vi.advanceTimersByTimeAsync(200)
+    const taken = told.filter(({ type }) => type === 'sandbox.taken')
+    expect(taken).toMatchObject([{ wasPooled: false }, { wasPooled: true }])
+    await pool.close()
+  })
+
+  it('the pool waits longer after each failed start, so that it does not keep a machine busy', async () => {
+    const { pool, startCount } = open(() => {
+      const sandbox = new FakeSandbox().ready()
+      setTimeout(() => sandbox.end(killed), 10)
+      return sandbox
+    })
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    // 1 + 2 + … + 256 s, and then one in five minutes.
+    expect(startCount()).toBeGreaterThan(10)
+    expect(startCount()).toBeLessThan(25)
+    await pool.close()
+  })
+
+  it('the pool does not replace a kernel that was taken, and starts none once it is closed', async () => {
+    const { pool, sandboxes, startCount } = open(() => new FakeSandbox().ready())
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(0)
+    await pool.take()
+    await vi.advanceTimersByTimeAsync(200)
+    expect(startCount()).toBe(2)
+    sandboxes[0]!.end(killed)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(startCount()).toBe(2)
+    sandboxes[1]!.end(killed)
+    await vi.advanceTimersByTimeAsync(0)
+    await pool.close()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(startCount()).toBe(2)
+  })
+
+  it('the pool disposes of sandboxes that are still starting when it closes', async () => {
+    const { pool, sandboxes } = open(() => new FakeSandbox())
+    const taken = pool.take().catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(0)
+    await pool.close()
+    expect((await sandboxes[0]!.exited).reason).toBe('disposed')
+    expect(await taken).toMatchObject({ code: expect.stringMatching(/^(SANDBOX|SHUTTING)/) })
+  })
+
+  it('the pool starts sandboxes for waiting sessions before it refills itself', async () => {
+    const { pool, startCount } = open(() => new FakeSandbox())
+    for (let count = 0; count < 20; count += 1) void pool.take().catch(() => {})
+    await vi.advanceTimersByTimeAsync(1_000)
+    const begun = startCount()
+    expect(begun).toBeLessThan(20)
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(startCount()).toBe(begun)
+    await pool.close()
+  })
+})

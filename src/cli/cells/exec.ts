@@ -1,0 +1,91 @@
+// `sandbridge exec`: runs one cell from the terminal, on the same path as a client's, with output for a person.
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import type { AskInput } from '../../config/entries/input-answers.ts'
+import { BridgeError } from '../../errors.ts'
+import { parseRunPythonArguments } from '../../serve/mcp/run-python-tool.ts'
+import { TimeLimit } from '../../cell/time-limit.ts'
+import { askInTerminal, whileAsking } from '../terminal/ask-in-terminal.ts'
+import { withBridge } from '../terminal/open-bridge.ts'
+import { ProgressBar } from '../terminal/progress-bar.ts'
+import { runInTerminal } from '../terminal/run-in-terminal.ts'
+
+interface ExecOptions {
+  code?: string
+  servers?: string
+  timeout?: string
+  json?: boolean
+  images?: string
+}
+
+/** Sets the exit code to 0 when the cell succeeded and to 1 otherwise. */
+export async function exec(file: string | undefined, options: ExecOptions): Promise<void> {
+  const code = await readCode(file, options.code)
+  const bar = new ProgressBar(process.stderr)
+  let timeLimit: TimeLimit | undefined
+  const inTerminal = askInTerminal()
+  const ask: AskInput | undefined =
+    inTerminal && ((server, input) => whileAsking({ bar, timeLimit }, () => inTerminal(server, input)))
+  await withBridge(
+    async (bridge) => {
+      const request = parseRunPythonArguments(
+        {
+          code,
+          ...(options.servers !== undefined && { servers: splitNames(options.servers) }),
+          ...(options.timeout !== undefined && { timeout: secondsOf(options.timeout) }),
+        },
+        bridge.settings,
+      )
+      timeLimit = new TimeLimit(request.timeoutMs)
+      const cell = { ...request, timeLimit }
+      const shown = { bar, json: options.json === true, images: options.images ?? '.' }
+      process.exitCode = (await runInTerminal(bridge, bridge.sessions.open(), cell, shown)) ? 0 : 1
+    },
+    ask,
+    true,
+  )
+}
+
+async function readCode(file: string | undefined, code: string | undefined): Promise<string> {
+  if (code !== undefined && file === undefined) return code
+  if (code !== undefined || file === undefined) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass a Python file, or -c CODE', {
+      hint: 'For example: sandbridge exec -c "1 + 1"',
+    })
+  }
+  if (file === '-') return text(process.stdin)
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read: ${whyNot(cause)}`, {
+      cause,
+      hint: 'Pass -c CODE to run code directly.',
+    })
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'a part of its path is not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+}
+
+function whyNot(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+  return REASONS[code] ?? code
+}
+
+/** The text as a number, otherwise unchanged for the error that quotes it. */
+function secondsOf(given: string): number | string {
+  const seconds = given.trim() === '' ? NaN : Number(given)
+  return Number.isFinite(seconds) ? seconds : given
+}
+
+function splitNames(names: string): string[] {
+  return names
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+}

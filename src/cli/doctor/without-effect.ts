@@ -1,0 +1,32 @@
+// Finds settings that are set but have no effect in the chosen sandbox, for `sandbridge doctor`. Pure.
+import type { ProviderName } from '../../isolation/provider.ts'
+
+const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
+
+/** The providers that use each variable. All other variables are used by every provider. */
+const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
+  MCP_BRIDGE_IMAGE: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
+  MCP_BRIDGE_CPUS: [...CONTAINERS, 'kubernetes'],
+  MCP_BRIDGE_CONTAINER_USER: [...CONTAINERS, 'kubernetes'],
+  MCP_BRIDGE_OCI_RUNTIME: [...CONTAINERS, 'kubernetes'],
+  MCP_BRIDGE_FORK_SERVER: ['bubblewrap'],
+  MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
+  MCP_BRIDGE_KUBERNETES_CONTEXT: ['kubernetes'],
+  MCP_BRIDGE_KUBERNETES_NAMESPACE: ['kubernetes'],
+  MCP_BRIDGE_KUBERNETES_NETWORK: ['kubernetes'],
+  MCP_BRIDGE_KUBERNETES_START: ['kubernetes'],
+}
+
+/** One sentence per setting. */
+export function settingsWithoutEffect(
+  env: Readonly<Record<string, string | undefined>>,
+  provider: ProviderName,
+): string[] {
+  return Object.entries(HEEDED_BY)
+    .filter(([variable, providers]) => env[variable]?.trim() && !providers.includes(provider))
+    .map(([variable, providers]) => `${variable} has no effect with ${provider}: only ${listed(providers)} support it.`)
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

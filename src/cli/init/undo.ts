@@ -1,0 +1,33 @@
+// `sandbridge init --undo`: shows what undoing does to each file, asks, and does it.
+import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
+import { confirm } from '../terminal/confirm.ts'
+import type { InitOptions } from './init.ts'
+import { print, printJson, printTable, visibleInline } from '../terminal/print.ts'
+import { printSkipped } from './print-skipped.ts'
+
+const NOTES: Record<PlannedUndo['action'], string> = {
+  delete: 'delete: init created it',
+  restore: 'restore the original',
+  edit: 'take out what init wrote: the file has changed since',
+}
+
+export async function undo(
+  { yes = false, dryRun = false, json = false }: InitOptions,
+  stateDir: string,
+): Promise<void> {
+  const planned = await planUndo(stateDir)
+  if (json) {
+    const done = yes && !dryRun ? await undoInit(stateDir) : { restored: [], deleted: [], skipped: [] }
+    return printJson({ planned, ...done })
+  }
+  if (planned.length === 0) print('Nothing to undo.')
+  printTable(planned.map(({ file, action }) => [visibleInline(file), NOTES[action]]))
+  if (dryRun) return print('\nNothing was changed: this was a dry run.')
+  if (planned.length > 0 && !yes && !(await confirm('\nUndo these changes? [y/N] ')))
+    return print('Nothing was changed.')
+  const { restored, deleted, skipped } = await undoInit(stateDir)
+  for (const file of restored) print(`restored ${visibleInline(file)}`)
+  for (const file of deleted) print(`deleted ${visibleInline(file)}`)
+  printSkipped(skipped)
+  if (planned.length > 0) print('Restart your MCP clients, so that they read their files again.')
+}

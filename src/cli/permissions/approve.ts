@@ -1,0 +1,36 @@
+// `sandbridge approve`: answers questions about calls whose client cannot ask.
+import { readSettings } from '../../config/settings/settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { ANSWERS, isAnswer } from '../../calls/permissions/ask-by-elicitation.ts'
+import { answerQuestion, type KeptQuestion, listQuestions } from '../../calls/permissions/kept-questions.ts'
+import { hasTerminal, pickOne } from '../terminal/ask-in-terminal.ts'
+import { print, printEmpty, printJson } from '../terminal/print.ts'
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or without a terminal to ask in */
+export async function approve(id: string | undefined, options: { answer?: string; json?: boolean }): Promise<void> {
+  const { stateDir } = readSettings(process.env)
+  const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
+  if (options.json) return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
+  if (questions.length === 0) return printEmpty('No call waits for an answer.')
+  if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer))) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--answer needs the id of a question, and an answer', {
+      hint: `Answers: ${[...ANSWERS.values()].join(', ')}. Ids: sandbridge approve --json`,
+    })
+  }
+  for (const question of questions) {
+    print(question.text)
+    const answer = options.answer ?? (await askFor(question))
+    const isThere = answer !== undefined && (await answerQuestion(stateDir, question, answer))
+    print(isThere ? `Answered: ${answer}. It counts when the code is run again.` : 'Not answered.')
+  }
+}
+
+async function askFor({ id }: KeptQuestion): Promise<string | undefined> {
+  if (!hasTerminal()) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
+      hint: `Answer with: sandbridge approve ${id} --answer yes`,
+    })
+  }
+  const picked = await pickOne([...ANSWERS.keys()], 'to leave it open')
+  return picked === undefined ? undefined : ANSWERS.get(picked)
+}

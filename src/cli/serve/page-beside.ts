@@ -1,0 +1,30 @@
+// Serves the page while the bridge serves clients. A failure of the page is printed and does not affect the clients.
+import type { Bridge } from '../../bridge/bridge.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { type PageService, servePage } from '../../serve/page/serve-page.ts'
+
+/** @param given the value of `--ui`. @throws BridgeError CONFIG_INVALID for an invalid port */
+export function pageBeside(given: string | true): { serve(bridge: Bridge): Promise<void>; close(): void } {
+  const port = parsePort(given === true ? '0' : given)
+  let page: PageService | undefined
+  return {
+    serve: async (bridge) => {
+      try {
+        page = await servePage(bridge, port)
+        process.stderr.write(`The page opens once, within ten minutes, at ${page.newLink()}\n`)
+      } catch (error) {
+        process.stderr.write(`${messageOf(error)}\n`)
+      }
+    },
+    close: () => page?.close(),
+  }
+}
+
+/** @throws BridgeError CONFIG_INVALID */
+export function parsePort(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port
+  throw new BridgeError('CONFIG_INVALID', `${JSON.stringify(text)} is not a port`, {
+    hint: 'Pass a number up to 65535.',
+  })
+}

@@ -1,0 +1,101 @@
+// `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
+import { Bridge } from '../../bridge/bridge.ts'
+import { readSettings, type Settings } from '../../config/settings/settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { createLog } from '../../util/log.ts'
+import { type Address, parseAddress } from '../../serve/http/sockets/address.ts'
+import { SignInPages } from '../../serve/http/sign-in-pages.ts'
+import { isLoopback } from '../../util/net/loopback.ts'
+import { serveHttp } from '../../serve/http/serve-http.ts'
+import type { TlsFiles } from '../../serve/http/sockets/tls-files.ts'
+import { keptToken, tokenFile } from '../../serve/http/access/token.ts'
+import { onShutdown } from '../../util/process/shutdown.ts'
+import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
+
+/** The options of the command line. */
+export interface HttpFlags {
+  http: string
+  ui?: string | true
+  tlsCert?: string
+  tlsKey?: string
+  trustedProxy?: string[]
+}
+
+/** @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach when no token is set */
+export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...files }: HttpFlags): Promise<void> {
+  const address = parseAddress(http)
+  const tls = tlsOf(files)
+  const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
+  const settings = readSettings(process.env)
+  checkPublicUrl(address, settings)
+  checkHandleKey(settings)
+  const { token, source } = await tokenFor(address, settings)
+  // A client on another machine could not open this machine's page.
+  const signInPages = settings.publicUrl === undefined ? undefined : new SignInPages(settings.publicUrl)
+  const options = {
+    ownPort: address.port,
+    ...(signInPages && { signInPage: signInPages }),
+    ...(isLoopback(address.host) && { servePage: pageOnDemand }),
+  }
+  const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
+  offerPage(bridge)
+  const service = await serveHttp(bridge, { ...address, token, tls, trustedProxies, signInPages })
+  await page?.serve(bridge)
+  const { Scheduler } = await import('../../features/workflows/schedule/scheduler.ts')
+  const scheduler = new Scheduler(bridge)
+  scheduler.start()
+  const drain = (): Promise<void> => {
+    scheduler.stop()
+    return service.drain(settings.drainMs)
+  }
+  onShutdown(
+    async () => {
+      page?.close()
+      scheduler.stop()
+      await service.close(() => bridge.close())
+      await scheduler.idle()
+    },
+    { watchStdin: false, ...(settings.drainMs > 0 && { drain }) },
+  )
+  const others = settings.oauthIssuers.length > 0 ? `, or one of ${settings.oauthIssuers.join(' or ')}` : ''
+  process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}${others}\n`)
+  if (!isLoopback(address.host) && !tls && trustedProxies.length === 0) {
+    const remedy = 'Pass --tls-cert and --tls-key, or name the TLS proxy in front with --trusted-proxy.'
+    process.stderr.write(`Other machines can read the token and everything else on its way. ${remedy}\n`)
+  }
+}
+
+function tlsOf({ tlsCert: cert, tlsKey: key }: Pick<HttpFlags, 'tlsCert' | 'tlsKey'>): TlsFiles | undefined {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert !== undefined && key !== undefined) return { cert, key }
+  throw new BridgeError('CONFIG_INVALID', `--tls-${cert === undefined ? 'key' : 'cert'} is given alone`, {
+    hint: 'Pass both --tls-cert FILE and --tls-key FILE.',
+  })
+}
+
+/** Access tokens name the server they are for, and `0.0.0.0` is not a server's name. */
+function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings): void {
+  if (oauthIssuers.length === 0 || publicUrl !== undefined || isLoopback(host)) return
+  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH_ISSUER is set, and MCP_BRIDGE_PUBLIC_URL is not', {
+    hint: 'Set it to the address that clients use, such as https://bridge.example.com/mcp.',
+  })
+}
+
+/** Every replica must be able to read the handles of the others. */
+function checkHandleKey({ session, runtime, handleKey }: Settings): void {
+  if (session !== 'durable' || runtime !== 'kubernetes' || handleKey !== undefined) return
+  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_SESSION=durable in Kubernetes needs MCP_BRIDGE_HANDLE_KEY', {
+    hint: 'Set it to the same long random text in all replicas: `openssl rand -hex 32` makes one.',
+  })
+}
+
+async function tokenFor({ host }: Address, settings: Settings): Promise<{ token: string; source: string }> {
+  if (settings.httpToken !== undefined) return { token: settings.httpToken, source: 'MCP_BRIDGE_HTTP_TOKEN' }
+  if (!isLoopback(host) && settings.oauthIssuers.length === 0) {
+    throw new BridgeError('CONFIG_INVALID', `Other machines can reach ${host}, and MCP_BRIDGE_HTTP_TOKEN is not set`, {
+      hint: 'Set it to a long random text. Clients send it as a bearer token.',
+    })
+  }
+  const file = tokenFile(settings.stateDir)
+  return { token: await keptToken(file), source: file }
+}

@@ -1,0 +1,67 @@
+// `sandbridge run`: serves one client over stdio until it disconnects, then ends everything that was started for it. With --http, many clients.
+import { setImmediate } from 'node:timers/promises'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { PermissionFiles } from '../../config/permission-files.ts'
+import { readSettings } from '../../config/settings/settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { createLog } from '../../util/log.ts'
+import { createServer } from '../../serve/mcp/create-server.ts'
+import type { Conversation } from '../../serve/mcp/run-python.ts'
+import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
+import { oneSession } from '../../serve/mcp/sessions.ts'
+import { OpenRuns } from '../../serve/mcp/open-runs.ts'
+import { onShutdown } from '../../util/process/shutdown.ts'
+import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
+import type { HttpFlags } from './run-http.ts'
+
+export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<void> {
+  if (http !== undefined) {
+    const { runHttp } = await import('./run-http.ts')
+    return runHttp({ http, ...(ui !== undefined && { ui }), ...flags })
+  }
+  if (Object.keys(flags).length > 0) {
+    throw new BridgeError('CONFIG_INVALID', '--tls-cert, --tls-key and --trusted-proxy are for serving over HTTP', {
+      hint: 'Pass --http as well.',
+    })
+  }
+  const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
+  const settings = readSettings(process.env)
+  // Report invalid rules at once, instead of by a bridge that seems to work.
+  await new PermissionFiles(settings).read()
+  const log = createLog(settings.logLevel)
+  let conversation: Promise<Conversation> | undefined
+  const open = async (): Promise<Conversation> => {
+    const { chooseProvider, prepareAhead } = await import('../../isolation/detect/choose-provider.ts')
+    const findProvider = chooseProvider(settings, log)
+    // Start these child processes before loading code, because loading blocks the event loop.
+    if (settings.poolCount > 0) {
+      prepareAhead(findProvider)
+      await setImmediate()
+    }
+    // Most of the code is behind this import: a client gets its list of tools before it is loaded.
+    const [{ Bridge }, { keptForClient }] = await Promise.all([
+      import('../../bridge/bridge.ts'),
+      import('../../cell/session/kept-for.ts'),
+    ])
+    const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand, findProvider })
+    offerPage(bridge)
+    await page?.serve(bridge)
+    return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient)) }
+  }
+  if (page) conversation = open()
+  const runs = new OpenRuns()
+  const handle = serveStdio(
+    () => createServer({ settings, log, getConversation: () => (conversation ??= open()), runs }),
+    {
+      transport: new StdioTransport(),
+      onerror: (error) => log.debug('MCP', { error }),
+    },
+  )
+  onShutdown(async () => {
+    page?.close()
+    await conversation?.then(({ bridge }) => bridge.close()).catch(() => {})
+    // Cells that have ended with their sandbox still return their result.
+    await runs.answered()
+    await handle.close()
+  })
+}

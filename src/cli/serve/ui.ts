@@ -1,0 +1,68 @@
+// `sandbridge ui`: prints a link to the page of a running bridge, otherwise serves the page with a bridge of its own until a signal stops it.
+import { createInterface } from 'node:readline'
+import { readSettings } from '../../config/settings/settings.ts'
+import { onShutdown } from '../../util/process/shutdown.ts'
+import { servePage } from '../../serve/page/serve-page.ts'
+import { openBridge } from '../terminal/open-bridge.ts'
+import { parsePort } from './page-beside.ts'
+import { print, visible } from '../terminal/print.ts'
+import { LiveClient } from '../../observe/live/live-client.ts'
+import { type LiveBridge, liveBridges } from '../../observe/live/live-folder.ts'
+
+interface UiOptions {
+  port?: string
+  json?: boolean
+}
+
+/** @throws BridgeError CONFIG_INVALID for a port that is invalid or in use */
+export async function ui({ port, json = false }: UiOptions): Promise<void> {
+  const number = port === undefined ? undefined : parsePort(port)
+  const show = (link: string): void => print(json ? JSON.stringify({ link }) : link)
+  const found = number === 0 ? undefined : await findPage(readSettings(process.env).stateDir, number)
+  if (found) {
+    show(found.link)
+    const { pid, cwd } = found.bridge
+    if (!json)
+      process.stderr.write(
+        visible(`Bridge ${pid} in ${cwd} serves the page. The link opens once, within ten minutes.\n`),
+      )
+    return
+  }
+  const bridge = await openBridge(0)
+  const page = await servePage(bridge, number ?? 0)
+  onShutdown(
+    async () => {
+      page.close()
+      await bridge.close()
+    },
+    { watchStdin: false },
+  )
+  bridge.warmUp()
+  show(page.newLink())
+  if (!process.stdin.isTTY || json) return
+  process.stderr.write('The link opens once, within ten minutes. Press Enter for a new one, Ctrl-C to end.\n')
+  createInterface({ input: process.stdin }).on('line', () => show(page.newLink()))
+}
+
+interface FoundPage {
+  bridge: LiveBridge
+  link: string
+}
+
+/** Finds a page that a running bridge of this user serves. @param port missing means any. @returns the page of the bridge that has run longest */
+async function findPage(stateDir: string, port?: number): Promise<FoundPage | undefined> {
+  const asked = await Promise.all((await liveBridges(stateDir)).map(async (bridge) => askForLink(bridge, port)))
+  return asked.find((page) => page !== undefined)
+}
+
+async function askForLink(bridge: LiveBridge, port: number | undefined): Promise<FoundPage | undefined> {
+  try {
+    const client = await LiveClient.attach(bridge)
+    const served = (await client.ask('page.link').finally(() => client.close())) as { link?: unknown; port?: unknown }
+    const isWanted = typeof served.link === 'string' && (port === undefined || served.port === port)
+    return isWanted ? { bridge, link: served.link as string } : undefined
+  } catch {
+    // The bridge serves no page or is shutting down.
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+// `sandbridge search`: prints what a cell's search_tool_docs would return.
+import { firstSentence } from '../../util/text/one-line.ts'
+import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
+import { searchWithSaved } from '../../calls/search-with-saved.ts'
+import { withBridge } from '../terminal/open-bridge.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visible } from '../terminal/print.ts'
+import { noServers, unsearchedLines, untrustedNote } from '../terminal/server-notes.ts'
+
+const DESCRIPTION_CHARS = 100
+
+interface SearchOptions {
+  json?: boolean
+  limit?: string
+}
+
+export async function search(query: string, options: SearchOptions): Promise<void> {
+  await withBridge(async (bridge) => {
+    const { catalog, loadableTools } = bridge
+    const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
+    const { docs, broken } = await searchWithSaved(query, limit, catalog, loadableTools)
+    for (const { name, problem } of broken) {
+      process.stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
+    }
+    // On stderr, because each line of stdout is a call.
+    if (docs[0]?.weak !== undefined) process.stderr.write(`${docs[0].weak}\n`)
+    if (options.json) printJson(docs)
+    else printFound(docs)
+    const servers = catalog.servers().map(({ name }) => name)
+    for (const line of unsearchedLines(catalog.unsearched(servers))) process.stderr.write(`${visible(line)}\n`)
+    for (const line of untrustedNote(bridge)) process.stderr.write(`${visible(line)}\n`)
+    if (servers.length === 0 && !options.json) printEmpty(noServers(bridge))
+  })
+}
+
+/** For a person, what each tool is and does; for a program, the line that calls it. */
+function printFound(docs: readonly ToolDoc[]): void {
+  if (!process.stdout.isTTY) return docs.forEach(({ line }) => print(line))
+  printTable(
+    docs.map(({ server, toolAlias, description }) => [
+      server,
+      { text: toolAlias, style: 'cyan' },
+      firstSentence(description, DESCRIPTION_CHARS),
+    ]),
+    { head: ['SERVER', 'TOOL', 'WHAT IT DOES'] },
+  )
+  const [best] = docs
+  if (best) printSummary(`How to call one: sandbridge tools ${best.server} ${best.toolAlias}`)
+}

@@ -1,0 +1,131 @@
+// `sandbridge servers`: lists the upstreams, what is known about them, and where they are defined. Starts none of them.
+import type { Bridge } from '../../bridge/bridge.ts'
+import { shellWord } from '../../config/secrets/command-line.ts'
+import { describeServers } from '../../config/entries/describe-servers.ts'
+import type { ConfigFileRead, FoundServer } from '../../config/entries/server-definition.ts'
+import { BridgeError } from '../../errors.ts'
+import { ago } from '../../util/text/ago.ts'
+import { count } from '../../util/text/count.ts'
+import { installingServers } from './installing-servers.ts'
+import { withBridge } from '../terminal/open-bridge.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
+import { noServers, shortReason } from '../terminal/server-notes.ts'
+import { printDiff } from './servers-diff.ts'
+import { printLog, showServer } from './show-server.ts'
+
+interface ServersOptions {
+  json?: boolean
+  sources?: boolean
+  log?: boolean
+  accept?: boolean
+}
+
+export async function servers(name: string | undefined, options: ServersOptions): Promise<void> {
+  await withBridge(async (bridge) => {
+    if (name === 'diff' && bridge.catalog.resolveServer(name) === undefined) return printDiff(bridge, options)
+    if (name !== undefined) return options.log ? printLog(bridge, name) : showServer(bridge, name, options)
+    if (options.log) {
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass the name of a server: sandbridge servers NAME --log')
+    }
+    if (options.json) printJson({ ...listing(bridge), ...(options.sources && { files: sourceFiles(bridge) }) })
+    else if (options.sources) printSources(bridge)
+    else await printServers(bridge)
+  })
+}
+
+function listing({ catalog, discovered }: Bridge) {
+  const known = new Map(catalog.servers().map((entry) => [entry.name, entry]))
+  const summaries = [...describeServers(discovered.servers), ...describeServers(discovered.untrusted)]
+  return {
+    servers: summaries.map((summary) => ({ ...known.get(summary.name), ...summary })),
+    skipped: discovered.skipped,
+  }
+}
+
+async function printServers(bridge: Bridge): Promise<void> {
+  const { catalog, discovered } = bridge
+  const installing = await installingServers(bridge.settings.stateDir)
+  const entries = catalog.servers()
+  const renamed = new Map(discovered.found.filter(isRenamed).map((one) => [one.name, one]))
+  const rows: Cell[][] = entries.map(({ name, alias, toolCount, problem, description }) => {
+    const from = renamed.get(name)?.definition
+    const note = from ? `is ${from.name} in ${from.source.file}; that name is taken. ` : ''
+    const since = toolCount === undefined ? installing.get(name) : undefined
+    if (since !== undefined)
+      return [name, `mcp_${alias}`, { text: 'installing', style: 'yellow' }, `${note}began ${ago(since, Date.now())}`]
+    if (problem !== undefined)
+      return [name, `mcp_${alias}`, { text: 'failed', style: 'red' }, note + shortReason(name, problem)]
+    if (toolCount === undefined)
+      return [name, `mcp_${alias}`, { text: 'not asked yet', style: 'dim' }, note + description]
+    // The number of tools is in another column.
+    const purpose = description.replace(`${toolCount} tools: `, '')
+    return [name, `mcp_${alias}`, { text: count(toolCount, 'tool'), style: 'green' }, note + purpose]
+  })
+  for (const { name, source } of discovered.untrusted) {
+    const state: Cell = { text: 'not trusted', style: 'yellow' }
+    rows.push([name, '–', state, `from ${source.file}: allow it with \`sandbridge trust\``])
+  }
+  if (rows.length === 0) printEmpty(noServers(bridge))
+  printTable(rows, { head: ['SERVER', 'IN PYTHON', 'STATE', 'PURPOSE'] })
+  if (entries.length > 0) printSummary(summaryOf(bridge))
+  // `openBridge` has told of whole files.
+  const skipped = discovered.skipped.filter(({ kind }) => kind === undefined)
+  if (skipped.length > 0)
+    printSummary(`${count(skipped.length, 'entry', 'entries')} skipped: sandbridge servers --sources`)
+}
+
+function summaryOf({ catalog }: Bridge): string {
+  const entries = catalog.servers()
+  const failed = entries.filter(({ problem }) => problem !== undefined)
+  const unasked = entries.filter(({ problem, toolCount }) => problem === undefined && toolCount === undefined)
+  const tools = entries.reduce((sum, { toolCount = 0 }) => sum + toolCount, 0)
+  const parts = [count(entries.length, 'server') + (tools > 0 ? ` with ${count(tools, 'tool')}` : '')]
+  if (failed.length > 0) parts.push(`${failed.length} failed. Why: sandbridge servers ${shellWord(failed[0]!.name)}`)
+  if (unasked.length > 0) parts.push(`${unasked.length} not asked yet. Ask them: sandbridge index`)
+  return parts.join('. ')
+}
+
+function printSources(bridge: Bridge): void {
+  const { files, skipped, found } = bridge.discovered
+  if (files.length === 0 && skipped.length === 0) return printEmpty(noServers(bridge))
+  const rows = files.flatMap((source): Cell[][] => {
+    const { client, file, serverCount, trusted } = source
+    const state = count(serverCount, 'server')
+    return [
+      [{ text: client, style: 'bold' }, trusted ? state : { text: `${state}, not trusted`, style: 'yellow' }, file],
+      ...serversOf(source, found).map((one) => [`  ${one.definition.name}`, '', fate(one, found)]),
+    ]
+  })
+  printTable(rows, { head: ['CLIENT', 'SERVERS', 'FILE'] })
+  if (skipped.length > 0) print('\nSkipped:')
+  const skippedRows = skipped.map(({ file, name, reason }): Cell[] => [`  ${name ?? ''}`, reason, file])
+  printTable(skippedRows, { head: ['  NAME', 'WHY', 'FILE'] })
+  const untrusted = files.filter(({ trusted }) => !trusted).length
+  const parts = [`${count(files.length, 'file')} with ${count(found.length, 'server')}`]
+  if (untrusted > 0) parts.push(`${count(untrusted, 'file')} not trusted. Allow: sandbridge trust`)
+  printSummary(parts.join('. '))
+}
+
+/** The config files and the servers of each; `name` is the server's name in this bridge. */
+function sourceFiles({ discovered: { files, found } }: Bridge): object[] {
+  return files.map((source) => ({
+    ...source,
+    servers: serversOf(source, found).map(({ definition, name, isDouble }) => {
+      return { definedAs: definition.name, name, ...(isDouble && { isSameAsEarlier: true }) }
+    }),
+  }))
+}
+
+function serversOf({ file, client }: ConfigFileRead, found: readonly FoundServer[]): FoundServer[] {
+  return found.filter(({ definition: { source } }) => source.file === file && source.client === client)
+}
+
+function isRenamed({ definition, name, isDouble }: FoundServer): boolean {
+  return !isDouble && name !== definition.name
+}
+
+function fate({ definition, name, isDouble }: FoundServer, found: readonly FoundServer[]): string {
+  if (!isDouble) return name === definition.name ? '' : `is called ${name} here: the name is taken`
+  const first = found.find((one) => one.name === name && !one.isDouble)
+  return `is the same as ${name} of ${first?.definition.source.file}`
+}

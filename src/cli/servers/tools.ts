@@ -1,0 +1,56 @@
+// `sandbridge tools SERVER [TOOL]`: lists the tools of a server as lines that call them, or one tool in detail.
+import { firstSentence } from '../../util/text/one-line.ts'
+import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
+import { BridgeError } from '../../errors.ts'
+import { count } from '../../util/text/count.ts'
+import { withBridge } from '../terminal/open-bridge.ts'
+import { namedServer } from '../terminal/named-server.ts'
+import { type Cell, indented, print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
+
+const DESCRIPTION_CHARS = 100
+
+export async function tools(server: string, tool: string | undefined, options: { json?: boolean }): Promise<void> {
+  const isServer = await withBridge(async (bridge) => {
+    const { catalog } = bridge
+    if (catalog.resolveServer(server) === undefined && SAVED_WORDS.has(server)) return false
+    const name = namedServer(bridge, server)
+    const docs = await catalog.docs(name, tool === undefined ? {} : { tools: [tool], detail: 'full' })
+    if (options.json) printJson(docs)
+    else if (docs.length === 0) printEmpty(`Server '${name}' has no tools.`)
+    else if (tool === undefined && process.stdout.isTTY) printList(name, docs)
+    else print(docs.map(asText).join('\n'))
+    return true
+  })
+  if (!isServer) await savedTools(server, tool, options)
+}
+
+/** Words accepted instead of a server's name, if no server has that name: the same as the command `saved`. */
+const SAVED_WORDS = new Set(['saved', 'export', 'import'])
+
+async function savedTools(word: string, file: string | undefined, options: { json?: boolean }): Promise<void> {
+  const { exportSaved, importSaved, listSaved, showSaved } = await import('../saved/saved.ts')
+  if (word === 'saved') return file === undefined ? listSaved(options) : showSaved(file, undefined, options)
+  if (file === undefined) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Pass a file: sandbridge tools ${word} FILE`, { hint: '' })
+  }
+  return word === 'export' ? exportSaved(file, []) : importSaved(file)
+}
+
+function printList(server: string, docs: readonly ToolDoc[]): void {
+  const rows = docs.map(({ toolAlias, description }): Cell[] => [
+    { text: toolAlias, style: 'cyan' },
+    firstSentence(description, DESCRIPTION_CHARS),
+  ])
+  printTable(rows, { head: ['TOOL', 'WHAT IT DOES'] })
+  printSummary(`${count(docs.length, 'tool')}. How to call one: sandbridge tools ${server} ${docs[0]!.toolAlias}`)
+}
+
+/** The line that calls it, and below it the description of the tool and of each parameter. */
+export function asText({ line, description, params, example }: ToolDoc): string {
+  if (params === undefined) return line
+  const words = [
+    description,
+    ...params.map(({ name, type, description: about }) => `${name}: ${type}${about ? `  ${about}` : ''}`),
+  ]
+  return [line, ...words.filter(Boolean).map(indented), ...(example ? [`Example: ${example}`] : [])].join('\n')
+}

@@ -1,0 +1,114 @@
+// Asks a person in the terminal: for an input of a server, or to pick one of several choices. Asks only when
+// stdin and stderr are both terminals; stdout is left to the command.
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AskInput } from '../../config/entries/input-answers.ts'
+import type { ServerInput } from '../../config/entries/server-definition.ts'
+import type { TimeLimit } from '../../cell/time-limit.ts'
+import { visible, visibleInline } from '../../util/text/visible.ts'
+import type { ProgressBar } from './progress-bar.ts'
+
+/** The questions that are asked at the moment. */
+let asking: Promise<unknown> = Promise.resolve()
+
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
+/** Undefined without a terminal to ask in. */
+export function askInTerminal(): AskInput | undefined {
+  if (!hasTerminal()) return undefined
+  return async (server, input) => {
+    process.stderr.write(visible(question(server, input)))
+    if (input.options) return pick(input.options)
+    return readLine('Value: ', input.password !== true)
+  }
+}
+
+/** A person may take longer to answer than a cell may run: pauses the time limit, hides the bar, and queues other questions. */
+export async function whileAsking<T>(
+  { bar, timeLimit }: { bar: ProgressBar; timeLimit?: TimeLimit | undefined },
+  ask: () => Promise<T>,
+): Promise<T> {
+  timeLimit?.pause()
+  try {
+    const asked = asking.then(async () => {
+      bar.hide()
+      return ask().finally(() => bar.show())
+    })
+    asking = asked.catch(() => {})
+    return await asked
+  } finally {
+    timeLimit?.resume()
+  }
+}
+
+/** @param otherwise what an empty answer means. @returns undefined for anything but a number of the list */
+export async function pickOne(
+  choices: readonly string[],
+  otherwise: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  for (const [index, choice] of choices.entries()) process.stderr.write(`  ${index + 1}. ${visibleInline(choice)}\n`)
+  const typed = await readLine(`1 to ${choices.length}, or nothing ${otherwise}: `, true, signal)
+  return typed !== undefined && /^\d+$/.test(typed) ? choices[Number(typed) - 1] : undefined
+}
+
+/** Discards what was typed before a question is shown, so that it is not taken as the answer. */
+export async function forgetTyped(): Promise<void> {
+  const { stdin } = process
+  const onData = (chunk: Buffer): void => {
+    if (chunk.includes(CTRL_C)) process.kill(process.pid, 'SIGINT')
+  }
+  stdin.setRawMode(true)
+  stdin.on('data', onData).resume()
+  await sleep(TYPED_MS)
+  stdin.off('data', onData).pause()
+  stdin.setRawMode(false)
+}
+
+const CTRL_C = 3
+/** Enough time for buffered input to arrive. */
+const TYPED_MS = 50
+
+function question(server: string, { id, description, options }: ServerInput): string {
+  const what = description ? `${description} (input "${id}")` : `the input "${id}"`
+  const choices = (options ?? []).map((option, index) => `  ${index + 1}. ${option}\n`)
+  return `Server '${server}' needs ${what}.\n${choices.join('')}`
+}
+
+/** Accepts a number or a name. Undefined for an empty line and at the end of input. */
+async function pick(options: readonly string[]): Promise<string | undefined> {
+  for (;;) {
+    const line = await readLine(`1 to ${options.length}: `, true)
+    if (!line) return undefined
+    const chosen = options.find((option) => option === line) ?? options[Number(line) - 1]
+    if (chosen !== undefined) return chosen
+  }
+}
+
+/** @param echo false hides what is typed. @returns undefined at the end of input */
+export async function readLine(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string | undefined> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  // With `terminal`, readline takes over the echo from the system and writes it to `nowhere`. The prompt is written afterwards, so nothing typed at it shows.
+  const terminal = createInterface({
+    input: process.stdin,
+    output: echo ? process.stderr : nowhere,
+    terminal: true,
+    historySize: 0,
+  })
+  if (!echo) process.stderr.write(prompt)
+  const left = new Promise<undefined>((resolve) => {
+    terminal.on('close', () => resolve(undefined))
+    signal?.addEventListener('abort', () => terminal.close(), { once: true })
+    // The terminal does not turn Ctrl-C into a signal while readline reads.
+    terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  })
+  try {
+    return (await Promise.race([terminal.question(echo ? prompt : ''), left]))?.trim()
+  } finally {
+    terminal.close()
+    if (!echo) process.stderr.write('\n')
+  }
+}

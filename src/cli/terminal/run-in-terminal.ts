@@ -1,0 +1,89 @@
+// Runs one cell for a person at a terminal: shows its output as it is printed, then its value, and its images as files or, where supported, in place.
+import type { Bridge } from '../../bridge/bridge.ts'
+import type { RunCellRequest } from '../../bridge/cells.ts'
+import type { MediaBlock } from '../../cell/render/bundle.ts'
+import { renderResult, withParts } from '../../cell/render/render-result.ts'
+import type { Session } from '../../cell/session/session.ts'
+import { inlineImage } from './inline-image.ts'
+import { LiveOutput } from './live-output.ts'
+import { print, visible } from './print.ts'
+import type { ProgressBar } from './progress-bar.ts'
+import { saveMedia } from './save-media.ts'
+import { TerminalAsker } from './terminal-asker.ts'
+import type { Upstreams, UpstreamState } from '../../upstream/upstream.ts'
+
+export interface TerminalOptions {
+  bar: ProgressBar
+  /** Print the result as JSON after the cell, and nothing before. */
+  json?: boolean
+  /** The folder for images. */
+  images: string
+}
+
+/** @returns whether the cell succeeded */
+export async function runInTerminal(
+  bridge: Bridge,
+  session: Session,
+  request: RunCellRequest,
+  { bar, json = false, images }: TerminalOptions,
+): Promise<boolean> {
+  const live = json ? undefined : new LiveOutput(bar)
+  const stop = showStartingServers(bridge.upstreams, bar)
+  const listeners = { ...bar.listeners, ...(live && { onOutput: live.write }) }
+  const asker = new TerminalAsker(bar, request.timeLimit)
+  // The session ends with this command, so a later answer elsewhere could not be used.
+  const whole = { ...request, ...listeners, asker, forPerson: true, keepsQuestions: false }
+  const result = await bridge.cells.run(session, whole).finally(() => {
+    stop()
+    live?.end()
+    bar.clear()
+  })
+  const rest = live ? { ...result, stdout: '', stderr: '' } : result
+  const { content, isError } = renderResult(withParts(rest), {
+    mode: json ? 'json' : 'compact',
+    outputTokens: Infinity,
+  })
+  const [block] = content
+  const text = block?.type === 'text' ? block.text : ''
+  if (live && text !== '' && text !== '(no output)') print(text)
+  const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
+  const saved = await saveMedia(media, images)
+  const artifacts = (result.artifacts ?? []).map(({ name, version }) => ({ name, version }))
+  if (json) {
+    const more = { ...(saved.length > 0 && { files: saved }), ...(artifacts.length > 0 && { artifacts }) }
+    print(Object.keys(more).length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), ...more }))
+    return !isError
+  }
+  await showMedia(media, saved)
+  for (const { name, version } of artifacts)
+    process.stderr.write(visible(`Kept ${name}, version ${version}. Show it: sandbridge artifacts show ${name}\n`))
+  return !isError
+}
+
+async function showMedia(media: readonly MediaBlock[], saved: readonly string[]): Promise<void> {
+  for (const [index, block] of media.entries()) {
+    const inline = process.stdout.isTTY && block.type === 'image' ? await inlineImage(block, process.env) : undefined
+    if (inline) process.stdout.write(inline)
+    process.stderr.write(visible(`Saved ${saved[index]}\n`))
+  }
+}
+
+const LOOK_EVERY_MS = 200
+
+/** Shows the servers that the command waits for while they start. @returns a function that stops this */
+function showStartingServers(upstreams: Upstreams, bar: ProgressBar): () => void {
+  const startedAt = performance.now()
+  const timer = setInterval(() => {
+    const named = (state: UpstreamState) =>
+      upstreams.definitions.map(({ name }) => name).filter((name) => upstreams.state(name) === state)
+    const parts = (['starting', 'installing'] as const)
+      .map((state) => [state, named(state).join(', ')])
+      .filter(([, names]) => names !== '')
+    const seconds = Math.round((performance.now() - startedAt) / 1000)
+    bar.waitFor(parts.length === 0 ? '' : `${parts.map((part) => part.join(' ')).join('; ')} (${seconds} s)`)
+  }, LOOK_EVERY_MS)
+  return () => {
+    clearInterval(timer)
+    bar.waitFor('')
+  }
+}

@@ -1,0 +1,56 @@
+// Lets cells ask the person at a terminal about calls, with the same choices that clients show. Other forms are for clients only.
+import type { TimeLimit } from '../../cell/time-limit.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Asker, Question } from '../../calls/questions/questions.ts'
+import { isRecord } from '../../util/json/json.ts'
+import { visible } from '../../util/text/visible.ts'
+import { forgetTyped, hasTerminal, pickOne, whileAsking } from './ask-in-terminal.ts'
+import type { ProgressBar } from './progress-bar.ts'
+
+interface Choice {
+  field: string
+  words: string[]
+}
+
+export class TerminalAsker implements Asker {
+  readonly #shown: { bar: ProgressBar; timeLimit: TimeLimit | undefined }
+
+  constructor(bar: ProgressBar, timeLimit: TimeLimit | undefined) {
+    this.#shown = { bar, timeLimit }
+  }
+
+  canAnswer(question: Question): boolean {
+    return hasTerminal() && choiceOf(question) !== undefined
+  }
+
+  hold<T>(work: Promise<T>): Promise<T> {
+    return this.#shown.timeLimit?.hold(work) ?? work
+  }
+
+  /** @throws BridgeError CANCELLED when the cell ends before an answer */
+  async ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+    const choice = choiceOf(question)
+    if (!choice) return { action: 'decline' }
+    const picked = await whileAsking(this.#shown, async () => {
+      if (signal?.aborted) return undefined
+      await forgetTyped()
+      process.stderr.write(visible(`${String(question.params['message'])}\n`))
+      return pickOne(choice.words, 'for no', signal)
+    })
+    if (signal?.aborted) {
+      process.stderr.write('\n')
+      throw new BridgeError('CANCELLED', 'The cell that sent the request has ended')
+    }
+    return picked === undefined ? { action: 'decline' } : { action: 'accept', content: { [choice.field]: picked } }
+  }
+}
+
+/** The choice of a form with a single field. */
+function choiceOf({ method, params }: Question): Choice | undefined {
+  const form = params['requestedSchema']
+  if (method !== 'elicitation/create' || params['mode'] !== 'form' || !isRecord(form)) return undefined
+  const [[field, schema] = [], ...others] = Object.entries(isRecord(form['properties']) ? form['properties'] : {})
+  const words: unknown = isRecord(schema) ? schema['enum'] : undefined
+  if (field === undefined || others.length > 0 || !Array.isArray(words)) return undefined
+  return { field, words: words.filter((word) => typeof word === 'string') }
+}

@@ -1,9 +1,0 @@
-// The store of the bridge's owner, for commands that need no bridge.
-import { readSettings } from '../config/settings.ts'
-import { openStores } from '../state/open-stores.ts'
-import type { Store } from '../storage/store.ts'
-
-/** @throws BridgeError CONFIG_INVALID naming every invalid variable, STATE_UNWRITABLE when the database cannot be used */
-export async function ownStore(): Promise<Store> {
-  return (await openStores(readSettings(process.env))).of(undefined)
-}

@@ -1,0 +1,241 @@
+// The schemas of a server's entry: entries are checked against them, and schema/servers.schema.json is generated from them. Pure.
+// In a message, {field} stands for the name of the field; values are never quoted. Unknown fields are ignored.
+import * as z from 'zod'
+import { permissionsSchemas } from '../rules/permissions-schema.ts'
+import { isRecord, withoutUndefined } from '../../util/json/json.ts'
+import type { ServerSandbox } from './server-definition.ts'
+
+/** All names of transports in config files. */
+export const TRANSPORTS = new Map<string, 'stdio' | 'http' | 'sse'>([
+  ['stdio', 'stdio'],
+  ['local', 'stdio'],
+  ['http', 'http'],
+  ['remote', 'http'],
+  ['streamable-http', 'http'],
+  ['streamable_http', 'http'],
+  ['streamablehttp', 'http'],
+  ['sse', 'sse'],
+])
+
+let built: ReturnType<typeof build> | undefined
+
+/** Built for the first entry, so that a bridge without servers does not spend time on it. */
+export function entrySchemas(): ReturnType<typeof build> {
+  return (built ??= build())
+}
+
+function build() {
+  const { text, required, filled, texts, table, port, timeout } = fields()
+  const lenient = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined)
+
+  const option = z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)])
+  const input = z
+    .object({
+      id: z.string().describe('Texts of the server refer to it as ${input:ID}.'),
+      type: z.enum(['promptString', 'pickString', 'command']).catch('promptString'),
+      description: lenient(z.string().regex(/\S/)).describe('What the user is asked.'),
+      password: lenient(z.literal(true)).describe('Do not show what is typed.'),
+      options: lenient(z.array(lenient(option))).describe('The answers of a pickString.'),
+    })
+    .transform(({ options = [], type, ...asked }) => {
+      const answers = options.filter((one) => one !== undefined)
+      if (type !== 'pickString') return withoutUndefined({ ...asked, type })
+      return withoutUndefined(
+        answers.length > 0 ? { ...asked, type, options: answers } : { ...asked, type: 'promptString' as const },
+      )
+    })
+
+  const inputs = lenient(z.array(lenient(input)))
+
+  const notUnderstood = 'has a {field} that is not understood: see docs/jail.md'
+  const filesystem = z
+    .strictObject(
+      {
+        allowRead: texts.describe('Folders and files that it may read although they are in a hidden place.'),
+        allowWrite: texts.describe('Folders that it may write to.'),
+        denyRead: texts.describe('Folders and files that it may not see.'),
+        denyWrite: texts.describe('Parts of allowWrite that it may only read.'),
+      },
+      notUnderstood,
+    )
+    .transform(withoutUndefined)
+  const network = z
+    .strictObject(
+      {
+        allowedDomains: texts
+          .transform((domains) => domains ?? [])
+          .describe('Hosts that it may reach: api.example.com, *.example.com, or * for all of the internet.'),
+        deniedDomains: texts.describe('Hosts that it may not reach. This wins over allowedDomains.'),
+      },
+      notUnderstood,
+    )
+    .transform(withoutUndefined)
+  const orMissing = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
+  const jail = z
+    .strictObject(
+      {
+        filesystem: orMissing(filesystem).describe('What it may read and write beside its private home folder.'),
+        network: orMissing(z.union([z.boolean(), network], notUnderstood)).describe(
+          'true is the network of this machine. Without it there is none.',
+        ),
+        image: text.describe(
+          'A container image. The server runs in a container of it, with the programs of the image.',
+        ),
+      },
+      notUnderstood,
+    )
+    .transform(withoutUndefined)
+  const sandbox = z
+    .union([z.boolean(), jail], notUnderstood)
+    .nullish()
+    .transform((value): ServerSandbox | false | undefined => (value === true ? {} : (value ?? undefined)))
+
+  // Problems are reported in the order of these fields.
+  const common = z.object({
+    includeTools: texts.describe('The only tools to offer. * in a name stands for any text.'),
+    excludeTools: texts.describe('Tools to leave out. This wins over includeTools.'),
+    startTimeoutMs: timeout.describe('How long the server may take to start, in milliseconds.'),
+    callTimeoutMs: timeout.describe('How long one call may take, in milliseconds.'),
+    description: lenient(z.string().trim()).describe('What the server is for. The model reads it.'),
+  })
+  const stdio = z.object({
+    cwd: text.describe('The folder that the server is started in.'),
+    envFile: text.describe('A file of NAME=value lines that adds to env.'),
+    command: required.describe('The program.'),
+    args: texts.transform((args) => args ?? []).describe('Its arguments.'),
+    env: table.describe('Environment variables. ${NAME} stands for a variable of your own environment.'),
+    inheritEnv: texts.describe('Names of your own environment variables that the server gets.'),
+    sandbox: sandbox.describe('Run it in a jail. false keeps it out of the jail of MCP_BRIDGE_JAIL=all.'),
+  })
+  const remote = z.object({
+    // A placeholder may stand for any part of the URL, so only a URL without placeholders is checked.
+    url: required
+      .refine((url) => url.includes('${') || isHttpUrl(url), 'has a {field} that is not an http or https address')
+      .describe('The address of the server, http or https.'),
+    headers: table.describe('Headers of every request. ${NAME} stands for a variable of your own environment.'),
+  })
+
+  const scopes = {
+    scope: text.describe('What to ask for, separated by spaces.'),
+    scopes: texts.describe('The same as a list.'),
+  }
+  const clientCredentials = z
+    .object({
+      grant: z.literal('client_credentials').describe('The bridge signs in by itself.'),
+      ...scopes,
+      issuer: text.describe('The authorization server that the client is registered with.'),
+      clientId: required,
+      clientSecret: required.describe('Write ${NAME} or ${file:PATH} instead of the secret.'),
+    })
+    .transform(({ clientId, clientSecret, issuer, ...asked }) =>
+      withoutUndefined({ clientId, clientSecret, issuer, scope: scopeOf(asked) }),
+    )
+  const registered = z
+    .object({
+      ...scopes,
+      clientId: required.describe('A client that you have registered, for a sign-in in the browser.'),
+      clientSecret: filled,
+      issuer: filled.describe('The authorization server that the client is registered with.'),
+      callbackPort: port('has an invalid {field}: expected a port').nullish(),
+      redirectUri: filled.describe('The address that the client is registered with.'),
+    })
+    .transform(({ clientId, clientSecret, issuer, callbackPort, redirectUri = callbackAt(callbackPort), ...asked }) =>
+      withoutUndefined({ clientId: clientId.trim(), clientSecret, scope: scopeOf(asked), redirectUri, issuer }),
+    )
+  const unregistered = z
+    .object({
+      ...scopes,
+      callbackPort: lenient(port('')).describe('The port on which to wait for the answer to the sign-in.'),
+      redirectUri: lenient(z.string().trim()),
+    })
+    .transform(({ callbackPort, redirectUri, ...asked }) =>
+      withoutUndefined({
+        scope: scopeOf(asked),
+        redirectUri: callbackPort === undefined ? undefined : redirectUri || callbackAt(callbackPort),
+      }),
+    )
+  return { inputs, common, stdio, remote, clientCredentials, registered, unregistered }
+}
+
+/** The JSON Schema of a whole file, for completion and checks in editors. */
+export function serversJsonSchema(): object {
+  const { inputs, common, stdio, remote, clientCredentials, registered, unregistered } = entrySchemas()
+  const typed = (isOfType: (type: string) => boolean) => ({
+    type: z.enum([...TRANSPORTS].flatMap(([name, type]) => (isOfType(type) ? [name] : []))).optional(),
+    disabled: z.boolean().optional().describe('true leaves the server out.'),
+    ...common.shape,
+    permissions: permissionsSchemas().permissions.optional().describe('Rules about calls of its tools.'),
+    inputs: inputs.describe('How to ask for what only the user knows, in the form of VS Code.'),
+  })
+  const oauth = z.union([clientCredentials, registered, unregistered]).optional()
+  const entry = z.union([
+    stdio.extend(typed((type) => type === 'stdio')),
+    remote.extend({
+      ...typed((type) => type !== 'stdio'),
+      oauth: oauth.describe('How to sign in, where the server does not say it.'),
+    }),
+  ])
+  const file = z.object({
+    $schema: z.string().optional(),
+    description: z.string().optional().describe('For servers without a description of their own.'),
+    mcpServers: z.record(z.string(), entry).describe('Servers by name.'),
+  })
+  return { title: 'MCP servers for Sandbridge', ...z.toJSONSchema(file, { io: 'input', target: 'draft-7' }) }
+}
+
+function scopeOf({ scope, scopes }: { scope?: string | undefined; scopes?: string[] | undefined }): string | undefined {
+  return (scopes?.join(' ') ?? scope)?.trim() || undefined
+}
+
+function callbackAt(port: number | null | undefined): string | undefined {
+  return port ? `http://127.0.0.1:${port}/callback` : undefined
+}
+
+/** The types of fields. Null counts as missing. */
+function fields() {
+  const withoutNul = (value: unknown): boolean => typeof value !== 'string' || !value.includes('\0')
+  const plain = z
+    .string({ error: ({ input }) => (input == null ? 'has no {field}' : 'has a {field} that is not text') })
+    .refine(withoutNul, 'has a {field} with a NUL character in it')
+  const text = plain.nullish().transform((value) => value ?? undefined)
+  const scalar = z
+    .union([z.string(), z.number(), z.boolean()], 'has a non-text value in {field}')
+    .refine(withoutNul, 'has a NUL character in {field}')
+    .transform(String)
+  const port = (message: string) =>
+    z
+      .union([z.number(), z.string().regex(/^\d+$/).transform(Number)], message)
+      .pipe(z.int(message).min(1, message).max(65_535, message))
+  return {
+    text,
+    required: plain.refine((value) => value.trim() !== '', 'has no {field}'),
+    // Forms in a program's UI leave an empty text for a missing value.
+    filled: text.transform((value) => value?.trim() || undefined),
+    texts: z
+      .array(scalar, 'has invalid {field}: expected a list')
+      .nullish()
+      .transform((value) => value ?? undefined),
+    // A map instead of z.record, so that a key such as __proto__ is an ordinary key.
+    table: z
+      .unknown()
+      .optional()
+      .meta({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } })
+      .transform((value) => (isRecord(value) ? new Map(Object.entries(value)) : (value ?? new Map())))
+      .pipe(z.map(z.string(), scalar.nullish(), 'has invalid {field}: expected a table of names and texts'))
+      .transform((map) =>
+        Object.fromEntries([...map].flatMap(([key, value]) => (value == null ? [] : [[key, value]]))),
+      ),
+    port,
+    timeout: z
+      .number('has a {field} that is not a number above 0')
+      .positive('has a {field} that is not a number above 0')
+      // The maximum delay of a timer.
+      .transform((ms) => Math.min(Math.round(ms), 2 ** 31 - 1))
+      .nullish()
+      .transform((value) => value ?? undefined),
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}

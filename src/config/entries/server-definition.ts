@@ -1,0 +1,163 @@
+// The definition of an upstream: how to start it, and where it was read.
+// The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame, a log line or an error message.
+// Texts in `transport` may contain placeholders, which only expand.ts fills in, when the server is started. Pure.
+import type { RuleLists } from '../rules/rule.ts'
+
+/** A valid name of a container image on a command line. */
+export const IMAGE_NAME = /^[a-z0-9][\w.\-/:@]*$/i
+
+/** What a jailed server may see and reach. Paths and domains may contain placeholders. */
+export interface ServerSandbox {
+  filesystem?: {
+    /** Files and folders that it may read although they are in the home folder or hidden. */
+    allowRead?: string[]
+    allowWrite?: string[]
+    denyRead?: string[]
+    /** Parts of `allowWrite` that stay read-only. */
+    denyWrite?: string[]
+  }
+  /** True means the machine's own network. Missing and false mean none. */
+  network?: boolean | { allowedDomains: string[]; deniedDomains?: string[] }
+  /** Runs it in a container of this image, with the image's programs. */
+  image?: string
+}
+
+/** An upstream that is a child process. */
+export interface StdioServer {
+  type: 'stdio'
+  command: string
+  args: string[]
+  env: Record<string, string>
+  cwd?: string
+  /** A file with NAME=value lines, added to `env`. */
+  envFile?: string
+  /** Variables of the bridge's environment that the server gets if they are set. */
+  inheritEnv?: string[]
+  /** Runs it in a jail; missing means without one. */
+  sandbox?: ServerSandbox
+  /** After the placeholders are filled in: values inside the texts above that are secrets by themselves. */
+  secrets?: string[]
+}
+
+/** An upstream over HTTP: `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
+export interface RemoteServer {
+  type: 'http' | 'sse'
+  url: string
+  headers: Record<string, string>
+  /** Credentials with which the bridge itself signs in. Missing means that a user signs in, if the server requires it. */
+  oauth?: ClientCredentials
+  /** For the sign-in of a user. */
+  signIn?: SignInClient
+  /** As in StdioServer. */
+  secrets?: string[]
+}
+
+/** A client that was registered manually with an authorization server, for sign-ins of a user in a browser. */
+export interface SignInClient {
+  /** Missing means that the bridge registers itself. */
+  clientId?: string
+  clientSecret?: string
+  /** Scopes to request, separated by spaces. Missing means those that the server suggests. */
+  scope?: string
+  /** The registered redirect address. Missing, or not on this machine: any port of 127.0.0.1 is used. */
+  redirectUri?: string
+  /** The authorization server it is registered with. Missing means that its secret is only sent to the server's own origin. */
+  issuer?: string
+}
+
+/** A client of an authorization server, for the OAuth client credentials grant. */
+export interface ClientCredentials {
+  clientId: string
+  clientSecret: string
+  scope?: string
+  /** The authorization server it is registered with. Missing means one at the server's own origin. */
+  issuer?: string
+}
+
+/** A value that only the user knows, `${input:ID}` in a text of the transport, and how to ask for it. */
+export interface ServerInput {
+  id: string
+  /** Only VS Code knows the result of a `command`. */
+  type: 'promptString' | 'pickString' | 'command'
+  description?: string
+  /** Do not echo what is typed. */
+  password?: boolean
+  /** For a pickString. */
+  options?: string[]
+}
+
+/** Hashes of texts by absolute path. */
+export type CoveredFiles = Readonly<Record<string, string>>
+
+/** One configured MCP server. */
+export interface ServerDefinition {
+  /** As configured; unique among the definitions of one bridge. */
+  name: string
+  transport: StdioServer | RemoteServer
+  description?: string
+  /** Where it was read. */
+  source: { client: string; file: string }
+  /** Defined by a project. Missing means that the user configured it. */
+  isProjects?: true
+  /** Of a project: the files that it inserts, as the user trusted them. */
+  covers?: CoveredFiles
+  /** Added from a registry: its publisher wrote the arguments. In a jail, what they name is not opened. */
+  isPublishers?: true
+  /** False for a server of a project that the user has not trusted; it is only in `untrusted`. */
+  trusted?: boolean
+  /** The tools that may be seen and called; `exclude` wins. Missing means all. */
+  tools?: { include?: string[]; exclude?: string[] }
+  /** Rules about calls of its tools. */
+  permissions?: RuleLists
+  /** Descriptions of its inputs, for those that its file describes. */
+  inputs?: ServerInput[]
+  /** The user exempts it from a jail that the settings require for all servers. */
+  unjailed?: true
+  /** Start timeout, if configured. */
+  startTimeoutMs?: number
+  /** Timeout of one call, if configured. */
+  callTimeoutMs?: number
+}
+
+/** Something in a config file that was skipped, and why, for the file's owner. */
+export interface SkippedEntry {
+  file: string
+  name?: string
+  reason: string
+  /** `unread`: the whole file, because it cannot be read or parsed. `self`: an entry that is this bridge itself. */
+  kind?: 'unread' | 'self'
+}
+
+/** A config file that was read. */
+export interface ConfigFileRead {
+  client: string
+  file: string
+  /** The number of servers that it defines, including duplicates. */
+  serverCount: number
+  /** False for a project's file that the user has not trusted. */
+  trusted: boolean
+  /** Hash of what was read: its text, and for a project's file the texts of the files that it inserts. */
+  hash: string
+}
+
+/** A server in a file, and its name in this bridge. */
+export interface FoundServer {
+  /** Under the name in its file. */
+  definition: ServerDefinition
+  /** Its name in this bridge. */
+  name: string
+  /** It duplicates an earlier one, which stands for both. */
+  isDouble: boolean
+}
+
+export interface DiscoveredServers {
+  /** Servers that may be started. */
+  servers: ServerDefinition[]
+  /** Servers of projects that the user has not trusted: listed, but never started. */
+  untrusted: ServerDefinition[]
+  /** All servers including duplicates, in order of precedence. */
+  found: FoundServer[]
+  skipped: SkippedEntry[]
+  /** In order of precedence. */
+  files: ConfigFileRead[]
+}

@@ -1,0 +1,172 @@
+// Checks one server's entry field by field and converts it to a definition. Pure.
+// Reasons name fields and never quote values.
+import type * as z from 'zod'
+import { parseLists, type ShapeProblem } from '../rules/permissions-schema.ts'
+import { isRecord, withoutUndefined } from '../../util/json/json.ts'
+import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
+import { inputReferences } from './placeholders.ts'
+import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
+
+/** The fields of an entry under this project's names, to which readers map their clients' names. Values are unchecked. */
+export interface ServerEntry {
+  /** Why only the client itself could start it. */
+  unusable?: string
+  type?: unknown
+  command?: unknown
+  args?: unknown
+  env?: unknown
+  cwd?: unknown
+  envFile?: unknown
+  inheritEnv?: unknown
+  url?: unknown
+  headers?: unknown
+  oauth?: unknown
+  description?: unknown
+  disabled?: unknown
+  enabled?: unknown
+  includeTools?: unknown
+  excludeTools?: unknown
+  permissions?: unknown
+  inputs?: unknown
+  sandbox?: unknown
+  sandboxEnabled?: unknown
+  startTimeoutMs?: unknown
+  callTimeoutMs?: unknown
+}
+
+/** A definition without its name and origin. */
+export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
+
+const MAX_NAME_CHARS = 128
+
+export const BAD_NAME = 'has a name that is blank, longer than 128 characters, or has control characters'
+
+export function isServerName(name: string): boolean {
+  return name.trim() !== '' && name === shownName(name)
+}
+
+/** Shortens a name for one line of a list. */
+export function shownName(name: string): string {
+  return name.slice(0, MAX_NAME_CHARS).replaceAll(/\p{Cc}/gu, '\uFFFD')
+}
+
+/** The message is the reason why an entry is invalid. */
+class EntryInvalid extends Error {
+  override readonly name = 'EntryInvalid'
+}
+
+/** Converts an entry to a definition, or returns the reason why it is invalid. */
+export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reason: string } {
+  if (entry.unusable !== undefined) return { reason: entry.unusable }
+  if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
+  try {
+    return { body: bodyOf(entry) }
+  } catch (error) {
+    if (error instanceof EntryInvalid) return { reason: error.message }
+    throw error
+  }
+}
+
+function bodyOf(entry: ServerEntry): ServerBody {
+  const { common, stdio, remote } = entrySchemas()
+  const type = transportType(entry)
+  const { description, includeTools, excludeTools, ...timeouts } = check(common, entry)
+  const local = type === 'stdio' ? check(stdio, { ...entry, sandbox: sandboxOf(entry) }) : undefined
+  const transport: StdioServer | RemoteServer = local
+    ? { type: 'stdio', ...withoutUndefined({ ...local, sandbox: local.sandbox || undefined }) }
+    : { type: type === 'sse' ? 'sse' : 'http', ...check(remote, entry), ...oauthOf(entry.oauth) }
+  const needed = inputsOf(entry.inputs, transport)
+  return withoutUndefined({
+    transport,
+    description: description || undefined,
+    tools: toolFilter(includeTools, excludeTools),
+    permissions: permissionsOf(entry.permissions),
+    inputs: needed.length > 0 ? needed : undefined,
+    unjailed: local?.sandbox === false ? (true as const) : undefined,
+    ...timeouts,
+  })
+}
+
+/** The inputs of a list in VS Code's form that a transport refers to. Invalid ones are skipped: they only describe how to ask. */
+function inputsOf(list: unknown, transport: StdioServer | RemoteServer): ServerInput[] {
+  const ids = new Set(inputReferences(transport).map(({ name }) => name))
+  const inputs = ids.size > 0 ? entrySchemas().inputs.parse(list) : undefined
+  return inputs?.filter((input) => input !== undefined).filter(({ id }) => ids.has(id)) ?? []
+}
+
+/** In VS Code, `sandboxEnabled` decides whether `sandbox` applies. */
+function sandboxOf({ sandbox, sandboxEnabled }: ServerEntry): unknown {
+  if (!isGiven(sandboxEnabled)) return sandbox
+  if (sandboxEnabled === false) return undefined
+  if (sandboxEnabled !== true) throw new EntryInvalid('has a sandboxEnabled that is neither true nor false')
+  return isGiven(sandbox) && sandbox !== false ? sandbox : true
+}
+
+function transportType({ type, command, url }: ServerEntry): 'stdio' | 'http' | 'sse' {
+  if (isGiven(type)) {
+    const known = TRANSPORTS.get(typeof type === 'string' ? type.toLowerCase() : '')
+    if (known === undefined) throw new EntryInvalid('has a type other than stdio, http and sse')
+    return known
+  }
+  if (isGiven(command) && isGiven(url)) throw new EntryInvalid('has both a command and a url, and no type')
+  if (isGiven(command)) return 'stdio'
+  if (isGiven(url)) return 'http'
+  throw new EntryInvalid('has neither a command nor a url')
+}
+
+/** Some clients use this name for something else, such as whether signing in is allowed. Such an entry is kept. */
+function oauthOf(value: unknown): Pick<RemoteServer, 'oauth' | 'signIn'> {
+  if (!isRecord(value)) return {}
+  const { clientCredentials, registered, unregistered } = entrySchemas()
+  // A text or a list, under either name.
+  const wanted = value['scope'] ?? value['scopes']
+  const [scope, scopes] = Array.isArray(wanted) ? [undefined, wanted] : [wanted, undefined]
+  const entry = { ...value, scope, scopes }
+  if (value['grant'] === 'client_credentials') return { oauth: check(clientCredentials, entry, 'oauth') }
+  const { clientId } = value
+  const isRegistered = isGiven(clientId) && !(typeof clientId === 'string' && clientId.trim() === '')
+  const signIn = check(isRegistered ? registered : unregistered, entry, 'oauth')
+  return Object.keys(signIn).length > 0 ? { signIn } : {}
+}
+
+function toolFilter(include: string[] | undefined, exclude: string[] | undefined): ServerDefinition['tools'] {
+  // Some clients write `*` for all tools.
+  const included = include?.includes('*') ? undefined : include
+  if (included === undefined && !exclude?.length) return undefined
+  return withoutUndefined({ include: included, exclude })
+}
+
+function permissionsOf(value: unknown): ServerDefinition['permissions'] {
+  if (!isGiven(value)) return undefined
+  const lists = parseLists(value)
+  if (!Array.isArray(lists)) return lists
+  const [{ path, reason }] = lists as [ShapeProblem]
+  throw new EntryInvalid(`has permissions with a mistake: ${[...path, reason].join(': ')}`)
+}
+
+/** Field names in reasons, where the client's name differs from ours. */
+const LABELS: Record<string, string> = {
+  inheritEnv: 'env_vars',
+  includeTools: 'the list of tools to include',
+  excludeTools: 'the list of tools to exclude',
+  startTimeoutMs: 'start timeout',
+  callTimeoutMs: 'timeout',
+}
+
+/** @throws EntryInvalid with the first problem of a value */
+function check<T>(schema: z.ZodType<T>, value: unknown, ...at: string[]): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new EntryInvalid((issue?.message ?? '').replace('{field}', () => fieldName([...at, ...(issue?.path ?? [])])))
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  const keys = path.filter((key) => typeof key !== 'number').map(String)
+  const name = LABELS[keys.join('.')] ?? keys.join('.')
+  return keys.length < path.length ? `an item of ${name}` : name
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}

@@ -1,0 +1,91 @@
+// A fingerprint of what the start of a server depends on beside its definition: variables, its program, files that it names. A failure is remembered
+// only until one of them changes. Values enter only a common hash.
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { VERSION } from '../../util/version.ts'
+import { inputVariable } from './inputs.ts'
+import { NETWORK_VARIABLES } from './passed-variables.ts'
+import { placeholdersIn } from './placeholders.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+
+export interface StartPlace {
+  env: Record<string, string | undefined>
+  home: string
+  /** The folder that the bridge was started in. */
+  workspaceFolder: string
+  /** The file with the sign-ins to remote servers. */
+  tokensFile?: string
+}
+
+/** Changes when another start may have another result. Reads no file; modification times are enough. */
+export function startInputs({ transport }: ServerDefinition, place: StartPlace): string {
+  const texts = textsOf(transport)
+  const variables = [...texts.flatMap(variablesIn), ...(transport.type === 'stdio' ? inheritedBy(transport) : [])]
+  const files = transport.type === 'stdio' ? filesOf(transport, place) : [place.tokensFile ?? '']
+  const inputs = [
+    VERSION,
+    [...new Set(variables)].toSorted().map((name) => [name, place.env[name] ?? null]),
+    [...files, ...texts.flatMap(filesIn)].map((file) => stampOf(file, place)),
+  ]
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 32)
+}
+
+function textsOf(transport: StdioServer | RemoteServer): string[] {
+  if (transport.type !== 'stdio') return [transport.url, ...Object.values(transport.headers), ...oauthTexts(transport)]
+  const { command, args, env, cwd = '', envFile = '' } = transport
+  return [command, ...args, ...Object.values(env), cwd, envFile]
+}
+
+function oauthTexts({ oauth, signIn }: RemoteServer): string[] {
+  return Object.values({ ...oauth, ...signIn })
+}
+
+function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
+  return [...inheritEnv, ...Object.values(NETWORK_VARIABLES).flat()]
+}
+
+/** `${NAME}`, `${env:NAME:-default}` and `${input:ID}`. */
+function variablesIn(text: string): string[] {
+  const named = placeholdersIn(text).filter(({ kind }) => kind !== 'file')
+  return named.map(({ kind, name }) => (kind === 'input' ? inputVariable(name) : name))
+}
+
+/** `${file:PATH}`. */
+function filesIn(text: string): string[] {
+  return placeholdersIn(text).flatMap(({ kind, name }) => (kind === 'file' ? [name] : []))
+}
+
+/** The program, its folder, and every argument that may be a file, including after a `=`. */
+function filesOf({ command, args, cwd = '', envFile = '' }: StdioServer, place: StartPlace): string[] {
+  const named = args.map((arg) => (arg.startsWith('-') ? (/=(.+)$/s.exec(arg)?.[1] ?? '') : arg))
+  return [programOf(command, place), cwd, envFile, ...named]
+}
+
+/** The path of a command that is found through PATH. */
+function programOf(command: string, place: StartPlace): string {
+  if (/[/\\]/.test(command)) return command
+  const extensions = process.platform === 'win32' ? (place.env['PATHEXT'] ?? '.EXE;.CMD').split(';') : ['']
+  const folders = (place.env['PATH'] ?? '').split(path.delimiter)
+  const candidates = folders.flatMap((folder) => extensions.map((end) => path.join(folder, command + end)))
+  return candidates.find((file) => path.isAbsolute(file) && exists(file)) ?? ''
+}
+
+const exists = (file: string): boolean => statOf(file)?.isFile() === true
+
+/** The path and modification time of a file; empty for anything else. */
+function stampOf(written: string, { home, workspaceFolder }: StartPlace): unknown {
+  if (written === '' || written.includes('\0')) return null
+  const filled = written.replace(/^(~|\$\{userHome\})(?=[/\\]|$)/, home)
+  const stat = statOf(path.resolve(workspaceFolder, filled))
+  return stat === undefined ? null : [filled, stat.size, stat.mtimeMs]
+}
+
+function statOf(file: string): ReturnType<typeof statSync> {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    // A part of its path is not a folder, is not readable, or is too long.
+    return undefined
+  }
+}

@@ -1,0 +1,52 @@
+// Parses a config file of any format to plain values, and has the helpers with which readers look at them. Pure.
+import { isRecord, parseJson } from '../../util/json/json.ts'
+
+/**
+ * The result of a parser. Its own message may quote the file, which holds secrets, so a reason contains only the kind of error and
+ * its position.
+ */
+export type Parsed = { value: unknown } | { reason: string; offset?: number }
+
+export type ConfigFormat = 'jsonc' | 'toml' | 'yaml'
+
+/** A value from a config file of which only the type object is known. */
+export type ConfigObject = Record<string, unknown>
+
+/** Parses a text, or returns the reason why it is invalid. Blank text is an empty object. */
+export async function parseDocument(
+  text: string,
+  format: ConfigFormat,
+): Promise<{ document: ConfigObject } | { reason: string }> {
+  if (text.trim() === '') return { document: {} }
+  const parsed = await parsers[format](text)
+  if ('reason' in parsed) return { reason: parsed.reason + placeOf(text, parsed.offset) }
+  return isRecord(parsed.value)
+    ? { document: parsed.value }
+    : { reason: 'holds a list or a single value, not an object' }
+}
+
+// Parsers are loaded on first use, each through a file of ours: a bundle has no named exports for an import() of CommonJS.
+const parsers: Record<ConfigFormat, (text: string) => Promise<Parsed>> = {
+  async jsonc(text) {
+    const value = parseJson(text)
+    return value === undefined ? (await import('./jsonc.ts')).parseJsonc(text) : { value }
+  },
+  toml: async (text) => (await import('./toml.ts')).parseToml(text),
+  yaml: async (text) => (await import('./yaml.ts')).parseYaml(text),
+}
+
+function placeOf(text: string, offset: number | undefined): string {
+  if (offset === undefined) return ''
+  const before = text.slice(0, offset)
+  return ` at line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`
+}
+
+/** The value at a path of keys; undefined when one is missing. Only own keys count. */
+export function valueAt(value: unknown, ...keys: string[]): unknown {
+  let at = value
+  for (const key of keys) {
+    if (!isRecord(at) || !Object.hasOwn(at, key)) return undefined
+    at = at[key]
+  }
+  return at
+}

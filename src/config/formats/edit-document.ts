@@ -1,0 +1,103 @@
+// Changes single values in the text of a config file and keeps the rest, including comments. Pure.
+// Every result is parsed again: if it does not contain exactly the expected values, the text stays unchanged and a reason is returned.
+import { isDeepStrictEqual } from 'node:util'
+import type { ConfigFormat, ConfigObject } from './config-document.ts'
+import { parseDocument, valueAt } from './config-document.ts'
+import { isRecord } from '../../util/json/json.ts'
+
+/** Sets the value at a path of keys, or removes it when `value` is missing. */
+export interface Edit {
+  path: readonly string[]
+  value?: unknown
+}
+
+/** Returns the edited text, or why it cannot be edited. An absent file is an empty text. */
+export async function editDocument(
+  text: string,
+  format: ConfigFormat,
+  edits: readonly Edit[],
+): Promise<{ text: string } | { reason: string }> {
+  const before = await parseDocument(text, format)
+  if ('reason' in before) return before
+  const expected = plainCopy(before.document)
+  for (const edit of edits) change(expected, edit)
+
+  const editors = { jsonc: editJsonc, toml: editToml, yaml: editYaml }
+  const edited = await editors[format](text, edits)
+  const after = await parseDocument(edited, format)
+  const isRight = 'document' in after && isDeepStrictEqual(plainCopy(after.document), expected)
+  return isRight ? { text: edited } : { reason: 'cannot be edited safely; edit it by hand' }
+}
+
+async function editJsonc(text: string, edits: readonly Edit[]): Promise<string> {
+  const { editJsoncText } = await import('./jsonc-edits.ts')
+  const start = text.trim() === '' ? '{}' : text
+  return edits.reduce((edited, { path, value }) => editJsoncText(edited, path, value), start)
+}
+
+async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
+  const { editYamlText } = await import('./yaml-edits.ts')
+  return edits.reduce((edited, { path, value }) => editYamlText(edited, path, value), text)
+}
+
+/** Edits TOML by whole tables, the form that every client writes: removes a table by its lines, and appends a table at the end. */
+async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
+  const { stringifyToml } = await import('./toml.ts')
+  let edited = text
+  for (const { path, value } of edits) {
+    edited = withoutTable(edited, path)
+    if (value === undefined) continue
+    const nested = path.toReversed().reduce<unknown>((inner, key) => ({ [key]: inner }), value)
+    const gap = edited.trim() === '' ? '' : `${edited.trimEnd()}${eolOf(text)}${eolOf(text)}`
+    edited = gap + stringifyToml(nested)
+  }
+  return edited
+}
+
+function withoutTable(text: string, path: readonly string[]): string {
+  let inside = false
+  const kept: string[] = []
+  // Comments above a header belong to its table.
+  let above: string[] = []
+  for (const line of text.split('\n')) {
+    const header = /^\s*\[([^[\]]+)\]\s*(?:#.*)?\r?$/.exec(line)?.[1]
+    if (header !== undefined) {
+      const wasInside = inside
+      inside = isDeepStrictEqual(headerKeys(header).slice(0, path.length), path)
+      if (wasInside && !inside) kept.push(...above)
+    }
+    if (!inside) kept.push(line)
+    above = inside && /^\s*#/.test(line) ? [...above, line] : []
+  }
+  return kept.join('\n')
+}
+
+/** `a."b c".d` → a, b c, d. Tables in another notation are left in place, which the final check notices. */
+function headerKeys(header: string): string[] {
+  return [...header.matchAll(/"([^"\\]*)"|'([^']*)'|([\w-]+)/g)].map(
+    ([, basic, literal, bare]) => basic ?? literal ?? bare ?? '',
+  )
+}
+
+function change(document: ConfigObject, { path, value }: Edit): void {
+  const last = path.at(-1) ?? ''
+  let at = document
+  for (const key of path.slice(0, -1)) {
+    if (!isRecord(valueAt(at, key))) {
+      if (value === undefined) return
+      at[key] = {}
+    }
+    at = valueAt(at, key) as ConfigObject
+  }
+  if (value === undefined) delete at[last]
+  else at[last] = plainCopy(value)
+}
+
+/** Converts dates and similar values, which differ between two parses. */
+function plainCopy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n'
+}

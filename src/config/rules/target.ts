@@ -1,0 +1,112 @@
+// The servers and tools that a rule names. Names that a person could confuse count as the same name in a rule that denies or asks, and as different
+// names in a rule that allows. Pure.
+import { fitsGlob } from '../../util/text/glob.ts'
+
+/** A server and one of its tools, or patterns of them. */
+interface Pair {
+  server: string
+  tool: string
+}
+
+export interface Target {
+  /** Every way to read the rule: a name may itself contain `__`. */
+  readings: Pair[]
+  /** The normalised server names, when none is a pattern: rules are looked up by them. */
+  indexedServers: string[] | undefined
+  matches(server: string, tool: string): boolean
+}
+
+const MAX_CHARS = 512
+const MAX_STARS = 8
+/** Characters with a meaning in other hosts' rules. They are reported, because ignoring them would change the rule. */
+const FOREIGN = /[()[\]{}?|\\!,]/
+
+/** @param isStrict the rule asks or denies */
+export function targetOf({ server = '*', tool = '*' }: Partial<Pair>, isStrict: boolean): Target {
+  return compile([{ server, tool }], isStrict)
+}
+
+/** A server and a tool by their names, in which `*` stands for itself. */
+export function exactTarget(pair: Pair, isStrict: boolean): Target {
+  const plain = { server: plainName(pair.server), tool: plainName(pair.tool) }
+  return {
+    readings: [pair],
+    indexedServers: [plain.server],
+    matches: isStrict
+      ? (server, tool) => plainName(server) === plain.server && plainName(tool) === plain.tool
+      : (server, tool) => server === pair.server && tool === pair.tool,
+  }
+}
+
+/** Parses a rule that is one text: `server`, `server__tool`, with `*` in either part and an optional `mcp__` prefix. */
+export function parseTarget(text: string, isStrict: boolean): Target {
+  const inner = text.replace(/^mcp__/, '')
+  // A strict rule matches every possible reading, a rule that allows only the first one.
+  const readings = isStrict ? [...splits(inner), ...(inner === text ? [] : splits(text))] : splits(inner).slice(0, 1)
+  return compile(readings, isStrict)
+}
+
+/** Parses a rule in a server's own definition: a tool, optionally with the server's name before it. */
+export function parseOwnTarget(text: string, server: string, isStrict: boolean): Target {
+  const prefix = [`mcp__${server}__`, `${server}__`].find((one) => text.startsWith(one)) ?? ''
+  return compile([{ server, tool: text.slice(prefix.length) }], isStrict)
+}
+
+/** Returns what is wrong with a name; undefined for a valid one. */
+export function nameProblem(name: string): string | undefined {
+  if (name.trim() === '') return 'is empty'
+  if (name.length > MAX_CHARS) return `is longer than ${MAX_CHARS} characters`
+  return /\p{Cc}/u.test(name) ? 'holds a control character' : undefined
+}
+
+/** Returns what is wrong with a pattern; undefined for a valid one. */
+export function patternProblem(pattern: string, isWholeRule: boolean): string | undefined {
+  const wrong = nameProblem(pattern)
+  if (wrong !== undefined) return wrong
+  if (pattern.split('*').length - 1 > MAX_STARS || pattern.includes('***')) return `has more than ${MAX_STARS} *`
+  if (!isWholeRule) return undefined
+  const [found] = FOREIGN.exec(pattern) ?? []
+  if (found !== undefined)
+    return `holds ${found}, which means nothing here: write server or server__tool, with * for any text`
+  const [first, ...others] = pattern.replace(/^mcp__/, '').split('__')
+  return first === '' || (others.length > 0 && others.join('__') === '') ? 'names no server or no tool' : undefined
+}
+
+/** Normalises a name so that look-alikes are equal: Unicode form, case, invisible characters and separators. */
+export function plainName(name: string): string {
+  return plainPiece(name).replace(/_+$/, '')
+}
+
+function plainPiece(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKC')
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[^\p{L}\p{N}*]+/gu, '_')
+}
+
+function splits(text: string): Pair[] {
+  const pairs: Pair[] = []
+  for (let at = text.indexOf('__', 1); at !== -1; at = text.indexOf('__', at + 1)) {
+    const tool = text.slice(at + 2)
+    if (tool !== '') pairs.push({ server: text.slice(0, at), tool })
+  }
+  return pairs.length > 0 ? [...pairs, { server: text, tool: '*' }] : [{ server: text, tool: '*' }]
+}
+
+function compile(readings: Pair[], isStrict: boolean): Target {
+  const plain = readings.map((pair) => ({ server: plainName(pair.server), tool: plainName(pair.tool) }))
+  const isOneName = plain.every(({ server }) => !server.includes('*'))
+  return {
+    readings,
+    indexedServers: isOneName ? [...new Set(plain.map(({ server }) => server))] : undefined,
+    matches: isStrict
+      ? (server, tool) => {
+          const [plainServer, plainTool] = [plainName(server), plainName(tool)]
+          return plain.some((one) => fitsGlob(one.server, plainServer) && fitsGlob(one.tool, plainTool))
+        }
+      : (server, tool) => readings.some((one) => fitsGlob(one.server, server) && fitsGlob(one.tool, tool)),
+  }
+}

@@ -1,0 +1,33 @@
+// Finds rules that match no tool. A typo in a rule would otherwise silently allow what the rule was meant to deny. Pure.
+import { didYouMean } from '../../util/text/did-you-mean.ts'
+import { type Rule, ruleName } from './rule.ts'
+
+/** A server and its known tools. */
+export interface KnownServer {
+  name: string
+  /** Missing when the tools were never listed. */
+  tools?: readonly string[]
+}
+
+/** Methods of every server beside its tools; see docs/permissions.md. */
+const METHODS = ['resources', 'read_resource', 'prompts', 'get_prompt', 'list_tools']
+
+/** Returns a sentence, with suggestions, for each rule that matches nothing. A rule for a server whose tools are unknown is not reported. */
+export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): string[] {
+  const names = servers.flatMap(({ name, tools = [] }) => [
+    name,
+    ...[...tools, ...METHODS].map((tool) => `${name}__${tool}`),
+  ])
+  return rules.flatMap((rule) => {
+    const isMatched = servers.some(({ name, tools }) =>
+      tools === undefined
+        ? rule.target.readings.some((reading) => rule.target.matches(name, reading.tool))
+        : [...tools, ...METHODS].some((tool) => rule.target.matches(name, tool)),
+    )
+    if (isMatched) return []
+    const [{ server, tool }] = rule.target.readings as [(typeof rule.target.readings)[number]]
+    const meant = didYouMean(tool === '*' ? server : `${server}__${tool}`, names)
+    const hint = meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
+    return [`No known tool matches the rule ${ruleName(rule)}.${hint}`]
+  })
+}

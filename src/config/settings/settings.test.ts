@@ -1,0 +1,292 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { BridgeError } from '../../errors.ts'
+import { readSettings, SETTING_GROUPS, SETTINGS } from './settings.ts'
+
+const linux = { home: '/home/ann', platform: 'linux', isRoot: false } as const
+
+function read(env: Record<string, string>): ReturnType<typeof readSettings> {
+  return readSettings(env, linux)
+}
+
+function errorOf(env: Record<string, string>): BridgeError {
+  try {
+    read(env)
+  } catch (error) {
+    if (BridgeError.isInstance(error)) return error
+    throw error
+  }
+  throw new Error('It was accepted')
+}
+
+describe('MCP_BRIDGE_CLIENT_METADATA_URL', () => {
+  const addressOf = (url: string) => readSettings({ MCP_BRIDGE_CLIENT_METADATA_URL: url }).clientMetadataUrl
+
+  it('MCP_BRIDGE_CLIENT_METADATA_URL accepts an address that can be the id of a client', () => {
+    expect(addressOf('https://us.example/client.json')).toBe('https://us.example/client.json')
+    expect(addressOf('')).toBeUndefined()
+  })
+
+  it.each([
+    'http://us.example/client.json',
+    'https://us.example',
+    'https://u@us.example/a',
+    'https://us.example/a?b',
+    'https://us.example/a#b',
+    'nonsense',
+  ])('MCP_BRIDGE_CLIENT_METADATA_URL refuses %s', (url) => {
+    expect(() => addressOf(url)).toThrow('MCP_BRIDGE_CLIENT_METADATA_URL')
+  })
+})
+
+describe('readSettings', () => {
+  it('every setting has a default', () => {
+    expect(read({})).toEqual({
+      runtime: 'auto',
+      audit: 'shape',
+      auditRequired: false,
+      live: true,
+      metrics: undefined,
+      metricsToken: undefined,
+      timeoutMs: 30_000,
+      maxTimeoutMs: 120_000,
+      memoryBytes: 536_870_912,
+      stateDir: '/home/ann/MCPs',
+      outputMode: 'compact',
+      logLevel: 'info',
+      load: 'lazy',
+      permissions: 'open',
+      askTimeoutMs: 300_000,
+      open: false,
+      jail: 'configured',
+      upstreams: 'local',
+      mask: [],
+      keychain: 'auto',
+      kubernetesNetwork: 'checked',
+      kubernetesSeccomp: undefined,
+      kubernetesStartMs: 60_000,
+      kubernetesWarmPool: undefined,
+      clientMetadataUrl: undefined,
+      allowSelfServer: false,
+      poolCount: 1,
+      poolMaxCount: undefined,
+      runtimeIdleTimeoutMs: 300_000,
+      image: undefined,
+      forkServer: 'auto',
+      cpus: undefined,
+      containerUser: '65534:65534',
+      pidsCount: 128,
+      ociRuntime: undefined,
+      outputTokenCount: 6000,
+      outputMemoryBytes: 134_217_728,
+      learnTypes: true,
+      embeddingsUrl: undefined,
+      embeddingsModel: undefined,
+      embeddingsKey: undefined,
+      upstreamIdleMs: 0,
+      sources: [],
+      profile: undefined,
+      registries: ['https://registry.modelcontextprotocol.io'],
+      expose: [],
+      languages: [],
+      session: 'shared',
+      compat: false,
+      projects: true,
+      checkpoint: false,
+      mount: undefined,
+      packages: [],
+      httpToken: undefined,
+      publicUrl: undefined,
+      oauthIssuers: [],
+      oauthAudience: undefined,
+      oauthScopes: [],
+      httpSessionCount: 16,
+      userSandboxCount: undefined,
+      userCellSeconds: undefined,
+      userCallCount: undefined,
+      drainMs: 0,
+      durableTimeoutMs: 3_600_000,
+      durableCount: 4,
+      cacheDir: '/home/ann/.cache/sandbridge',
+      serversConfig: [],
+      warnings: [],
+    })
+  })
+
+  it.each([
+    ['MCP_BRIDGE_LANGUAGES', 'python, Bash', { languages: ['bash'] }],
+    ['MCP_BRIDGE_LANGUAGES', 'python', { languages: [] }],
+    ['MCP_BRIDGE_RUNTIME', 'Podman', { runtime: 'podman' }],
+    ['MCP_BRIDGE_TIMEOUT', ' 2.5 ', { timeoutMs: 2500 }],
+    ['MCP_BRIDGE_COMPAT', '1', { compat: true, load: 'explicit' }],
+    ['MCP_BRIDGE_MAX_TIMEOUT', '86400', { maxTimeoutMs: 86_400_000 }],
+    ['MCP_BRIDGE_RUNTIME', '/usr/local/bin/docker', { runtime: 'docker' }],
+    ['MCP_BRIDGE_RUNTIME', 'C:\\bin\\Podman.exe', { runtime: 'podman' }],
+    ['MCP_BRIDGE_RUNTIME', '/usr/bin/bwrap', { runtime: 'bubblewrap' }],
+    ['MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT', '0', { runtimeIdleTimeoutMs: 0 }],
+    ['MCP_BRIDGE_PIDS', '10', { pidsCount: 16 }],
+    ['MCP_BRIDGE_TIMEOUT', '300', { timeoutMs: 120_000 }],
+    ['MCP_BRIDGE_LOG_LEVEL', 'WARN', { logLevel: 'warning' }],
+    ['MCP_BRIDGE_LOG_LEVEL', 'CRITICAL', { logLevel: 'error' }],
+    ['MCP_BRIDGE_MEMORY', '1.5g', { memoryBytes: 1_610_612_736 }],
+    ['MCP_BRIDGE_MEMORY', '1g', { memoryBytes: 1_073_741_824 }],
+    ['MCP_BRIDGE_MEMORY', '65536K', { memoryBytes: 67_108_864 }],
+    ['MCP_BRIDGE_MEMORY', '67108864', { memoryBytes: 67_108_864 }],
+    ['MCP_BRIDGE_MEMORY', '256MiB', { memoryBytes: 268_435_456 }],
+    ['MCP_BRIDGE_STATE_DIR', '~/state', { stateDir: '/home/ann/state' }],
+    ['MCP_BRIDGE_CACHE_DIR', '/dev/shm/cache', { cacheDir: '/dev/shm/cache' }],
+    ['MCP_BRIDGE_CACHE_DIR', '/processed', { cacheDir: '/processed' }],
+    ['MCP_BRIDGE_OUTPUT_MODE', 'toon', { outputMode: 'toon' }],
+    ['MCP_BRIDGE_LOG_LEVEL', 'WARNING', { logLevel: 'warning' }],
+    ['MCP_BRIDGE_ALLOW_SELF_SERVER', 'yes', { allowSelfServer: true }],
+    ['MCP_BRIDGE_LEARN_TYPES', '0', { learnTypes: false }],
+    ['MCP_BRIDGE_POOL', '0', { poolCount: 0 }],
+    ['MCP_BRIDGE_CPUS', '0.5', { cpus: 0.5 }],
+    ['MCP_BRIDGE_IMAGE', 'registry.local:5000/py@sha256:abc', { image: 'registry.local:5000/py@sha256:abc' }],
+    ['MCP_BRIDGE_IMAGE', '~/images/data.tar', { image: '/home/ann/images/data.tar' }],
+    ['MCP_BRIDGE_OCI_RUNTIME', '/usr/bin/runsc', { ociRuntime: '/usr/bin/runsc' }],
+    ['MCP_BRIDGE_SOURCES', 'mcps, -cursor all', { sources: ['mcps', '-cursor', 'all'] }],
+    ['MCP_BRIDGE_MOUNT', '/data', { mount: { path: '/data', mode: 'ro' } }],
+    ['MCP_BRIDGE_MOUNT', '/data:rw', { mount: { path: '/data', mode: 'rw' } }],
+    ['MCP_BRIDGE_MOUNT', '~/data:ro', { mount: { path: '/home/ann/data', mode: 'ro' } }],
+    ['MCP_BRIDGE_PACKAGES', 'numpy pandas>=2,<3', { packages: ['numpy', 'pandas>=2,<3'] }],
+    ['MCP_SERVERS_CONFIG', '/a.json:~/b.json:', { serversConfig: ['/a.json', '/home/ann/b.json'] }],
+    [
+      'MCP_BRIDGE_STORAGE',
+      'postgres://ann:p%40@db/x?sslmode=require',
+      { storage: 'postgres://ann:p%40@db/x?sslmode=require' },
+    ],
+    ['MCP_BRIDGE_STORAGE', 'postgresql://ann:p@/x?host=/run', { storage: 'postgresql://ann:p@/x?host=/run' }],
+    // A blank variable counts as missing.
+    ['MCP_BRIDGE_TIMEOUT', '  ', { timeoutMs: 30_000 }],
+  ])('the setting %s=%s is read', (variable, value, expected) => {
+    expect(read({ [variable]: value })).toMatchObject(expected)
+  })
+
+  it.each([
+    ['MCP_BRIDGE_RUNTIME', 'kvm', 'auto, podman, docker, bubblewrap, pyodide'],
+    ['MCP_BRIDGE_TIMEOUT', '0', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '-1', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', 'ten', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '1e9', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '30s', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_MEMORY', '63m', 'at least 64m'],
+    ['MCP_BRIDGE_MEMORY', '1t', 'at least 64m'],
+    ['MCP_BRIDGE_POOL', '17', 'a whole number, 0 to 16'],
+    ['MCP_BRIDGE_KUBERNETES_SECCOMP', '/etc/x.json', 'a path below that folder, such as sandbridge.json'],
+    ['MCP_BRIDGE_KUBERNETES_WARM_POOL', 'Two words', 'the name of a SandboxWarmPool'],
+    ['MCP_BRIDGE_KUBERNETES_SECCOMP', 'a/../../x.json', 'a path below that folder, such as sandbridge.json'],
+    ['MCP_BRIDGE_POOL', '1.5', 'a whole number, 0 to 16'],
+    ['MCP_BRIDGE_CPUS', '0', 'a number above 0'],
+    ['MCP_BRIDGE_IMAGE', '--privileged', 'an image name'],
+    ['MCP_BRIDGE_CONTAINER_USER', '1:2:3', 'user or user:group'],
+    ['MCP_BRIDGE_OCI_RUNTIME', '-v', 'the name or path of a runtime'],
+    ['MCP_BRIDGE_LEARN_TYPES', 'maybe', '1, true, yes, on, 0, false, no, off'],
+    ['MCP_BRIDGE_SOURCES', 'notepad', 'claude-code'],
+    ['MCP_BRIDGE_CACHE_DIR', '/proc/nope', 'a path outside of /proc'],
+    ['MCP_BRIDGE_STATE_DIR', '/dev/fd/nope', 'a path outside of /proc'],
+    ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
+    ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements, wheel files or folders'],
+    ['MCP_BRIDGE_EMBEDDINGS_URL', 'file:///etc/passwd', 'an http or https URL'],
+  ])('the setting %s=%s is refused', (variable, value, allowed) => {
+    const { code, message } = errorOf({ [variable]: value })
+    expect(code).toBe('CONFIG_INVALID')
+    expect(message).toContain(variable)
+    expect(message).toContain(allowed)
+    if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL') expect(message).toContain(JSON.stringify(value))
+  })
+
+  it.each(['mysql://ann:pass-word@db/x', 'ann:pass-word@db/x', 'postgres://ann:pass-word@db:port/x', 'postgres://'])(
+    'MCP_BRIDGE_STORAGE=%s is refused, and the error does not repeat it',
+    (value) => {
+      const { code, message } = errorOf({ MCP_BRIDGE_STORAGE: value })
+      expect(code).toBe('CONFIG_INVALID')
+      expect(message).toContain('a connection URL such as postgres://')
+      expect(message).not.toContain('pass-word')
+    },
+  )
+
+  it('all invalid settings are reported at once', () => {
+    const { message } = errorOf({ MCP_BRIDGE_POOL: 'x', MCP_BRIDGE_MEMORY: 'y', MCP_BRIDGE_PIDS: '0' })
+    expect(message.split('\n')).toHaveLength(3)
+  })
+
+  it('a setting that is read as something else is reported', () => {
+    const env = { MCP_BRIDGE_TIMEOUT: '300', MCP_BRIDGE_PIDS: '10', MCP_BRIDGE_RUNTIME: '/opt/podman' }
+    expect(read(env).warnings.toSorted()).toEqual([
+      'MCP_BRIDGE_PIDS=10 is too low: 16 is used.',
+      'MCP_BRIDGE_RUNTIME=/opt/podman selects podman, found through PATH.',
+      'MCP_BRIDGE_TIMEOUT=300 is more than MCP_BRIDGE_MAX_TIMEOUT: 120 is used.',
+    ])
+  })
+
+  it('the default timeout is lowered to the greatest allowed one', () => {
+    expect(read({ MCP_BRIDGE_MAX_TIMEOUT: '10' }).timeoutMs).toBe(10_000)
+  })
+
+  it('the error of an invalid setting repeats no value that may hold a password, and cuts a long one', () => {
+    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_URL: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_KEY: 'hunter2 hunter3' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_POOL: 'x'.repeat(10_000) }).message.length).toBeLessThan(300)
+  })
+
+  it('an unknown variable is reported with the nearest known one', () => {
+    expect(read({ MCP_BRIDGE_MEMROY: '1g', MCP_BRIDGE_ZZZZZZZZZZ: '1', OTHER: '1' }).warnings).toEqual([
+      'MCP_BRIDGE_MEMROY is not a setting and is ignored. Did you mean MCP_BRIDGE_MEMORY?',
+      'MCP_BRIDGE_ZZZZZZZZZZ is not a setting and is ignored.',
+    ])
+  })
+
+  it('an address for metrics that other machines can reach needs a token', () => {
+    for (const address of ['127.0.0.1:9464', 'localhost:9464', '[::1]:9464'])
+      expect(read({ MCP_BRIDGE_METRICS: address }).metrics).toMatchObject({ port: 9464 })
+    for (const address of ['0.0.0.0:9464', '10.1.2.3:9464', '[::]:9464']) {
+      expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow(/other machines can reach .*MCP_BRIDGE_METRICS_TOKEN/)
+      const withToken = { MCP_BRIDGE_METRICS: address, MCP_BRIDGE_METRICS_TOKEN: 'a-token-for-prometheus' }
+      expect(read(withToken)).toMatchObject({ metrics: { port: 9464 }, metricsToken: 'a-token-for-prometheus' })
+    }
+    for (const address of ['9464', 'example.com:9464', '0.0.0.0:99999', '[10.1.2.3]:1', '::1:9464'])
+      expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow('MCP_BRIDGE_METRICS')
+  })
+
+  it('servers run in pods only where sandboxes do, and are stopped when idle there', () => {
+    expect(() => read({ MCP_BRIDGE_UPSTREAMS: 'pods' })).toThrow(
+      'MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes',
+    )
+    const pods = { MCP_BRIDGE_UPSTREAMS: 'pods', MCP_BRIDGE_RUNTIME: 'kubernetes' }
+    expect(read(pods)).toMatchObject({ upstreams: 'pods', upstreamIdleMs: 600_000 })
+    expect(read({ ...pods, MCP_BRIDGE_UPSTREAM_IDLE: '0' }).upstreamIdleMs).toBe(0)
+  })
+
+  it('settings cannot be changed after they are read', () => {
+    expect(Object.isFrozen(read({}))).toBe(true)
+  })
+
+  it.each([
+    [{ home: '/Users/ann', platform: 'darwin' }, {}, '/Users/ann/Library/Caches/sandbridge'],
+    [{ home: '/root', platform: 'linux', isRoot: true }, {}, '/var/cache/sandbridge'],
+    [linux, { XDG_CACHE_HOME: '/var/cache/ann' }, '/var/cache/ann/sandbridge'],
+  ] as const)('the cache folder is the usual one of the system: %j', (machine, env, expected) => {
+    expect(readSettings(env, machine).cacheDir).toBe(expected)
+  })
+})
+
+describe('docs/configuration.md', () => {
+  it('docs/configuration.md has an entry for every setting under its heading, and no other', () => {
+    const text = readFileSync(fileURLToPath(new URL('../../../docs/configuration.md', import.meta.url)), 'utf8')
+    const [, ...sections] = text.slice(text.indexOf('\n## Settings\n')).split(/\n### /)
+    const entries = sections.flatMap((section) => {
+      const [heading] = section.split('\n', 1)
+      const found = section.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n|\n$)/gm)
+      return Array.from(found, ([entry]) => `${heading} ${entry.replaceAll(/\s+/g, ' ')}`)
+    })
+    const expected = Object.entries(SETTING_GROUPS).flatMap(([heading, group]) =>
+      Object.values(group).map(({ variable, meaning, defaultText, allowed }) => {
+        return `${heading} - **\`${variable}\`**: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
+      }),
+    )
+    expect(entries.toSorted()).toEqual(expected.toSorted())
+    expect(Object.values(SETTINGS)).toHaveLength(expected.length)
+  })
+})

@@ -1,0 +1,142 @@
+// All settings of the bridge: the table of environment variables, read once into one typed, frozen object.
+// Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares both.
+import { homedir } from 'node:os'
+import { BridgeError } from '../../errors.ts'
+import { nearestName } from '../../util/text/did-you-mean.ts'
+import { isLoopback } from '../../util/net/loopback.ts'
+import type { Setting, SettingContext } from './setting-kinds.ts'
+import { CELL_SETTINGS } from './cells.ts'
+import { HTTP_AND_FOLDER_SETTINGS } from './http-and-folders.ts'
+import { OBSERVABILITY_SETTINGS } from './observability.ts'
+import { OUTPUT_SETTINGS } from './output.ts'
+import { PERMISSION_SETTINGS } from './permissions.ts'
+import { SANDBOX_SETTINGS } from './sandbox.ts'
+import { SERVER_SETTINGS } from './servers.ts'
+import { SIGN_IN_SETTINGS } from './sign-in.ts'
+
+export type { OtherLanguage } from '../../cell/protocol/frames.ts'
+
+/** By their headings in docs/configuration.md. */
+export const SETTING_GROUPS = {
+  Sandbox: SANDBOX_SETTINGS,
+  'Cells and sessions': CELL_SETTINGS,
+  Output: OUTPUT_SETTINGS,
+  'Servers and search': SERVER_SETTINGS,
+  Permissions: PERMISSION_SETTINGS,
+  'Sign-in': SIGN_IN_SETTINGS,
+  Observability: OBSERVABILITY_SETTINGS,
+  'HTTP and folders': HTTP_AND_FOLDER_SETTINGS,
+} as const
+
+/** All settings, by their name in {@link Settings}. */
+export const SETTINGS = {
+  ...SANDBOX_SETTINGS,
+  ...CELL_SETTINGS,
+  ...OUTPUT_SETTINGS,
+  ...SERVER_SETTINGS,
+  ...PERMISSION_SETTINGS,
+  ...SIGN_IN_SETTINGS,
+  ...OBSERVABILITY_SETTINGS,
+  ...HTTP_AND_FOLDER_SETTINGS,
+} as const
+
+type Parsed<S> = S extends Setting<infer T> ? T : never
+
+/** The settings of one bridge. Durations are in milliseconds (`…Ms`), sizes in bytes (`…Bytes`), paths absolute. */
+export type Settings = {
+  readonly [K in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[K]>
+} & {
+  /** Messages for the user that do not stop the bridge, such as a variable that looks misspelt. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Reads all settings. A missing or blank variable gets its default; MCP_BRIDGE_TIMEOUT never exceeds MCP_BRIDGE_MAX_TIMEOUT.
+ * @throws BridgeError CONFIG_INVALID that names every variable with an invalid value, the value, and what is allowed.
+ */
+export function readSettings(
+  env: Record<string, string | undefined>,
+  machine: { home?: string; platform?: NodeJS.Platform; isRoot?: boolean } = {},
+): Settings {
+  const context = {
+    env,
+    home: machine.home ?? homedir(),
+    platform: machine.platform ?? process.platform,
+    isRoot: machine.isRoot ?? process.getuid?.() === 0,
+  }
+  const problems: string[] = []
+  const remarks: string[] = []
+  // The result has every name of the table, which the type follows from.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const values = Object.fromEntries(
+    Object.entries(SETTINGS).map(([name, setting]) => [
+      name,
+      readOne(setting as Setting<unknown>, context, problems, remarks),
+    ]),
+  ) as Settings
+
+  let { timeoutMs } = values
+  if (timeoutMs > values.maxTimeoutMs) {
+    if (hasText(env['MCP_BRIDGE_TIMEOUT'])) {
+      const given = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT`
+      remarks.push(`${given}: ${values.maxTimeoutMs / 1000} is used.`)
+    }
+    timeoutMs = values.maxTimeoutMs
+  }
+  if (values.metrics && !isLoopback(values.metrics.host) && values.metricsToken === undefined) {
+    const reached = `MCP_BRIDGE_METRICS: other machines can reach ${values.metrics.host}`
+    problems.push(`${reached}. Set MCP_BRIDGE_METRICS_TOKEN, which Prometheus sends, or use 127.0.0.1.`)
+  }
+  if (values.upstreams === 'pods' && values.runtime !== 'kubernetes') {
+    problems.push(`MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${values.runtime}.`)
+  }
+  if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
+    const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`
+    problems.push(
+      `MCP_BRIDGE_SESSION=durable needs docker, podman or kubernetes: ${other} cannot keep a sandbox. ${INSTEAD}`,
+    )
+  }
+  if (values.session === 'durable' && values.kubernetesWarmPool !== undefined) {
+    const why = 'the pods of a warm pool end with their bridge'
+    problems.push(`MCP_BRIDGE_SESSION=durable does not go with MCP_BRIDGE_KUBERNETES_WARM_POOL: ${why}. Unset one.`)
+  }
+  if (problems.length > 0) {
+    throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
+  }
+  // As in the original, a cell then reaches only the servers that its call names.
+  const load = values.compat && !hasText(env['MCP_BRIDGE_LOAD']) ? 'explicit' : values.load
+  return Object.freeze({ ...values, load, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
+}
+
+/** Providers whose sandboxes can outlive the bridge. */
+const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])
+const INSTEAD = 'Set MCP_BRIDGE_RUNTIME to one of these, or MCP_BRIDGE_SESSION=shared.'
+
+function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[], remarks: string[]): unknown {
+  const text = context.env[setting.variable]?.trim()
+  if (!hasText(text)) return setting.whenMissing(context)
+  const value = setting.parse(text, context)
+  if (value !== undefined) {
+    const remark = setting.remark?.(text, context)
+    if (remark !== undefined) remarks.push(remark)
+    return value
+  }
+  // A value that may contain a password is not repeated; a very long one is cut.
+  const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+  problems.push(`${setting.variable}: ${shown} is not allowed. Allowed: ${setting.allowed}.`)
+  return setting.whenMissing(context)
+}
+
+function hasText(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}
+
+function unknownNames(env: SettingContext['env']): string[] {
+  const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable))
+  return Object.keys(env)
+    .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name))
+    .map((name) => {
+      const near = nearestName(name, known)
+      return `${name} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`
+    })
+}

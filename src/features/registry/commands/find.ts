@@ -1,0 +1,54 @@
+// `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
+import { readSettings } from '../../../config/settings/settings.ts'
+import { BridgeError } from '../../../errors.ts'
+import { createLog, SILENT } from '../../../util/log.ts'
+import { summaryLine, summaryOf } from '../describe-server.ts'
+import { Registries } from '../directory/registries.ts'
+import { count } from '../../../util/text/count.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
+import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
+
+interface FindOptions {
+  limit?: string
+  offline?: boolean
+  json?: boolean
+}
+
+const DEFAULT_LIMIT = 10
+const MAX_LIMIT = 100
+
+export async function find(query: string, options: FindOptions): Promise<void> {
+  const limit = Number(options.limit ?? DEFAULT_LIMIT)
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--limit is a whole number from 1 to ${MAX_LIMIT}`, { hint: '' })
+  }
+  const bar = new ProgressBar(process.stderr)
+  const onProgress = (servers: number): void =>
+    bar.listeners.onPreparing(`reading the registry: ${count(servers, 'server')}`)
+  const found = await openRegistries()
+    .find(query, { limit, offline: options.offline === true, onProgress })
+    .finally(() => bar.clear())
+  for (const note of found.notes) process.stderr.write(`${visible(note)}\n`)
+  const summaries = found.servers.map(summaryOf)
+  if (options.json) return printJson(summaries)
+  if (summaries.length === 0) return printEmpty('No server fits. Try other words, or fewer.')
+  if (!process.stdout.isTTY) return summaries.forEach((one) => print(summaryLine(one)))
+  printTable(
+    summaries.map(({ name, runs, secrets, verified, description, deprecated }) => [
+      { text: name, style: 'cyan' },
+      runs[0] ?? 'cannot be added',
+      secrets.join(' ') || '-',
+      deprecated ? 'deprecated' : verified ? 'yes' : 'no',
+      description,
+    ]),
+    { head: ['NAME', 'RUNS AS', 'SECRETS', 'VERIFIED', 'WHAT IT DOES'] },
+  )
+  printSummary(`Add one: sandbridge add ${summaries[0]!.name}`)
+}
+
+/** The registries of this process. */
+export function openRegistries(): Registries {
+  const { registries, stateDir, logLevel } = readSettings(process.env)
+  const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(logLevel) : SILENT
+  return new Registries({ addresses: registries, stateDir, env: process.env, log })
+}

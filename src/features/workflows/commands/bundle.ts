@@ -1,0 +1,99 @@
+// `sandbridge export` and `import`: workflows, saved functions and artifacts in one file. Importing shows what it would do, asks, and runs nothing.
+import { rm, writeFile } from 'node:fs/promises'
+import type { Bridge } from '../../../bridge/bridge.ts'
+import { BridgeError, messageOf } from '../../../errors.ts'
+import { count } from '../../../util/text/count.ts'
+import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
+import { notebookOf } from '../share/notebook.ts'
+import { asWorkflow, functionName } from '../workflow-cell.ts'
+import { ZipError } from '../../../util/bytes/plain-zip.ts'
+import { confirm } from '../../../cli/terminal/confirm.ts'
+import { withBridge } from '../../../cli/terminal/open-bridge.ts'
+import { print, visibleInline } from '../../../cli/terminal/print.ts'
+
+interface ExportOptions {
+  output?: string
+  notebook?: boolean
+}
+
+export async function exportBundle(names: string[], { output, notebook }: ExportOptions): Promise<void> {
+  await withBridge(async ({ savedTools, artifacts }) => {
+    if (notebook) {
+      const [name] = names
+      if (name === undefined || names.length > 1) throw usage('--notebook takes the name of one workflow')
+      const tool = asWorkflow(await savedTools.find(functionName(name)))
+      const file = output ?? `${tool.workflow.title}.ipynb`
+      await written(file, () => writeFile(file, notebookOf(tool, tool.workflow), { flag: 'wx' }))
+      return print(`Wrote ${file}.`)
+    }
+    const file = output ?? 'bundle.sbx'
+    const contents = await chooseContents(names, savedTools, artifacts)
+    if (contents.tools.length + contents.artifacts.length === 0) throw usage('Nothing to export')
+    const { servers } = await written(file, () => writeBundle(file, contents, artifacts))
+    print(
+      `Wrote ${file}: ${count(contents.tools.length, 'function')}, ${count(contents.artifacts.length, 'artifact')}.`,
+    )
+    if (servers.length > 0) print(`It needs these servers, which are not in it: ${servers.join(', ')}`)
+  })
+}
+
+export async function importBundle(file: string, options: { yes?: boolean; dryRun?: boolean }): Promise<void> {
+  const bundle = await Bundle.open(file).catch((error: unknown) => {
+    if (BridgeError.isInstance(error)) throw error
+    throw usage(`The file '${file}' cannot be read: ${messageOf(error)}`)
+  })
+  try {
+    await withBridge(async (bridge) => {
+      await showBundle(bundle, bridge)
+      if (options.dryRun) return
+      if (!options.yes && !(await confirm('Import it? [y/N] '))) return print('Nothing was imported.')
+      for (const tool of bundle.tools) {
+        // The function is loaded in a sandbox when it is first listed: importing runs nothing.
+        const { version } = await bridge.savedTools.save(tool, () => Promise.resolve())
+        print(`${tool.name}: version ${version}`)
+      }
+      for (const { name } of bundle.artifacts) {
+        const { version } = await bridge.artifacts.save(name, await bundle.artifact(name))
+        print(`${visibleInline(name)}: version ${version}`)
+      }
+    })
+  } finally {
+    await bundle.close()
+  }
+}
+
+async function showBundle({ tools, artifacts, manifest }: Bundle, { savedTools, catalog }: Bridge): Promise<void> {
+  print('The bundle holds:')
+  for (const { name, workflow, source } of tools) {
+    const before = await savedTools.find(name).catch(() => undefined)
+    const state = !before
+      ? 'new'
+      : before.source === source
+        ? 'the same source as yours'
+        : `differs from your version ${before.version}`
+    print(`  ${workflow ? `workflow ${workflow.title}` : `function ${name}`}: ${state}`)
+  }
+  for (const { name, bytes } of artifacts)
+    print(`  artifact ${visibleInline(name)}: ${bytes.toLocaleString('en')} bytes`)
+  const missing = manifest.servers.filter((name) => catalog.resolveServer(name) === undefined)
+  if (missing.length > 0) print(`These servers are not configured here: ${missing.map(visibleInline).join(', ')}`)
+}
+
+/** Never overwrites an existing file, and removes an incomplete one. */
+async function written<T>(file: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    const isThere = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
+    if (!isThere) await rm(file, { force: true }).catch(() => {})
+    if (BridgeError.isInstance(cause)) throw cause
+    const reason = isThere ? 'it exists already' : messageOf(cause)
+    throw usage(
+      cause instanceof ZipError ? `The bundle ${cause.message}` : `The file '${file}' cannot be written: ${reason}`,
+    )
+  }
+}
+
+function usage(message: string): BridgeError {
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', message, { hint: '' })
+}

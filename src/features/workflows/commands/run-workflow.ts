@@ -1,0 +1,198 @@
+// `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its tools have changed.
+import type { Bridge } from '../../../bridge/bridge.ts'
+import { TimeLimit } from '../../../cell/time-limit.ts'
+import { BridgeError } from '../../../errors.ts'
+import { count } from '../../../util/text/count.ts'
+import { parseJson } from '../../../util/json/json.ts'
+import { FixtureFile, recording, replaying } from '../replay/fixture.ts'
+import { parseArguments } from '../parameters.ts'
+import { checkResumable, type DecideUnanswered, type EarlierRun, RunJournal } from '../replay/run-journal.ts'
+import { outdatedReplies } from '../replay/reply-drift.ts'
+import { driftOf } from '../used-tools.ts'
+import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
+import { asWorkflow, codeFor, functionName, type Workflow } from '../workflow-cell.ts'
+import { hasTerminal, pickOne, readLine, whileAsking } from '../../../cli/terminal/ask-in-terminal.ts'
+import { withBridge } from '../../../cli/terminal/open-bridge.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
+import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
+import { runInTerminal } from '../../../cli/terminal/run-in-terminal.ts'
+import type { Upstreams } from '../../../upstream/upstream.ts'
+
+interface RunOptions {
+  json?: boolean
+  dryRun?: boolean
+  check?: boolean
+  record?: boolean
+  resume?: boolean
+  unanswered?: string
+  timeout?: string
+  images?: string
+}
+
+const FAILED = 1
+const DRIFTED = 3
+
+export async function runWorkflow(name: string, words: string[], options: RunOptions): Promise<void> {
+  await withBridge(async (bridge) => {
+    const workflow = asWorkflow(await bridge.savedTools.find(functionName(name)))
+    const fixtures = new FixtureFile(bridge.stores.of(undefined), workflow.name)
+    // A run that makes its calls needs no recorded replies, and records them anew if they are damaged.
+    const fixture = options.check ? await fixtures.read() : await fixtures.read().catch(() => undefined)
+    // A check needs no arguments: it uses those of the recorded run.
+    const isRecorded = options.check === true && words.length === 0 && fixture !== undefined
+    const journal = new RunJournal(bridge.settings.stateDir, workflow.name)
+    const earlier = await journal.earlier()
+    // So does a run that is resumed: it uses those of the run that failed.
+    const isResumed = options.resume === true && words.length === 0 && earlier !== undefined
+    const args = isRecorded
+      ? fixture.args
+      : isResumed
+        ? earlier.args
+        : parseArguments(words, workflow.workflow.parameters)
+
+    const drift = await driftOf(workflow.workflow, bridge.catalog, bridge.settings.packages)
+    for (const line of [...drift.gone, ...drift.changed]) tell(line)
+    if (drift.gone.length > 0) {
+      process.exitCode = DRIFTED
+      return tell('Nothing was called.')
+    }
+    if (options.dryRun) return showPlan(workflow, args, options)
+    if (options.check) {
+      if (!fixture)
+        throw new BridgeError('STATE_NOT_FOUND', `No replies of '${name}' are recorded`, {
+          hint: `Run it once: sandbridge run-workflow ${name}`,
+        })
+      const outdated = await outdatedReplies(fixture, bridge.catalog)
+      for (const line of outdated) tell(line)
+      const ended = await run(workflow, args, bridge, replaying(bridge.upstreams, fixture), options)
+      process.exitCode = !ended ? FAILED : drift.changed.length + outdated.length > 0 ? DRIFTED : 0
+      return tell(ended ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
+    }
+    const isFirst = fixture?.version !== workflow.version
+    await runForReal(workflow, args, bridge, { fixtures, isFirst, journal, earlier }, options)
+  })
+}
+
+/** `sandbridge workflows`. */
+export async function listWorkflows({ json }: { json?: boolean }): Promise<void> {
+  await withBridge(async ({ savedTools }) => {
+    const { tools } = await savedTools.list()
+    const found = tools.flatMap((tool) => (tool.workflow ? [asWorkflow(tool)] : []))
+    if (json) return printJson(found)
+    if (found.length === 0)
+      return printEmpty('No workflows yet. A cell keeps one with runtime.save_workflow(name, func).')
+    printTable(
+      found.map(({ workflow, version, signature, description }) => [
+        { text: workflow.title, style: 'cyan' },
+        `version ${version}`,
+        signature,
+        description.split('\n')[0] ?? '',
+      ]),
+      { head: ['NAME', 'VERSION', 'PARAMETERS', 'WHAT IT DOES'] },
+    )
+    printSummary(`Run one: sandbridge run-workflow ${found[0]!.workflow.title}`)
+  })
+}
+
+async function runForReal(
+  workflow: Workflow,
+  args: Record<string, unknown>,
+  bridge: Bridge,
+  {
+    fixtures,
+    isFirst,
+    journal,
+    earlier,
+  }: { fixtures: FixtureFile; isFirst: boolean; journal: RunJournal; earlier: EarlierRun | undefined },
+  options: RunOptions,
+): Promise<void> {
+  const { version } = workflow
+  const resumed = options.resume ? checkResumable(earlier, version, args) : undefined
+  const done = [...(earlier?.effects.values() ?? [])].filter((effect) => 'result' in effect).length
+  if (resumed) tell(`Resuming the run of ${resumed.startedAt}: ${count(done, 'call')} of it will not be made again.`)
+  else if (earlier && done > 0)
+    tell(
+      `The run of ${earlier.startedAt} failed after ${count(done, 'call')} with an effect; --resume would go on with it.`,
+    )
+  await journal.begin(version, args, resumed)
+  const calls: Parameters<typeof recording>[1] = []
+  const bar = new ProgressBar(process.stderr)
+  const decide = decisionFrom(options.unanswered) ?? askForDecision(bar)
+  const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed, decide), calls)
+  const ended = await run(workflow, args, bridge, upstreams, options, bar)
+  if (!ended) {
+    process.exitCode = FAILED
+    const effects = (await journal.earlier())?.effects.size ?? 0
+    if (effects > 0)
+      tell(`${count(effects, 'call')} with an effect were made. Go on with --resume, and they are not made again.`)
+    return
+  }
+  await journal.end()
+  if (options.record || isFirst) await fixtures.write({ version, args, calls })
+}
+
+async function run(
+  workflow: Workflow,
+  args: Record<string, unknown>,
+  bridge: Bridge,
+  upstreams: Upstreams,
+  { json, images = '.', timeout }: RunOptions,
+  bar = new ProgressBar(process.stderr),
+): Promise<boolean> {
+  const seconds = Number(timeout ?? WORKFLOW_TIMEOUT_MS / 1000)
+  if (!(seconds > 0 && seconds <= 86_400)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--timeout is a number of seconds, at most 86400', { hint: '' })
+  }
+  const timeoutMs = seconds * 1000
+  const request = { code: codeFor(workflow, args), timeoutMs, timeLimit: new TimeLimit(timeoutMs), upstreams }
+  const shown = { bar, json: json === true, images }
+  return runInTerminal(bridge, bridge.sessions.open(), request, shown)
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID */
+function decisionFrom(words: string | undefined): DecideUnanswered | undefined {
+  if (words === undefined) return undefined
+  if (words === 'again') return () => 'again'
+  const value = parseJson(words)
+  if (value === undefined) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', "--unanswered is 'again' or the answer as JSON", {
+      hint: `A text as JSON has quotes: --unanswered '"done"'.`,
+    })
+  }
+  return () => ({ value })
+}
+
+const AGAIN = 'make the call again'
+const GIVEN = 'type the answer that it should have given'
+
+/** Without a terminal, the run fails at the call. */
+function askForDecision(bar: ProgressBar): DecideUnanswered {
+  return ({ server, tool, args }) => {
+    if (!hasTerminal()) return undefined
+    return whileAsking({ bar }, async () => {
+      tell(
+        `${server}.${tool} was called in the run that failed and never answered. It may or may not have taken effect.`,
+      )
+      tell(`  ${JSON.stringify(args)}`)
+      const choice = await pickOne([AGAIN, GIVEN], 'to give up')
+      if (choice === AGAIN) return 'again'
+      if (choice !== GIVEN) return undefined
+      const typed = (await readLine('The answer, as text or JSON: ', true)) ?? ''
+      return { value: parseJson(typed) ?? typed }
+    })
+  }
+}
+
+function showPlan({ workflow, version }: Workflow, args: Record<string, unknown>, { json }: RunOptions): void {
+  const { title, uses, packages } = workflow
+  if (json) return printJson({ name: title, version, arguments: args, uses, packages })
+  print(`${title}, version ${version}, with ${JSON.stringify(args)}`)
+  for (const { server, tool, readOnly } of uses)
+    print(`  may call ${server}.${tool}${readOnly ? '' : ', which may change something'}`)
+  for (const one of packages) print(`  needs the package ${one}`)
+}
+
+/** For a person; stdout belongs to the workflow. */
+function tell(text: string): void {
+  process.stderr.write(`${visible(text)}\n`)
+}

@@ -1,0 +1,147 @@
+// Workflows as separate tools and prompts, for clients that do not use `run_python`. Their annotations are derived from the tools that the
+// workflow calls; the worst is assumed where these are unknown.
+import { createHash } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
+import type { SavedToolContent, WorkflowDetails } from '../../keep/saved/saved-tool.ts'
+import { type SkillFrontmatter, skillFrontmatter, skillText } from '../../keep/saved/skill-text.ts'
+import type { SavedToolStore } from '../../keep/saved/saved-tool-store.ts'
+import { oneLine, paragraphs } from '../../util/text/one-line.ts'
+import { inputSchemaOf } from './parameters.ts'
+import { codeFor, functionName, type Workflow } from './workflow-cell.ts'
+
+const MAX_DESCRIPTION_CHARS = 2_000
+
+interface ToolAnnotations {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+export interface ExposedTool {
+  name: string
+  description: string
+  inputSchema: ReturnType<typeof inputSchemaOf>
+  annotations: ToolAnnotations
+}
+
+interface ExposedPrompt {
+  name: string
+  description: string
+  arguments: { name: string; description: string; required: boolean }[]
+}
+
+/** A workflow as an Agent Skill of one file. */
+export interface ExposedSkill {
+  /** URI of its SKILL.md. */
+  uri: string
+  frontmatter: SkillFrontmatter
+  text: string
+  /** Size of the text in bytes. */
+  size: number
+  digest: string
+}
+
+/** The name pattern of the Agent Skills format; other workflows are not offered as skills. */
+const SKILL_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
+
+export class ExposedWorkflows {
+  readonly #names: readonly string[]
+  readonly #store: Pick<SavedToolStore, 'find'>
+
+  /** @param names from MCP_BRIDGE_EXPOSE; unknown ones are ignored */
+  constructor(names: readonly string[], store: Pick<SavedToolStore, 'find'>) {
+    this.#names = names
+    this.#store = store
+  }
+
+  async tools(): Promise<ExposedTool[]> {
+    return (await this.#all()).map((workflow) => ({
+      name: workflow.workflow.title,
+      description:
+        paragraphs(workflow.description, MAX_DESCRIPTION_CHARS) || `Runs the workflow ${workflow.workflow.title}.`,
+      inputSchema: inputSchemaOf(workflow.workflow.parameters),
+      annotations: annotationsOf(workflow, workflow.workflow),
+    }))
+  }
+
+  async skills(): Promise<ExposedSkill[]> {
+    return (await this.#all()).filter(({ workflow }) => SKILL_NAME.test(workflow.title)).map(skillOf)
+  }
+
+  /** @param uri of its SKILL.md @returns undefined for an unknown one */
+  async skill(uri: string): Promise<ExposedSkill | undefined> {
+    return (await this.skills()).find((skill) => skill.uri === uri)
+  }
+
+  async prompts(): Promise<ExposedPrompt[]> {
+    return (await this.#all()).map(({ description, workflow: { title, parameters } }) => ({
+      name: title,
+      description: oneLine(description, MAX_DESCRIPTION_CHARS),
+      arguments: parameters.map(({ name, type, required }) => ({ name, description: type, required })),
+    }))
+  }
+
+  /** The text of a prompt with these arguments; undefined for an unknown prompt. */
+  async prompt(name: string, args: Record<string, string>): Promise<string | undefined> {
+    const workflow = await this.#find(name)
+    if (!workflow) return undefined
+    const given = Object.entries(args).map(([key, text]) => `\n- ${oneLine(key, 100)}: ${text.slice(0, 10_000)}`)
+    const values = given.length > 0 ? ` with these arguments:${given.join('')}` : ''
+    return `Run this with run_python, and show its result: await workflows.${workflow.name}${oneLine(workflow.signature, 300)}${values}`
+  }
+
+  /** The cell that runs a workflow with a client's arguments; undefined for an unknown workflow. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+  async cell(name: string, args: unknown): Promise<string | undefined> {
+    const workflow = await this.#find(name)
+    if (!workflow) return undefined
+    const given = (args ?? {}) as Record<string, unknown>
+    const { parameters, title } = workflow.workflow
+    const surplus = Object.keys(given).find((key) => !parameters.some((one) => one.name === key))
+    const missing = parameters.find((one) => one.required && !Object.hasOwn(given, one.name))
+    if (surplus === undefined && !missing) return codeFor(workflow, given)
+    const problem = missing ? `needs '${missing.name}'` : `has no parameter '${oneLine(surplus, 100)}'`
+    const names = parameters.map((one) => one.name).join(', ')
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${title} ${problem}`, { hint: `Parameters: ${names || 'none'}.` })
+  }
+
+  async #all(): Promise<Workflow[]> {
+    const found = await Promise.all(this.#names.map((name) => this.#find(name)))
+    return found.flatMap((workflow) => workflow ?? [])
+  }
+
+  async #find(name: string): Promise<Workflow | undefined> {
+    if (!this.#names.includes(name)) return undefined
+    const tool = await this.#store.find(functionName(name)).catch(() => undefined)
+    return tool?.workflow ? { ...tool, workflow: tool.workflow } : undefined
+  }
+}
+
+function skillOf({ workflow, ...tool }: Workflow): ExposedSkill {
+  const text = skillText(tool, workflow)
+  const bytes = Buffer.from(text)
+  return {
+    uri: `skill://${workflow.title}/SKILL.md`,
+    frontmatter: skillFrontmatter(tool, workflow),
+    text,
+    size: bytes.length,
+    digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+  }
+}
+
+/** Ways to call tools that a list of calls does not show. */
+const INDIRECT =
+  /\b(runtime|mcp|mcp_servers|workflows|user_tools|getattr|globals|locals|vars|eval|exec|compile|importlib|sys|__\w+__)\b/
+
+/** @param tool its source is searched for calls that `uses` does not list */
+function annotationsOf({ source, imports, servers }: SavedToolContent, { uses }: WorkflowDetails): ToolAnnotations {
+  const passesServer = servers.some(({ variable }) => new RegExp(`\\b${variable}\\b(?!\\.[A-Za-z_])`).test(source))
+  const isOpen = passesServer || INDIRECT.test(source) || imports.some((line) => INDIRECT.test(line))
+  const readOnlyHint = !isOpen && uses.every((use) => use.readOnly)
+  return {
+    readOnlyHint,
+    destructiveHint: !readOnlyHint && (isOpen || uses.some((use) => use.destructive)),
+    idempotentHint: !isOpen && uses.every((use) => use.idempotent),
+    openWorldHint: isOpen || uses.some((use) => use.openWorld),
+  }
+}

@@ -1,0 +1,92 @@
+// Runs due workflows in a bridge that serves many clients. Reads the stored schedules at intervals, so it notices added schedules and
+// clock changes by itself.
+import type { Bridge } from '../../../bridge/bridge.ts'
+import { newId } from '../../../observe/events/new-id.ts'
+import { messageOf } from '../../../errors.ts'
+import { type Due, ScheduleStore } from '../schedules.ts'
+import { runUnwatched } from './unwatched-run.ts'
+
+const LOOK_EVERY_MS = 15_000
+/** The client name of scheduled runs in the record. */
+const CLIENT = 'schedule'
+
+export class Scheduler {
+  readonly #bridge: Bridge
+  readonly #store: ScheduleStore
+  readonly #running = new Set<Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+  #lastFailure = ''
+
+  constructor(bridge: Bridge) {
+    this.#bridge = bridge
+    this.#store = new ScheduleStore(bridge.stores.of(undefined))
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
+    void this.look()
+  }
+
+  /** Starts no more runs. */
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Resolves when the outcome of every run is stored. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  async look(now = new Date()): Promise<void> {
+    try {
+      for (const due of await this.#store.claim(now)) {
+        if (due.run.outcome !== undefined) this.#tellNotRun(due)
+        else {
+          const running = this.#run(due).finally(() => this.#running.delete(running))
+          this.#running.add(running)
+        }
+      }
+      this.#lastFailure = ''
+    } catch (error) {
+      // Log the same failure once, not every few seconds.
+      if (messageOf(error) !== this.#lastFailure) this.#bridge.log.error('Schedules cannot be run', { error })
+      this.#lastFailure = messageOf(error)
+    }
+  }
+
+  async #run({ id, schedule, run }: Due): Promise<void> {
+    const { events, log } = this.#bridge
+    const about = { id: newId(), client: CLIENT, trace: events.startTrace(undefined) }
+    const startedAt = performance.now()
+    events.emit({ type: 'run.started', tool: schedule.workflow, transport: 'pipe', ...about })
+    const problem = await runUnwatched(this.#bridge, schedule, new Date(run.due), about).catch(messageOf)
+    const outcome = problem === undefined ? 'ok' : 'failed'
+    if (problem !== undefined) log.error('A scheduled workflow failed', { schedule: id, due: run.due, problem })
+    this.#emitEnd(about.id, problem, performance.now() - startedAt)
+    const ended = { outcome, ...(problem !== undefined && { message: problem }) } as const
+    await this.#store.end(id, run, ended, new Date()).catch((error: unknown) => {
+      log.warning('The outcome of a scheduled run could not be saved', { schedule: id, error })
+    })
+  }
+
+  #tellNotRun({ id, schedule, run, count }: Due): void {
+    const { events, log } = this.#bridge
+    const { due, message = '', outcome } = run
+    log.warning('A scheduled workflow was not run', { schedule: id, due, why: message, ...(count > 1 && { count }) })
+    const about = { id: newId(), client: CLIENT }
+    events.emit({ type: 'run.started', tool: schedule.workflow, transport: 'pipe', ...about })
+    this.#emitEnd(about.id, `${outcome}: ${message}`, 0)
+  }
+
+  #emitEnd(id: string, problem: string | undefined, durationMs: number): void {
+    this.#bridge.events.emit({
+      type: 'run.ended',
+      id,
+      client: CLIENT,
+      outcome: problem === undefined ? 'ok' : 'tool_error',
+      ...(problem !== undefined && { error: { code: 'CANCELLED', message: problem } }),
+      durationMs,
+      content: [],
+    })
+  }
+}

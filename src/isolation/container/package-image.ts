@@ -1,0 +1,113 @@
+// The image with the packages of MCP_BRIDGE_PACKAGES: built once on top of the configured image, later found by its name.
+// Packages are installed only during the build, which is also the only step with network access.
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { BridgeError } from '../../errors.ts'
+import { PACKAGES_TARGET, writeFiles } from '../packages/package-folder.ts'
+import {
+  needsNoInstaller,
+  readRequestedPackages,
+  type RequestedPackages,
+  unpackWheels,
+} from '../packages/requested-packages.ts'
+import { isPureWheel } from '../packages/wheel.ts'
+import { runCommand } from '../../util/process/run-command.ts'
+import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { ensureImage, type Image } from './image.ts'
+import type { Engine } from './probe-engine.ts'
+
+const BUILD_TIMEOUT_MS = 30 * 60_000
+
+/**
+ * @param base the image to build on
+ * @throws BridgeError CONFIG_INVALID for unusable wheels, SANDBOX_IMAGE_MISSING if the build fails
+ */
+export async function ensurePackageImage(
+  engine: Engine,
+  base: Image,
+  words: readonly string[],
+  onProgress: (message: string) => void = () => {},
+): Promise<Image> {
+  const requested = await readRequestedPackages(words)
+  const key = createHash('sha256').update(`${base.id}\n${requested.key}`).digest('hex').slice(0, 24)
+  const name = `localhost/sandbridge-packages:${key}`
+  const { code } = await runCommand(engine.command, ['image', 'inspect', '--format', '{{.Id}}', name])
+  if (code !== 0) await build(engine, base, requested, name, onProgress)
+  return ensureImage(engine, name, onProgress)
+}
+
+async function build(
+  engine: Engine,
+  base: Image,
+  requested: RequestedPackages,
+  name: string,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  onProgress(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine.command} (once)`)
+  const context = await makeTemporaryFolder()
+  try {
+    // Podman may run as another user.
+    await chmod(context, 0o755)
+    await mkdir(path.join(context, 'packages'))
+    const unpacked = needsNoInstaller(requested)
+    const files = unpacked
+      ? unpackWheels(requested.wheels, isPureWheel)
+      : requested.wheels.map(({ fileName, data }) => ({ path: fileName, data }))
+    await writeFiles(path.join(context, 'packages'), files)
+    await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))
+    await writeFile(path.join(context, 'Containerfile'), unpacked ? copied(base.id) : installed(base.id, requested))
+    // `--force-rm`: a failed build leaves no container behind.
+    const options = ['--pull=false', '--force-rm', '--file', path.join(context, 'Containerfile'), '--tag', name]
+    const { code, stdout, stderr } = await runCommand(engine.command, ['build', ...options, context], {
+      timeoutMs: BUILD_TIMEOUT_MS,
+      onLine: onProgress,
+    })
+    if (code === 0) return
+    const reason = reasonOf(`${stdout}\n${stderr}`)
+    throw new BridgeError(
+      'SANDBOX_IMAGE_MISSING',
+      `The packages of MCP_BRIDGE_PACKAGES could not be built into an image: ${reason}`,
+      {
+        hint: 'Requirements need a package index and an image with pip or ensurepip; wheel files of pure Python need neither.',
+      },
+    )
+  } finally {
+    await rm(context, { recursive: true, force: true })
+  }
+}
+
+function copied(base: string): string {
+  return `FROM ${base}\nCOPY packages ${PACKAGES_TARGET}\n`
+}
+
+/** Installs wheels only, so that no code of a package runs during the build. Removes the installer afterwards. */
+function installed(base: string, { wheels }: RequestedPackages): string {
+  const files = wheels.map(({ fileName }) => `/tmp/packages/${fileName}`).join(' ')
+  const pip = 'python3 -m pip --disable-pip-version-check --no-cache-dir'
+  return [
+    `FROM ${base}`,
+    'USER 0',
+    'COPY packages /tmp/packages',
+    'COPY requirements.txt /tmp/requirements.txt',
+    'RUN (python3 -m pip --version > /dev/null 2>&1 || python3 -m ensurepip > /dev/null)' +
+      ` && ${pip} install --no-input --only-binary :all: --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files}` +
+      // A distribution's own pip cannot be uninstalled this way, and stays.
+      ` && (${pip} uninstall --yes --quiet pip || true) && rm -rf /tmp/packages /tmp/requirements.txt`,
+    'USER 65534:65534',
+    '',
+  ].join('\n')
+}
+
+/** Returns the last message of pip or Python. The engine's own last line only repeats the failed command. */
+export function reasonOf(output: string): string {
+  const lines = stripVTControlCharacters(output)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const said = lines.findLast((line) => /ERROR: (?!failed to |process )|No module named /.test(line)) ?? lines.at(-1)
+  return (
+    said?.replace(/^.*?(?=ERROR: |No module named )(ERROR: )?|^Error: building at STEP ".*": /, '').trim() ??
+    'the engine gave no reason'
+  )
+}

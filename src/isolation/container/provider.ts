@@ -1,0 +1,265 @@
+// Sandboxes as containers of podman or docker: runs the engine's command with --interactive, and uses its stdin and stdout as the channel.
+// If the engine runs on this machine, frames use a socket instead, and the command only starts and ends the sandbox.
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import { BridgeError } from '../../errors.ts'
+import { CompiledKernels } from '../local/compiled-kernel.ts'
+import {
+  checkMemoryLimit,
+  explainEnd,
+  kernelEnvironment,
+  loadNativeKernel,
+  type NativeKernel,
+} from '../local/native-kernel.ts'
+import type { KeptSession, Provider, Resumed, Sandbox, SandboxLimits } from '../provider.ts'
+import { SharedPreparation } from '../shared-preparation.ts'
+import { StdioProcess } from '../local/stdio-process.ts'
+import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
+import { runCommand } from '../../util/process/run-command.ts'
+import { EXIT_ENGINE, enginePath, probeEngine, type Engine, type EngineName } from './probe-engine.ts'
+import { CHANNEL_TARGET } from './channel-socket.ts'
+import { containerPid } from './container-pid.ts'
+import { DurableContainers, type DurableContainerOptions } from './durable-containers.ts'
+import { DOOR_SOCKET } from '../durable/door.ts'
+import { ensureImage } from './image.ts'
+import type { Image } from './image.ts'
+import type { MountedFolder } from '../mounted-folder.ts'
+import { ensurePackageImage } from './package-image.ts'
+import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
+import { PastEngine } from './past-engine.ts'
+import { startPodmanMachine } from './podman-machine.ts'
+import { runArguments, type RunOptions } from './run-arguments.ts'
+import { seccompProfileFile } from './seccomp-file.ts'
+
+/** Options for all containers of a bridge; docs/configuration.md explains them. */
+export interface ContainerOptions {
+  image: string
+  /** `user` or `user:group` inside the container. */
+  user: string
+  pidsCount: number
+  cpus?: number | undefined
+  ociRuntime?: string | undefined
+  mount?: MountedFolder | undefined
+  /** Give cells a folder `/projects`. */
+  projects?: boolean
+  /** Packages that cells can import, built into a separate image. */
+  packages?: readonly string[]
+  /** Cache folder, kept between runs. */
+  cacheDir?: string
+  /** Set if sandboxes outlive the bridge. */
+  durable?: DurableContainerOptions | undefined
+  /** Let frames bypass an engine on this machine. Default true. */
+  direct?: boolean
+}
+
+/** How long a sandbox without a channel through its engine waits for its bridge and the kernel. */
+const INPUT_SECONDS = 30
+
+/** The outcome of `prepare`. */
+interface Prepared {
+  engine: Engine
+  image: Image
+}
+
+interface RunParts {
+  prepared: Prepared
+  kernel: NativeKernel
+  compiled: Buffer | undefined
+  memoryBytes: number
+  /** Path of the socket for its frames; undefined: frames go through the engine. */
+  channelPath: string | undefined
+}
+
+export class ContainerProvider implements Provider {
+  readonly name: EngineName
+  readonly #options: ContainerOptions
+  readonly #prepared = new SharedPreparation((onProgress) => this.#findEngineAndImage(onProgress))
+  readonly #compiled: CompiledKernels
+  readonly #pastEngine = new PastEngine()
+  readonly #durable: DurableContainers | undefined
+
+  /** @throws BridgeError CONFIG_INVALID for a user that is root */
+  constructor(name: EngineName, options: ContainerOptions) {
+    this.name = name
+    this.#options = options
+    this.#compiled = new CompiledKernels(options.cacheDir && path.join(options.cacheDir, 'kernels'))
+    this.#durable = options.durable && new DurableContainers(name, options.durable)
+    if (/^(0+|root)(:|$)/.test(options.user)) {
+      throw new BridgeError(
+        'CONFIG_INVALID',
+        `Cells may not run as root: MCP_BRIDGE_CONTAINER_USER is ${options.user}.`,
+        {
+          hint: 'Unset it, or set an unprivileged user such as 65534:65534.',
+        },
+      )
+    }
+  }
+
+  /**
+   * Start a stopped Podman machine, find or pull the image, and remove what ended bridges left behind.
+   * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING
+   */
+  async prepare(onProgress?: (message: string) => void): Promise<void> {
+    await this.#prepared.get(onProgress)
+  }
+
+  /** @throws BridgeError as `prepare` does, CONFIG_INVALID for a memory limit that is too low for Python */
+  async start(limits: SandboxLimits): Promise<Sandbox> {
+    checkMemoryLimit(limits)
+    const prepared = await this.#prepared.get()
+    const kernel = loadNativeKernel()
+    const { engine, image } = prepared
+    const { memoryBytes } = limits
+    const compiled = this.#compiled.find(kernel, image.id, (pythonArgs, input) =>
+      runCommand(engine.command, this.#runArguments(prepared, newContainerName(), memoryBytes, pythonArgs), { input }),
+    )
+    if (this.#durable) return this.#startDurable(this.#durable, { prepared, kernel, compiled, memoryBytes })
+    const run = (channelPath?: string) => this.#run({ prepared, kernel, compiled, memoryBytes, channelPath })
+    const { direct = true } = this.#options
+    return direct ? this.#pastEngine.start(engine, run) : run()
+  }
+
+  /** @throws BridgeError as `prepare` does */
+  async resume({ owner }: KeptSession): Promise<Resumed> {
+    await this.#prepared.get()
+    return this.#durable ? this.#durable.resume(owner) : {}
+  }
+
+  async keeps({ owner }: KeptSession): Promise<boolean> {
+    return (await this.#durable?.keeps(owner)) ?? false
+  }
+
+  #startDurable(
+    durable: DurableContainers,
+    { prepared, kernel, compiled, memoryBytes }: Omit<RunParts, 'channelPath'>,
+  ): Promise<Sandbox> {
+    const { args, preamble } = kernel.start({
+      id: 'durable',
+      memoryBytes,
+      pidsCount: this.#options.pidsCount,
+      compiled,
+      door: DOOR_SOCKET,
+      inputSeconds: INPUT_SECONDS,
+    })
+    return durable.start({
+      engine: prepared.engine,
+      args: ({ name, labels, door }) => this.#runArguments(prepared, name, memoryBytes, args, { labels, door }),
+      preamble,
+    })
+  }
+
+  #run({ prepared, kernel, compiled, memoryBytes, channelPath }: RunParts): StdioProcess {
+    const { command } = prepared.engine
+    const name = newContainerName()
+    const { args, preamble } = kernel.start({
+      id: name,
+      memoryBytes,
+      pidsCount: this.#options.pidsCount,
+      compiled,
+      channel: channelPath && CHANNEL_TARGET,
+    })
+    return new StdioProcess({
+      id: name,
+      provider: this.name,
+      command,
+      args: this.#runArguments(prepared, name, memoryBytes, args, { channelPath }),
+      preamble,
+      explain: (end) => this.#explain(end, command),
+      findPid: () => containerPid(command, name),
+      remove: async () => {
+        await runCommand(command, ['rm', '--force', '--volumes', name], { timeoutMs: 15_000 })
+      },
+    })
+  }
+
+  #runArguments(
+    { engine, image }: Prepared,
+    name: string,
+    memoryBytes: number,
+    pythonArgs: readonly string[],
+    {
+      labels = ownerLabels(name),
+      channelPath,
+      door,
+    }: Partial<Pick<RunOptions, 'labels' | 'channelPath' | 'door'>> = {},
+  ): string[] {
+    const { user, cpus, ociRuntime, pidsCount, mount, projects = false } = this.#options
+    return runArguments({
+      engine,
+      name,
+      labels,
+      image: image.id,
+      imageVolumes: image.volumes,
+      user,
+      memoryBytes,
+      pidsCount,
+      cpus,
+      ociRuntime,
+      seccompProfilePath: enginePath(seccompProfileFile(engine.enforcesLimits), engine),
+      mount: mount && { ...mount, source: enginePath(mount.source, engine) },
+      projects,
+      channelPath,
+      door,
+      environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
+      pythonArgs,
+    })
+  }
+
+  async #findEngineAndImage(onProgress: (message: string) => void): Promise<Prepared> {
+    let { engine, verdict, stoppedMachine } = await probeEngine(this.name)
+    if (stoppedMachine) {
+      await startPodmanMachine(onProgress)
+      ;({ engine, verdict } = await probeEngine(this.name))
+    }
+    if (!engine) {
+      throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`, {
+        hint: `Fix ${this.name}, or set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox.`,
+      })
+    }
+    if (this.#durable && !engine.isLocal) {
+      throw new BridgeError(
+        'CONFIG_INVALID',
+        `MCP_BRIDGE_SESSION=durable needs an engine of this machine: ${verdict}.`,
+        {
+          hint: 'Unset MCP_BRIDGE_SESSION, or use docker or podman on this machine.',
+        },
+      )
+    }
+    const base = await ensureImage(engine, this.#options.image, onProgress)
+    const { packages = [] } = this.#options
+    const image = packages.length === 0 ? base : await ensurePackageImage(engine, base, packages, onProgress)
+    // Cleans up in the background; failures are ignored.
+    void removeLeftovers(engine).catch(() => {})
+    void this.#durable?.tidy().catch(() => {})
+    return { engine, image }
+  }
+
+  async #explain(end: ProcessEnd, command: EngineName): Promise<Explained> {
+    if (end.code === EXIT_ENGINE) return this.#explainEngine(end, command)
+    if (end.spoke) return explainEnd(end)
+    const { image, user } = this.#options
+    if (end.code === 126 || end.code === 127) {
+      const unknown = /unable to find (user|group) [^\s:]+|no matching entries in (passwd|group) file/i.exec(end.stderr)
+      const detail = unknown
+        ? `Image ${image} has no user ${user}, which MCP_BRIDGE_CONTAINER_USER sets: ${unknown[0]}`
+        : `Image ${image} has no working python3. ${end.stderr}`
+      return { reason: 'failed-to-start', detail }
+    }
+    const explained = explainEnd(end)
+    if (explained.reason !== 'exited') return explained
+    return { reason: 'failed-to-start', detail: `Python in image ${image} did not start: ${end.stderr}` }
+  }
+
+  /** The image or the engine may have changed, so the next start prepares again. */
+  async #explainEngine({ spoke, stderr }: ProcessEnd, command: EngineName): Promise<Explained> {
+    this.#prepared.forget()
+    if (spoke) return { reason: 'engine-gone', detail: stderr }
+    const { engine, verdict } = await probeEngine(this.name)
+    if (!engine) return { reason: 'engine-gone', detail: `${verdict}.` }
+    const { cpus } = this.#options
+    const refused =
+      cpus === undefined ? undefined : stderr.split('\n').find((line) => /\bcpus?\b|cpu\.(cfs|max)/i.test(line))
+    const what = refused === undefined ? 'create a container' : `create a container with MCP_BRIDGE_CPUS=${cpus}`
+    return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
+  }
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { newContainerName } from './owner.ts'
+import { seccompProfileFile } from './seccomp-file.ts'
+import { seccompProfile } from '../seccomp/seccomp-profile.ts'
+
+it('the seccomp file differs where memory is not counted', () => {
+  expect(readFileSync(seccompProfileFile(false), 'utf8')).toBe(seccompProfile(false))
+  expect(seccompProfile(false)).not.toBe(seccompProfile(true))
+})
+
+it('the seccomp file is written once, and again when something has removed it', () => {
+  const file = seccompProfileFile(true)
+  expect(readFileSync(file, 'utf8')).toBe(seccompProfile(true))
+  expect(seccompProfileFile(true)).toBe(file)
+  rmSync(path.dirname(file), { recursive: true })
+  expect(readFileSync(seccompProfileFile(true), 'utf8')).toBe(seccompProfile(true))
+  rmSync(seccompProfileFile(true))
+  expect(readFileSync(seccompProfileFile(true), 'utf8')).toBe(seccompProfile(true))
+})
+
+it('the seccomp file of a dead bridge is removed, and that of a living one is not', async () => {
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  const [dead, alive] = [`sandbridge-${child.pid}-12345-abcdef`, newContainerName()].map((name) =>
+    path.join(tmpdir(), name),
+  )
+  for (const folder of [dead!, alive!]) mkdirSync(folder)
+  onTestFinished(() => [dead!, alive!].forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+  rmSync(seccompProfileFile(true))
+  seccompProfileFile(true)
+  expect([existsSync(dead!), existsSync(alive!)]).toEqual([false, true])
+})
+
+it('the error for a missing temporary folder names the seccomp file', () => {
+  rmSync(seccompProfileFile(true))
+  vi.stubEnv('TMPDIR', '/nonexistent')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(() => seccompProfileFile(true)).toThrow(/\/nonexistent is not writable/)
+})

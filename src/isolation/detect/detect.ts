@@ -1,0 +1,321 @@
+// Finds the sandbox providers of this machine, each with a verdict in words, and chooses for `auto`. Runs at first use:
+// an engine takes a moment to answer. Loads only the chosen provider.
+import path from 'node:path'
+import { BridgeError, messageOf } from '../../errors.ts'
+import type { Settings } from '../../config/settings/settings.ts'
+import type { Log } from '../../util/log.ts'
+import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
+import { type MountedFolder, resolveMount } from '../mounted-folder.ts'
+import type { Provider, ProviderName } from '../provider.ts'
+import type { Choice, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
+
+/** The state of a provider on this machine. */
+export interface Candidate {
+  name: ProviderName
+  usable: boolean
+  /** One sentence for a person: what was found, or what is wrong and what to do. */
+  verdict: string
+  /** Usable after something slow that `prepare` does: Podman's virtual machine must be started. */
+  asleep?: boolean
+  /** A container engine that runs as root. A usable rootless engine is preferred. */
+  rootful?: boolean
+}
+
+/** The provider in use. */
+export interface FoundProvider {
+  provider: Provider
+  /** Providers that `auto` prefers but could not use, with reasons. */
+  passedOver: PassedOver[]
+}
+
+/** @param inBackground the bridge's exit does not wait for it */
+type Probe = (inBackground?: boolean) => Promise<Candidate>
+
+type LocalName = Exclude<ProviderName, 'kubernetes'>
+
+const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
+
+/** In the order in which `auto` tries them. A cluster is used only on request. */
+const PROBES: Record<LocalName, Probe> = {
+  podman: (inBackground) => probeContainerEngine('podman', undefined, inBackground),
+  docker: (inBackground) => probeContainerEngine('docker', undefined, inBackground),
+  bubblewrap: () => probeHostSystem(),
+  pyodide: async () => ({
+    name: 'pyodide',
+    usable: true,
+    verdict: EMBEDDED,
+  }),
+}
+
+type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
+
+/**
+ * Returns the probes for an image: a container engine without it is useless.
+ * @param isThorough ask registries for the image, and retry what worked in an earlier start
+ */
+function probesFor(settings: Wanted, isThorough: boolean): Record<LocalName, Probe> {
+  const { image } = settings
+  const bubblewrap = () => probeBubblewrap(settings, isThorough)
+  if (image !== undefined && isImagePath(image)) {
+    const verdict = 'MCP_BRIDGE_IMAGE is a folder or an archive, which only bubblewrap can use'
+    const engine = (name: 'podman' | 'docker') => async () => ({ name, usable: false, verdict })
+    return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap }
+  }
+  const engine = (name: 'podman' | 'docker') => (inBackground?: boolean) =>
+    probeContainerEngine(name, isThorough ? (image ?? DEFAULT_IMAGE) : undefined, inBackground)
+  const pyodide = isThorough ? probeEmbedded : PROBES.pyodide
+  return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap, pyodide }
+}
+
+/** Also says whether bubblewrap is its outer wall on this machine. */
+async function probeEmbedded(): Promise<Candidate> {
+  const { findBubblewrap } = await import('../bubblewrap/bubblewrap.ts')
+  const found = await findBubblewrap()
+  const wall = typeof found === 'string' ? `it has no outer wall here: ${found}` : 'bubblewrap is its outer wall'
+  return { name: 'pyodide', usable: true, verdict: `${EMBEDDED}; ${wall}` }
+}
+
+async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<Candidate> {
+  const image = await imageInBubblewrap(settings)
+  if (image === undefined) return probeHostSystem(isThorough ? undefined : settings.cacheDir)
+  const { findBubblewrap } = await import('../bubblewrap/bubblewrap.ts')
+  const bubblewrap = await findBubblewrap()
+  if (typeof bubblewrap === 'string') return { name: 'bubblewrap', usable: false, verdict: bubblewrap }
+  return { name: 'bubblewrap', usable: true, verdict: `bubblewrap with the Python of ${image}, ${bubblewrap.user}` }
+}
+
+/** @param cacheDir folder of remembered answers; the provider verifies them */
+async function probeHostSystem(cacheDir?: string): Promise<Candidate> {
+  const { findHostSystem } = await import('../bubblewrap/find-system.ts')
+  const { RememberedAnswers } = await import('../bubblewrap/remembered-answers.ts')
+  const { found, verdict } = await findHostSystem(cacheDir === undefined ? undefined : new RememberedAnswers(cacheDir))
+  return { name: 'bubblewrap', usable: found !== undefined, verdict }
+}
+
+/**
+ * Returns the image for bubblewrap; undefined: this machine's Python. `auto` uses a named image only if it is already unpacked, since it reaches
+ * bubblewrap when no engine is usable.
+ */
+async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<string | undefined> {
+  if (image === undefined || runtime !== 'auto' || isImagePath(image)) return image
+  const { isUnpacked } = await import('../images/open-root.ts')
+  return (await isUnpacked(image, cacheDir)) ? image : undefined
+}
+
+/** Returns every provider with its verdict, in the order of `auto`. Everything it starts ends again. */
+export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Candidate[]> {
+  const probes = Object.values(probesFor(settings, true))
+  return Promise.all(
+    [...probes, ...(settings.runtime === 'kubernetes' ? [() => probeCluster(settings)] : [])].map((probe) => probe()),
+  )
+}
+
+/** Asks the cluster without creating anything. */
+async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
+  const { describeCluster } = await import('../kubernetes/describe-cluster.ts')
+  const { kubernetesContext: context, kubernetesNamespace: namespace, kubernetesWarmPool: warmPool } = settings
+  const needs = { hasServers: settings.upstreams === 'pods', isDurable: settings.session === 'durable' }
+  return { name: 'kubernetes', ...(await describeCluster({ context, namespace, warmPool, ...needs })) }
+}
+
+/**
+ * Returns the provider for the settings. A named provider is not checked: `prepare` reports why it does not work.
+ * @param onProgress called with progress of the preparation
+ * @param memory remembers what `auto` takes between starts; missing means that the engines are always asked
+ * @param probes replaced in tests, to simulate other machines
+ */
+export async function findProvider(
+  settings: Settings,
+  log: Log,
+  onProgress: (message: string) => void = () => {},
+  memory?: RememberedChoice,
+  probes: Iterable<Probe> = Object.values(probesFor(settings, false)),
+): Promise<FoundProvider> {
+  const { stateDir, cacheDir } = settings
+  const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir]))
+  if (settings.runtime !== 'auto')
+    return { provider: await createProvider(settings.runtime, settings, mount, log), passedOver: [] }
+  const remembered = memory?.read()
+  if (memory && remembered) {
+    try {
+      const provider = await createProvider(remembered.name, settings, mount, log)
+      if (remembered.name !== 'pyodide') await provider.prepare(onProgress)
+      log.info('Sandbox provider remembered', { provider: remembered.name, verdict: remembered.verdict })
+      check(memory, remembered, probes).catch(() => {})
+      return { provider, passedOver: remembered.passedOver }
+    } catch {
+      memory.forget()
+    }
+  }
+  let candidates = [...probes].map((probe) => probe())
+  const refused: ProviderName[] = []
+  for (;;) {
+    const choice = await firstUsable(candidates)
+    const { name, verdict, passedOver } = choice
+    if (settings.session === 'durable' && name !== 'podman' && name !== 'docker') throw keepsNothing(name, passedOver)
+    const provider = await createProvider(name, settings, mount, log)
+    try {
+      // `auto` skips an engine that has no image and cannot pull one.
+      if (name !== 'pyodide') await provider.prepare(onProgress)
+      log.info('Sandbox provider selected', { provider: name, verdict, passedOver })
+      await memory?.keep({ ...choice, refused })
+      return { provider, passedOver }
+    } catch (error) {
+      refused.push(name)
+      candidates = candidates.map((probe) => probe.then((one) => (one.name === name ? unprepared(one, error) : one)))
+    }
+  }
+}
+
+/** Lets the next start ask again, when `auto` would take another provider by now. This start keeps what it has. */
+async function check(memory: RememberedChoice, { name, refused }: KeptChoice, probes: Iterable<Probe>): Promise<void> {
+  const candidates = [...probes].map(async (probe) => {
+    const candidate = await probe(true)
+    return refused.includes(candidate.name) ? { ...candidate, usable: false, asleep: false } : candidate
+  })
+  if ((await firstUsable(candidates)).name !== name) memory.forget()
+}
+
+function keepsNothing(name: ProviderName, passedOver: readonly PassedOver[]): BridgeError {
+  const why = passedOver.map((one) => `${one.name}: ${one.verdict}`).join('; ')
+  return new BridgeError(
+    'CONFIG_INVALID',
+    `MCP_BRIDGE_SESSION=durable needs docker or podman, and neither can be used. ${why}`,
+    { hint: `Fix one of them, or set MCP_BRIDGE_SESSION=shared to use ${name}.` },
+  )
+}
+
+function unprepared({ name }: Candidate, error: unknown): Candidate {
+  return { name, usable: false, verdict: messageOf(error) }
+}
+
+/**
+ * Returns the first running and usable provider, a rootless engine before a rootful one. Otherwise one that must be started first, but only if
+ * nothing else isolates as well.
+ */
+export async function firstUsable(probes: readonly Promise<Candidate>[]): Promise<Choice> {
+  const passedOver: PassedOver[] = []
+  let asleep: Candidate | undefined
+  let rootful: Candidate | undefined
+  for (const probe of probes) {
+    const candidate = await probe
+    const { name, usable, verdict } = candidate
+    const isEngine = name === 'podman' || name === 'docker'
+    // No rootless engine can follow.
+    if (rootful && !isEngine) break
+    if (usable && candidate.rootful) rootful ??= candidate
+    else if (usable && !(name === 'pyodide' && asleep)) return { name, verdict, passedOver }
+    if (candidate.asleep) asleep ??= candidate
+    passedOver.push({ name, verdict: candidate.rootful ? `${verdict}; a rootless engine is preferred` : verdict })
+  }
+  const chosen = rootful ?? asleep ?? { name: 'pyodide', verdict: 'no other sandbox is usable' }
+  const before = passedOver.findIndex(({ name }) => name === chosen.name)
+  return {
+    name: chosen.name,
+    verdict: chosen.verdict,
+    // The rootful engine was chosen because no later candidate is better.
+    passedOver: rootful ? passedOver.slice(0, before) : passedOver.filter(({ name }) => name !== chosen.name),
+  }
+}
+
+async function createProvider(
+  name: ProviderName,
+  settings: Settings,
+  mount: MountedFolder | undefined,
+  log: Log,
+): Promise<Provider> {
+  const { packages, projects, forkServer } = settings
+  if (name === 'pyodide') {
+    if (mount) {
+      throw new BridgeError('CONFIG_INVALID', 'The embedded sandbox does not support MCP_BRIDGE_MOUNT', {
+        hint: 'Unset MCP_BRIDGE_MOUNT, or use podman, docker or bubblewrap.',
+      })
+    }
+    const { PyodideProvider } = await import('../pyodide/provider.ts')
+    return new PyodideProvider({ cacheFolder: pyodideFolder(settings), packages })
+  }
+  if (name === 'kubernetes') return createKubernetes(settings, mount)
+  if (name === 'bubblewrap') {
+    const { BubblewrapProvider } = await import('../bubblewrap/provider.ts')
+    const image = await imageInBubblewrap(settings)
+    return new BubblewrapProvider({
+      pidsCount: settings.pidsCount,
+      image,
+      // The fork server also sets up the isolation. An image does that only on the user's request.
+      forks: forkServer === 'on' || (forkServer === 'auto' && image === undefined),
+      onNotForked: (reason) =>
+        log.warning('A sandbox was not forked, but started with a Python of its own', { reason }),
+      mount,
+      projects,
+      node: settings.languages.includes('javascript'),
+      packages,
+      cacheDir: settings.cacheDir,
+    })
+  }
+  if (settings.image !== undefined && isImagePath(settings.image)) {
+    throw new BridgeError('CONFIG_INVALID', `${name} cannot use a folder or an archive: ${settings.image}`, {
+      hint: `Set MCP_BRIDGE_RUNTIME=bubblewrap, or give an archive to \`${name} load\` and set MCP_BRIDGE_IMAGE to the name it says.`,
+    })
+  }
+  const { ContainerProvider } = await import('../container/provider.ts')
+  const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
+  const { durableTimeoutMs, durableCount: maxCount, stateDir } = settings
+  const limits = { pidsCount, cpus, ociRuntime }
+  const made = JSON.stringify({ image, user, ...limits, mount, projects, packages, memory: settings.memoryBytes })
+  const durable =
+    settings.session === 'durable' ? { stateDir, made, keepSeconds: durableTimeoutMs / 1000, maxCount } : undefined
+  return new ContainerProvider(name, { image, user, ...limits, mount, projects, packages, cacheDir, durable })
+}
+
+async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
+  const { image = DEFAULT_IMAGE, packages, projects, pidsCount, cpus } = settings
+  const { KubernetesProvider, refuseForPods } = await import('../kubernetes/provider.ts')
+  refuseForPods({ mount, packages, image })
+  return new KubernetesProvider({
+    image,
+    user: settings.containerUser,
+    pidsCount,
+    cpus,
+    runtimeClass: settings.ociRuntime,
+    projects,
+    context: settings.kubernetesContext,
+    namespace: settings.kubernetesNamespace,
+    warmPool: settings.kubernetesWarmPool,
+    seccompProfile: settings.kubernetesSeccomp,
+    checksNetwork: settings.kubernetesNetwork === 'checked',
+    startTimeoutMs: settings.kubernetesStartMs,
+    keepSeconds: settings.session === 'durable' ? settings.durableTimeoutMs / 1000 : undefined,
+  })
+}
+
+const IMAGE_WORDS = {
+  pullable: (image: string) => `the image ${image} is pulled at the first use`,
+  missing: (image: string) =>
+    `the image ${image} was not found and cannot be pulled. Build one with \`sandbridge image build slim\``,
+}
+
+async function probeContainerEngine(
+  name: 'podman' | 'docker',
+  image?: string,
+  inBackground = false,
+): Promise<Candidate> {
+  const { probeEngine } = await import('../container/probe-engine.ts')
+  const { engine, verdict, stoppedMachine } = await probeEngine(name, undefined, inBackground)
+  const { findImage } = await import('../container/image.ts')
+  const state = engine && image !== undefined ? await findImage(engine, image) : undefined
+  return {
+    name,
+    usable: engine !== undefined && state !== 'missing',
+    verdict: state === undefined || state === 'here' ? verdict : `${verdict}; ${IMAGE_WORDS[state](image!)}`,
+    ...(stoppedMachine && { asleep: true }),
+    ...(engine && !engine.rootless && { rootful: true }),
+  }
+}
+
+const pyodideFolder = ({ cacheDir }: Pick<Settings, 'cacheDir'>): string => path.join(cacheDir, 'pyodide')
+
+/** Returns the folder of the embedded sandbox's snapshot if it exists and is damaged. */
+export async function findDamagedSnapshot(settings: Pick<Settings, 'cacheDir'>): Promise<string | undefined> {
+  const { PyodideProvider } = await import('../pyodide/provider.ts')
+  return new PyodideProvider({ cacheFolder: pyodideFolder(settings) }).findDamagedSnapshot()
+}

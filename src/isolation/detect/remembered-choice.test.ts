@@ -1,0 +1,93 @@
+// This file verifies that `auto` remembers what it took, and takes something else as soon as it should.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { readSettings } from '../../config/settings/settings.ts'
+import { SILENT } from '../../util/log.ts'
+import { findProvider } from './detect.ts'
+import type { Candidate } from './detect.ts'
+import { type KeptChoice, RememberedChoice } from './remembered-choice.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'choice-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+})
+
+const memory = (settings: unknown = 'settings') => new RememberedChoice(folder, settings)
+const PYODIDE: KeptChoice = {
+  name: 'pyodide',
+  verdict: 'works',
+  passedOver: [{ name: 'podman', verdict: 'is missing' }],
+  refused: [],
+}
+const keep = () => memory().keep(PYODIDE)
+
+it('a choice is remembered for the same settings', async () => {
+  await keep()
+  expect(memory().read()).toEqual(PYODIDE)
+  expect(memory('other settings').read()).toBeUndefined()
+})
+
+it('a choice is forgotten when an engine was installed or replaced, or leads elsewhere', async (ctx) => {
+  if (process.platform === 'win32') ctx.skip('programs are found as POSIX does')
+  const bin = path.join(folder, 'bin')
+  mkdirSync(bin)
+  vi.stubEnv('PATH', `${bin}:/usr/bin`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  await keep()
+  writeFileSync(path.join(bin, 'podman'), '#!/bin/sh\n')
+  chmodSync(path.join(bin, 'podman'), 0o755)
+  expect(memory().read()).toBeUndefined()
+  await keep()
+  expect(memory().read()).toBeDefined()
+  writeFileSync(path.join(bin, 'podman'), '#!/bin/sh\nexit 1\n')
+  expect(memory().read()).toBeUndefined()
+  await keep()
+  vi.stubEnv('DOCKER_HOST', 'tcp://127.0.0.1:1')
+  expect(memory().read()).toBeUndefined()
+})
+
+it('a choice is not read from a folder that others can write to, from a damaged file, or after a day', async () => {
+  await keep()
+  vi.setSystemTime(Date.now() + 25 * 60 * 60_000)
+  onTestFinished(() => void vi.useRealTimers())
+  expect(memory().read()).toBeUndefined()
+  vi.useRealTimers()
+  expect(memory().read()).toBeDefined()
+  if (process.platform !== 'win32') {
+    chmodSync(path.join(folder, 'engines'), 0o777)
+    expect(memory().read()).toBeUndefined()
+    chmodSync(path.join(folder, 'engines'), 0o700)
+  }
+  writeFileSync(path.join(folder, 'engines/choice.json'), '{"key":')
+  expect(memory().read()).toBeUndefined()
+})
+
+it('auto takes the remembered provider without waiting for engines, and checks them meanwhile', async () => {
+  const settings = readSettings({ MCP_BRIDGE_CACHE_DIR: folder, MCP_BRIDGE_RUNTIME: 'auto' }, { home: folder })
+  const answers: ((candidate: Candidate) => void)[] = []
+  const podman = vi.fn<() => Promise<Candidate>>(() => new Promise((resolve) => answers.push(resolve)))
+  const pyodide = () => Promise.resolve({ name: 'pyodide', usable: true, verdict: 'works' } as const)
+  const find = () => findProvider(settings, SILENT, undefined, memory(), [podman, pyodide])
+  const first = find()
+  answers[0]!({ name: 'podman', usable: false, verdict: 'is missing' })
+  expect((await first).passedOver).toEqual([{ name: 'podman', verdict: 'is missing' }])
+  // Podman does not answer, and is not waited for.
+  expect(await find()).toMatchObject({ provider: { name: 'pyodide' }, passedOver: [{ name: 'podman' }] })
+  expect(podman).toHaveBeenCalledTimes(2)
+  answers[1]!({ name: 'podman', usable: true, verdict: 'works' })
+  await expect.poll(() => memory().read()).toBeUndefined()
+})
+
+it('an engine that works without its image does not end the memory of what was taken in its place', async () => {
+  const settings = readSettings({ MCP_BRIDGE_CACHE_DIR: folder, MCP_BRIDGE_RUNTIME: 'auto' }, { home: folder })
+  await memory().keep({ ...PYODIDE, refused: ['podman'] })
+  const checked = new Promise<void>((resolve) => setTimeout(resolve, 50))
+  const podman = () => Promise.resolve({ name: 'podman', usable: true, verdict: 'works' } as const)
+  const pyodide = () => Promise.resolve({ name: 'pyodide', usable: true, verdict: 'works' } as const)
+  await findProvider(settings, SILENT, undefined, memory(), [podman, pyodide])
+  await checked
+  expect(memory().read()).toBeDefined()
+})

@@ -1,0 +1,55 @@
+// Unpacks a wheel: checks every file against the wheel's RECORD, and decides where it goes. Runs no code. Pure.
+// (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
+import { createHash } from 'node:crypto'
+import { isSafeName, readZip } from '../../util/bytes/zip-archive.ts'
+
+export interface PackageFile {
+  /** Relative to the folder of packages, with `/`. */
+  path: string
+  data: Buffer
+}
+
+const MAX_UNPACKED_BYTES = 512 * 2 ** 20
+const MAX_FILES = 20_000
+
+/** True if a file name is that of a wheel for any Python 3. */
+export function isPureWheel(fileName: string): boolean {
+  return /^[^-]+-[^-]+(-\d[^-]*)?-[\w.]*py3[\w.]*-none-any\.whl$/.test(fileName)
+}
+
+/** @throws Error that says what is wrong with the wheel */
+export function unpackWheel(archive: Buffer): PackageFile[] {
+  const entries = readZip(archive, MAX_UNPACKED_BYTES)
+  if (entries.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`)
+  const record = entries.find((entry) => /^[^/]+\.dist-info\/RECORD$/.test(entry.name))
+  if (!record) throw new Error('it has no RECORD file')
+  const hashes = parseRecord(record.data.toString())
+  const files: PackageFile[] = []
+  for (const { name, data } of entries) {
+    if (!isSafeName(name)) throw new Error(`it has a file outside its folder: ${JSON.stringify(name)}`)
+    // The record cannot contain its own hash, or those of signatures made after it.
+    if (!/^[^/]+\.dist-info\/RECORD(\.jws|\.p7s)?$/.test(name) && hashes.get(name) !== sha256(data)) {
+      throw new Error(`${name} does not match its RECORD`)
+    }
+    const path = installedPath(name)
+    if (path !== undefined) files.push({ path, data })
+  }
+  return files
+}
+
+/** Returns where a file goes. Drops scripts, headers and data files, which sandboxes do not need. */
+function installedPath(name: string): string | undefined {
+  const [, kind, path] = /^[^/]+\.data\/([^/]+)\/(.+)$/.exec(name) ?? []
+  if (kind === undefined) return name
+  return kind === 'purelib' || kind === 'platlib' ? path : undefined
+}
+
+/** Returns path → SHA-256 in URL-safe base64, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is quoted. */
+function parseRecord(text: string): Map<string, string> {
+  const lines = text.matchAll(/^(?:"((?:[^"]|"")*)"|([^,\r\n]*)),sha256=([\w-]+)=*,/gm)
+  return new Map([...lines].map(([, quoted, plain, hash]) => [quoted?.replaceAll('""', '"') ?? plain!, hash!]))
+}
+
+function sha256(data: Buffer): string {
+  return createHash('sha256').update(data).digest('base64url')
+}

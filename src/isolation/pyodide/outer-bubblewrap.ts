@@ -1,0 +1,89 @@
+// The outer isolation on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside are only Node, its libraries and the bundle,
+// read-only: no /proc, /dev, network or other processes. Used if it is installed and a trial run succeeds; never as real root.
+import { execFile } from 'node:child_process'
+import { realpath } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { messageOf } from '../../errors.ts'
+import { findPrograms } from '../../util/process/find-program.ts'
+import { seccompFilter } from '../seccomp/seccomp-filter.ts'
+import { spawnSandbox } from './spawn-sandbox.ts'
+import { lastLine } from '../../util/text/one-line.ts'
+
+/** Wraps the sandbox's command, and gives the paths that the command must use. */
+export interface OuterLayer {
+  /** One line for a person: in use, or why not. */
+  verdict: string
+  node: string
+  bundle: string
+  wrap(command: string[]): { command: string[]; extraInput?: Buffer }
+}
+
+const NOBODY = '65534'
+const INNER_NODE = '/node'
+const INNER_BUNDLE = '/bundle'
+const TRY_TIMEOUT_MS = 10_000
+const run = promisify(execFile)
+
+/** Returns bubblewrap as the outer layer if it works here, else no layer and the reason. Never throws. */
+export async function findOuterLayer(node: string, bundle: string): Promise<OuterLayer> {
+  const without = (why: string): OuterLayer => ({
+    verdict: `bubblewrap: not in use (${why})`,
+    node,
+    bundle,
+    wrap: (command) => ({ command }),
+  })
+  if (process.platform !== 'linux') return without('Linux only')
+  if (process.arch !== 'x64' && process.arch !== 'arm64') return without(`no system call filter for ${process.arch}`)
+  const [bwrap] = findPrograms('bwrap')
+  if (bwrap === undefined) return without('not installed')
+  let dropRoot: string[] = []
+  if (process.getuid?.() === 0) {
+    // Inside a user namespace created by root, "nobody" is still root for this machine's files.
+    const [setpriv] = findPrograms('setpriv')
+    if (setpriv === undefined) return without('it must not run as root, and setpriv is not installed')
+    dropRoot = [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
+  }
+  try {
+    const wall = await bubblewrapArguments(node, bundle)
+    const extraInput = seccompFilter(process.arch, true)
+    const layer: OuterLayer = {
+      verdict: 'bubblewrap: own namespaces, no network, read access to Node and the bundle only, system calls filtered',
+      node: INNER_NODE,
+      bundle: INNER_BUNDLE,
+      wrap: (command) => ({ command: [...dropRoot, bwrap, ...wall, '--', ...command], extraInput }),
+    }
+    await tryOut(layer)
+    return layer
+  } catch (error) {
+    return without(`a trial run failed: ${lastLine(messageOf(error)) ?? 'no output'}`)
+  }
+}
+
+async function bubblewrapArguments(node: string, bundle: string): Promise<string[]> {
+  const binds: string[] = []
+  for (const library of await librariesOf(node)) binds.push('--ro-bind', await realpath(library), library)
+  binds.push('--ro-bind', await realpath(node), INNER_NODE, '--ro-bind', bundle, INNER_BUNDLE)
+  // No --cap-drop: without root, bubblewrap already drops all capabilities and the bounding set.
+  const flags = '--unshare-all --unshare-user --die-with-parent --new-session --clearenv --hostname sandbox'
+  const last = '--remount-ro / --chdir / --seccomp 3'
+  return [...flags.split(' '), '--uid', NOBODY, '--gid', NOBODY, ...binds, ...last.split(' ')]
+}
+
+/** Returns a program's shared libraries and its loader, as listed by `ldd`. A static program has none. */
+async function librariesOf(program: string): Promise<string[]> {
+  const { stdout } = await run('ldd', [program]).catch(() => ({ stdout: '' }))
+  return [...stdout.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1]!)
+}
+
+/** Runs Node once inside the layer, and has it read the bundle. */
+async function tryOut(layer: OuterLayer): Promise<void> {
+  const script = `require('fs').readFileSync('${INNER_BUNDLE}/manifest.json');process.stdout.write('through')`
+  const { command, extraInput } = layer.wrap([INNER_NODE, '--no-warnings', '-e', script])
+  const attempt = spawnSandbox(command, extraInput)
+  const timer = setTimeout(() => void attempt.dispose(), TRY_TIMEOUT_MS)
+  let said = ''
+  for await (const chunk of attempt.stdout) said += String(chunk)
+  const exit = await attempt.exited
+  clearTimeout(timer)
+  if (said !== 'through') throw new Error(exit.detail || `it exited with ${exit.signal ?? exit.code}`)
+}

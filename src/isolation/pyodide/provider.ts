@@ -1,0 +1,136 @@
+// The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process, inside bubblewrap if
+// available. Needs only Node. The code that runs inside is in inside/.
+import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import { SharedPreparation } from '../shared-preparation.ts'
+import { type BundleOptions, ensureBundle, findDamagedBundle } from './bundle.ts'
+import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
+import path from 'node:path'
+import { readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
+import type { PackageFile } from '../packages/wheel.ts'
+import { type Distribution, fetchWheels, fitsPython, installedDistribution, resolvePackages } from './distribution.ts'
+import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
+import { KERNEL_FOLDER } from '../../util/package-root.ts'
+import { spawnSandbox } from './spawn-sandbox.ts'
+import { readSnapshot } from './snapshot.ts'
+
+export interface PyodideOptions {
+  /** Cache folder for the prepared Python. */
+  cacheFolder: string
+  /** The folder that contains the package `sandbridge_kernel`. */
+  kernelFolder?: string
+  /** The Node program for the sandbox; missing: the one that runs the bridge. */
+  node?: string
+  /** Packages that cells can import: wheel files, folders of them, and names in the distribution. */
+  packages?: readonly string[]
+  distribution?: () => Promise<Distribution>
+}
+
+/**
+ * Memory of the process that makes the snapshot: the default of sandboxes. V8 accepts a code cache only under the flags with which it was
+ * made, and some flags depend on the memory. With another size, the glue is compiled at every start.
+ */
+const BUILD_MEMORY_BYTES = 512 << 20
+
+export class PyodideProvider implements Provider {
+  readonly name = 'pyodide'
+  readonly #options: Required<PyodideOptions>
+  readonly #prepared = new SharedPreparation((onProgress) => this.#bundleAndLayer(onProgress))
+  #outer: OuterLayer | undefined
+
+  constructor(options: PyodideOptions) {
+    this.#options = withDefaults(options)
+  }
+
+  async prepare(onProgress?: (message: string) => void): Promise<void> {
+    await this.#prepared.get(onProgress)
+  }
+
+  async start(limits: SandboxLimits): Promise<Sandbox> {
+    const memory = planMemory(limits.memoryBytes)
+    const outer = await this.#prepared.get()
+    const { command, extraInput } = outer.wrap(sandboxCommand(outer.node, outer.bundle, memory))
+    return spawnSandbox(underMemoryCap(command, memory), extraInput)
+  }
+
+  /** Returns the folder of the snapshot for sandboxes without packages if it exists and is damaged. */
+  findDamagedSnapshot(): Promise<string | undefined> {
+    const { cacheFolder, kernelFolder } = this.#options
+    return findDamagedBundle({ cacheFolder, kernelFolder })
+  }
+
+  /** Describes the layers of isolation for a person, outermost first. Known after prepare(). */
+  layers(): string[] {
+    const outer = this.#outer?.verdict ?? 'bubblewrap: not checked yet'
+    return [
+      outer,
+      process.platform === 'linux'
+        ? 'memory: hard cap on the process (RLIMIT_DATA)'
+        : 'memory: caps inside the process only',
+      'process: Node’s permission model, no code from strings, frozen intrinsics, empty environment',
+      'context: an empty JavaScript context without a single object of Node’s',
+      'python: WebAssembly, without the modules that lead to JavaScript',
+    ]
+  }
+
+  async #bundleAndLayer(onProgress: (message: string) => void): Promise<OuterLayer> {
+    // The trial run of the outer wall needs a process and the check of the bundle needs this one, so they run side by side.
+    let outer!: Promise<OuterLayer>
+    const onFolder = (folder: string): void => {
+      outer = findOuterLayer(this.#options.node, folder)
+    }
+    await prepareBundle(this.#options, { onProgress, onFolder })
+    this.#outer = await outer
+    return this.#outer
+  }
+}
+
+/** Returns the innermost command: Node with its flags, able to read only the bundle. */
+function sandboxCommand(node: string, bundle: string, memory: MemoryPlan): string[] {
+  return [node, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
+}
+
+/** Returns the folder of the bundle for these options, and builds it first if it is missing. See ensureBundle. */
+export async function prepareBundle(
+  options: PyodideOptions,
+  listeners: Pick<BundleOptions, 'onProgress' | 'onFolder'> = {},
+): Promise<string> {
+  const { node, cacheFolder, kernelFolder } = withDefaults(options)
+  return ensureBundle({
+    cacheFolder,
+    kernelFolder,
+    packages: await packageFiles(withDefaults(options), listeners.onProgress),
+    // Root's sandboxes run as another user.
+    readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
+    ...listeners,
+    makeSnapshot: (folder) => {
+      const memory = planMemory(BUILD_MEMORY_BYTES)
+      return readSnapshot(
+        spawnSandbox([node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]),
+      )
+    },
+  })
+}
+
+function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
+  return {
+    kernelFolder: KERNEL_FOLDER,
+    node: process.execPath,
+    packages: [],
+    distribution: installedDistribution,
+    ...options,
+  }
+}
+
+async function packageFiles(
+  { packages, cacheFolder, distribution }: Required<PyodideOptions>,
+  onProgress?: (message: string) => void,
+): Promise<PackageFile[]> {
+  if (packages.length === 0) return []
+  const { wheels, requirements } = await readRequestedPackages(packages)
+  const { lock, baseUrl } = await distribution()
+  const given = new Set(wheels.map(({ fileName }) => fileName))
+  const missing = resolvePackages(requirements, lock).filter((one) => !given.has(one.file_name))
+  const folder = path.join(cacheFolder, 'wheels')
+  const fetched = await fetchWheels(missing, { baseUrl, folder, ...(onProgress && { onProgress }) })
+  return unpackWheels([...wheels, ...fetched], (fileName) => fitsPython(fileName, lock))
+}

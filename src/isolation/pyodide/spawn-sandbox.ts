@@ -1,0 +1,50 @@
+// Starts a sandbox's command with an empty environment, and determines why it ended. Independent of Python.
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { exitSignal } from '../../util/process/exit-signal.ts'
+import type { SandboxExit } from '../provider.ts'
+import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
+import { StdioProcess } from '../local/stdio-process.ts'
+
+// Messages of V8, the C++ library and our child process when memory is exhausted.
+const OUT_OF_MEMORY = /out of memory|allocation failed|Cannot allocate memory|bad_alloc|OOM error/i
+
+const CRASHES = new Set(['SIGTRAP', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL'])
+
+/** Starts a sandbox process. It can read `extraInput` from file descriptor 3. */
+export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProcess {
+  const [program, ...args] = command as [string, ...string[]]
+  return new StdioProcess({
+    id: randomUUID(),
+    provider: 'pyodide',
+    command: program,
+    args,
+    env: {},
+    // Not the bridge's own folder: the shell that sets limits would pass its name on.
+    cwd: path.parse(process.execPath).root,
+    ...(extraInput && { extraInputs: [extraInput] }),
+    explain: explainEnd,
+  })
+}
+
+/** Describes the end. After Python exits, its process kills itself: that signal says nothing about the cell. */
+export function explainEnd(end: ProcessEnd): Explained {
+  const reason = reasonOf(end)
+  return { reason, detail: end.stderr, ...(reason === 'exited' && { signal: null }) }
+}
+
+/**
+ * Returns why a sandbox process ended by itself. A native crash counts as out of memory: a WebAssembly program that corrupts its heap ends in
+ * a JavaScript error, while Node may crash without a message when the system refuses it memory.
+ */
+export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {
+  if (OUT_OF_MEMORY.test(stderr)) return 'out-of-memory'
+  if (stderr.includes('sandbridge: Python crashed: recursion too deep')) return 'stack-overflow'
+  // Python exited by itself, which only a cell causes.
+  if (stderr.includes('sandbridge: the kernel ended')) return 'exited'
+  if (!spoke) return 'failed-to-start'
+  if (stderr.includes('sandbridge: ')) return 'exited'
+  const ended = signal ?? exitSignal(code)
+  if (ended === undefined) return 'exited'
+  return CRASHES.has(ended) ? 'out-of-memory' : 'killed'
+}

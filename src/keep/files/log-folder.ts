@@ -1,0 +1,113 @@
+// Logs as files in a folder. Each writer has its own file, so that several on one machine need no lock.
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { makePrivateFolder } from '../../util/files/private-folder.ts'
+import type { LogInfo, Logs, LogWriter } from '../store.ts'
+
+const MAX_READ_BYTES = 4 << 20
+/** Enough for the longest line. */
+const TAIL_BYTES = 64 << 10
+
+export class LogFolder implements Logs {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async list(): Promise<LogInfo[]> {
+    const names = await readdir(this.#folder).catch(() => [])
+    return Promise.all(
+      names.map(async (name) => {
+        const { size, mtimeMs } = await stat(this.#file(name)).catch(() => ({ size: 0, mtimeMs: 0 }))
+        return { name, bytes: size, changedAt: mtimeMs, end: size }
+      }),
+    )
+  }
+
+  async *lines(name: string): AsyncGenerator<string> {
+    try {
+      yield* createInterface({ input: createReadStream(this.#file(name)), crlfDelay: Infinity })
+    } catch (error) {
+      // An old log may be deleted meanwhile.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+  }
+
+  async linesAfter(name: string, place: number): Promise<{ lines: string[]; place: number }> {
+    const text = await this.#bytes(name, (size) => ({ start: place, end: Math.min(size, place + MAX_READ_BYTES) }))
+    // A line that is still being written comes with the next call.
+    const whole = text.subarray(0, text.lastIndexOf(0x0a) + 1)
+    return { lines: whole.length === 0 ? [] : whole.toString().trimEnd().split('\n'), place: place + whole.length }
+  }
+
+  async lastLine(name: string): Promise<string | undefined> {
+    const text = await this.#bytes(name, (size) => ({ start: Math.max(0, size - TAIL_BYTES), end: size }))
+    return text.toString().split('\n').slice(0, -1).at(-1)
+  }
+
+  async isTorn(name: string): Promise<boolean> {
+    const end = await this.#bytes(name, (size) => ({ start: Math.max(0, size - 1), end: size }))
+    return end.length > 0 && end[0] !== 0x0a
+  }
+
+  async create(name: string, isSynced: boolean): Promise<LogWriter> {
+    // Its parent belongs to the bridge, too.
+    await makePrivateFolder(path.dirname(this.#folder))
+    await makePrivateFolder(this.#folder)
+    return new LogFileWriter(await open(this.#file(name), 'ax', 0o600), isSynced)
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(this.#file(name), { force: true }).catch(() => {})
+  }
+
+  /** Empty if the file is gone. */
+  async #bytes(name: string, piece: (size: number) => { start: number; end: number }): Promise<Buffer> {
+    const handle = await open(this.#file(name)).catch(() => undefined)
+    if (!handle) return Buffer.alloc(0)
+    try {
+      const { start, end } = piece((await handle.stat()).size)
+      const length = Math.max(0, end - start)
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  #file(name: string): string {
+    return path.join(this.#folder, name)
+  }
+}
+
+class LogFileWriter implements LogWriter {
+  readonly #handle: FileHandle
+  readonly #isSynced: boolean
+  #bytes = 0
+
+  constructor(handle: FileHandle, isSynced: boolean) {
+    this.#handle = handle
+    this.#isSynced = isSynced
+  }
+
+  /** Removes a batch that a full disk wrote only in part. */
+  async append(lines: readonly string[]): Promise<number> {
+    const data = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+    try {
+      await this.#handle.appendFile(data)
+      if (this.#isSynced) await this.#handle.datasync()
+    } catch (error) {
+      await this.#handle.truncate(this.#bytes).catch(() => {})
+      throw error
+    }
+    this.#bytes += data.length
+    return this.#bytes
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close()
+  }
+}

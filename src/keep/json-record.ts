@@ -1,0 +1,97 @@
+// A record: one JSON document that several bridges read and change. Validated on read; changes are exclusive.
+import { BridgeError, type ErrorCode } from '../errors.ts'
+import { FileDocument } from './files/file-document.ts'
+import type { Document } from './store.ts'
+import { writeFailure } from '../util/files/write-failure.ts'
+
+interface RecordOptions<T> {
+  /** A document of a store, or the path of a file that only this machine uses. */
+  document: Document | string
+  /** The value of a missing document. */
+  empty: () => T
+  /** Validates the JSON; undefined if it is invalid. */
+  parse: (json: unknown) => T | undefined
+  /** Converts the value for writing. Missing: it is written as it is. */
+  serialize?: (value: T) => unknown
+  /**
+   * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an error names
+   * the record and says what to do, and the document stays unchanged.
+   */
+  damaged: 'empty' | { record: string; hint: string; code?: ErrorCode }
+}
+
+export class JsonRecord<T> {
+  readonly #options: RecordOptions<T>
+  readonly #document: Document
+
+  constructor(options: RecordOptions<T>) {
+    const { document } = options
+    this.#options = options
+    this.#document = typeof document === 'string' ? new FileDocument(document) : document
+  }
+
+  /** @throws BridgeError CONFIG_INVALID, or the chosen code, if it cannot be read or is damaged */
+  read(): Promise<T> {
+    return this.#parsed(() => this.#document.read())
+  }
+
+  /**
+   * Reads the record, changes it, and writes it. No other process changes it in between.
+   * @param change may be called again with a new value if the database connection was lost
+   * @returns the written value
+   * @throws BridgeError as `read` does, or if writing fails; the document is then unchanged
+   */
+  async update(change: (value: T) => void | Promise<void>): Promise<T> {
+    const { serialize = (value) => value } = this.#options
+    let written: { value: T } | undefined
+    try {
+      await this.#document.update(async (read) => {
+        const value = await this.#parsed(read)
+        await change(value)
+        written = { value }
+        return `${JSON.stringify(serialize(value), undefined, 2)}\n`
+      })
+    } catch (cause) {
+      if (BridgeError.isInstance(cause)) throw cause
+      const reason = writeFailure(cause, (code) => code || 'unknown reason')
+      throw this.#refusal(`cannot be written: ${reason}. Nothing was changed`, cause, 'Make it writable, then retry.')
+    }
+    return written!.value
+  }
+
+  async #parsed(read: () => Promise<string | undefined>): Promise<T> {
+    const { empty, parse } = this.#options
+    let text: string | undefined
+    try {
+      text = await read()
+    } catch (cause) {
+      if (BridgeError.isInstance(cause)) throw cause
+      const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+      return this.#damaged(`cannot be read${code}`, cause)
+    }
+    if (text === undefined) return empty()
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch (cause) {
+      // The parser's message is left out: it quotes the file.
+      return this.#damaged('cannot be read: not valid JSON', cause)
+    }
+    return parse(json) ?? this.#damaged('cannot be read: damaged')
+  }
+
+  #damaged(what: string, cause?: unknown): T {
+    if (this.#options.damaged === 'empty') return this.#options.empty()
+    throw this.#refusal(what, cause)
+  }
+
+  #refusal(what: string, cause: unknown, toDo?: string): BridgeError {
+    const { damaged } = this.#options
+    const {
+      record,
+      hint,
+      code = 'CONFIG_INVALID',
+    } = damaged === 'empty' ? { record: 'A cache file', hint: '' } : damaged
+    return new BridgeError(code, `${record} ${what}. File: ${this.#document.place}`, { hint: toDo ?? hint, cause })
+  }
+}

@@ -1,0 +1,108 @@
+// Determines which saved tools still load: packages may be removed, helper tools deleted, files copied from elsewhere. Remembers tools that loaded,
+// in a file of hashes, until something they depend on changes. The next bridge retries those that did not load.
+import { createHash } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
+import type { Log } from '../../util/log.ts'
+import type { SavedTool, SavedToolContent } from './saved-tool.ts'
+import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
+import { JsonRecord } from '../json-record.ts'
+
+/** Most hashes kept: enough for a few environments. */
+const MAX_KEPT = 5_000
+
+export interface LoadableToolsOptions {
+  store: SavedToolStore
+  /** Everything about the sandboxes that affects imports. */
+  environment: unknown
+  file: string
+  /** Returns the problem of each tool by name; tools left over when the time is up are missing. @throws BridgeError SANDBOX_* */
+  findProblems: (tools: SavedTool[]) => Promise<Map<string, string | undefined>>
+  log: Log
+}
+
+export class LoadableTools {
+  readonly #options: LoadableToolsOptions
+  readonly #record: JsonRecord<string[]>
+  /** Problem by hash; undefined for a tool that loads. */
+  readonly #known = new Map<string, string | undefined>()
+  #loaded: Promise<void> | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: LoadableToolsOptions) {
+    this.#options = options
+    this.#record = new JsonRecord({
+      document: options.file,
+      empty: () => [],
+      parse: (json) => (Array.isArray(json) ? json.filter((hash) => typeof hash === 'string') : undefined),
+      damaged: 'empty',
+    })
+  }
+
+  /** Returns the newest version of every tool that loads, and the problems of the others. Starts a sandbox only for tools of unknown state. */
+  list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
+    const listing = this.#last.then(() => this.#list())
+    this.#last = listing.catch(() => {})
+    return listing
+  }
+
+  /** Record that a tool has just loaded in a fresh sandbox. */
+  async remember(content: SavedToolContent): Promise<void> {
+    const { tools } = await this.#options.store.list()
+    await this.#learn(new Map([[this.#hash(content, byName(tools)), undefined]]))
+  }
+
+  async #list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
+    const { store, findProblems, log } = this.#options
+    const { tools, broken } = await store.list()
+    this.#loaded ??= this.#read()
+    await this.#loaded
+    const hashes = new Map(tools.map((tool) => [tool.name, this.#hash(tool, byName(tools))]))
+    const unknown = tools.filter(({ name }) => !this.#known.has(hashes.get(name)!))
+    if (unknown.length > 0) {
+      try {
+        const problems = await findProblems(unknown)
+        await this.#learn(new Map([...problems].map(([name, problem]) => [hashes.get(name)!, problem])))
+      } catch (error) {
+        if (!BridgeError.isInstance(error)) throw error
+        log.warning('The saved tools could not be checked', { error })
+      }
+    }
+    const problemOf = ({ name }: SavedTool) => this.#known.get(hashes.get(name)!)
+    const unloadable = tools.flatMap((tool) => {
+      const problem = problemOf(tool)
+      return problem === undefined ? [] : [{ name: tool.name, version: tool.version, problem }]
+    })
+    return { tools: tools.filter((tool) => problemOf(tool) === undefined), broken: [...broken, ...unloadable] }
+  }
+
+  /** Hashes everything that decides whether a tool loads, including saved tools that it imports. */
+  #hash(tool: SavedToolContent, others: ReadonlyMap<string, SavedTool>): string {
+    const reached = new Map<string, SavedToolContent>([[tool.name, tool]])
+    // The loop also visits entries that are added on the way.
+    for (const { imports } of reached.values()) {
+      const names = new Set(imports.join(' ').match(/\w+/g))
+      for (const other of others.values()) {
+        if (names.has(other.name) && !reached.has(other.name)) reached.set(other.name, other)
+      }
+    }
+    const parts = [...reached.values()].map(({ name, source, imports }) => [name, source, imports])
+    return createHash('sha256')
+      .update(JSON.stringify([this.#options.environment, parts]))
+      .digest('base64url')
+  }
+
+  async #learn(verdicts: Map<string, string | undefined>): Promise<void> {
+    for (const [hash, problem] of verdicts) this.#known.set(hash, problem)
+    const loadable = [...this.#known].flatMap(([hash, problem]) => (problem === undefined ? [hash] : []))
+    // If the file cannot be written, the next bridge must check again.
+    await this.#record.update((hashes) => void hashes.splice(0, Infinity, ...loadable.slice(-MAX_KEPT))).catch(() => {})
+  }
+
+  async #read(): Promise<void> {
+    for (const hash of await this.#record.read()) this.#known.set(hash, undefined)
+  }
+}
+
+function byName(tools: SavedTool[]): Map<string, SavedTool> {
+  return new Map(tools.map((tool) => [tool.name, tool]))
+}

@@ -1,0 +1,41 @@
+// State of one user: what the user's cells save, separate from that of all others.
+import path from 'node:path'
+import type { Store } from './store.ts'
+import { ArtifactStore } from './saved/artifact-store.ts'
+import { MemoryStore } from './saved/memory-store.ts'
+import { ProjectStore } from './saved/project-store.ts'
+import { SavedToolStore } from './saved/saved-tool-store.ts'
+import { LoadableTools, type LoadableToolsOptions } from './saved/loadable-tools.ts'
+
+interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'log'> {
+  store: Store
+  /** Parent of the folder of `/projects`. */
+  stateFolder: string
+  cacheFolder: string
+  /** True if cells have `/projects`. */
+  hasProjects: boolean
+  findProblems: (store: SavedToolStore) => LoadableToolsOptions['findProblems']
+}
+
+export class UserState {
+  readonly artifacts: ArtifactStore
+  readonly memories: MemoryStore
+  /** Undefined if cells have no `/projects`. */
+  readonly projects: ProjectStore | undefined
+  readonly savedTools: SavedToolStore
+  readonly loadableTools: LoadableTools
+
+  constructor({ store, stateFolder, cacheFolder, hasProjects, findProblems, environment, log }: UserStateOptions) {
+    this.artifacts = new ArtifactStore(store)
+    this.memories = new MemoryStore(store)
+    this.projects = hasProjects ? new ProjectStore(stateFolder) : undefined
+    this.savedTools = new SavedToolStore(store)
+    this.loadableTools = new LoadableTools({
+      store: this.savedTools,
+      environment,
+      file: path.join(cacheFolder, 'loadable-tools.json'),
+      findProblems: findProblems(this.savedTools),
+      log,
+    })
+  }
+}

@@ -1,0 +1,171 @@
+// Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial, sign-in and configuration change.
+import { BridgeError, messageOf } from '../../errors.ts'
+import type { BridgeEvent, EventOf } from '../events/event.ts'
+import type { Subscriber } from '../events/event-stream.ts'
+import type { Logs } from '../../keep/store.ts'
+import { sha256 } from './describe-value.ts'
+import { textOf } from './record-entry.ts'
+import { callFields, denialFields, type FieldOptions, otherFields, runFields } from './record-fields.ts'
+import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
+
+export interface AuditOptions extends FieldOptions {
+  logs: Logs
+  /** Refuse a call that cannot be recorded. */
+  required: boolean
+  version: string
+  /** Called when writing begins to fail, and without an error when it works again. */
+  onFailing: (error?: unknown) => void
+  limits?: RecordLimits
+}
+
+/** Lines are written in batches: a write per call costs more than the call. A killed bridge loses this much, and any undelivered events. */
+const WRITE_AFTER_MS = 25
+/** This many lines are written without further delay; there is room for ten times as many. */
+const WRITE_AT_LINES = 1_000
+
+/** Most reply text in lines that wait for a slow disk. Further lines omit their replies. */
+const MAX_WAITING_REPLY_CHARS = 32 << 20
+
+interface OpenCell {
+  started: EventOf<'cell.started'>
+  codeHash: string
+}
+
+export class Audit implements Subscriber {
+  readonly name = 'audit'
+  readonly before?: () => Promise<void>
+  readonly #options: AuditOptions
+  readonly #record: RecordFile
+  readonly #runs = new Map<string, EventOf<'run.started'>>()
+  readonly #cells = new Map<string, OpenCell>()
+  /** The last cell of each run in progress. */
+  readonly #endedCells = new Map<string, OpenCell & { ended: EventOf<'cell.ended'> }>()
+  readonly #calls = new Map<string, EventOf<'call.started'>>()
+  #flushing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #isFailing = false
+  #isWriting = false
+  /** Characters of replies in lines not yet written. */
+  #replyChars = 0
+
+  constructor(options: AuditOptions) {
+    this.#options = options
+    this.#record = new RecordFile({
+      logs: options.logs,
+      about: { 'service.name': 'sandbridge', 'service.version': options.version },
+      sync: options.required,
+      limits: options.limits ?? RECORD_LIMITS,
+    })
+    if (options.required) this.before = () => this.#recorded()
+  }
+
+  receive(events: readonly BridgeEvent[]): void {
+    for (const event of events) this.#take(event)
+    // Not while writing fails (a full disk): every event would retry.
+    if (this.#record.waitingCount >= WRITE_AT_LINES && !this.#isWriting && !this.#isFailing)
+      this.#flushing = this.#flush()
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#flushing = this.#flush()
+    }, WRITE_AFTER_MS)
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#flushing
+    await this.#record.close().catch((error: unknown) => this.#fail(error))
+  }
+
+  #take(event: BridgeEvent): void {
+    switch (event.type) {
+      case 'run.started':
+        this.#runs.set(event.id, event)
+        break
+      case 'cell.started':
+        this.#cells.set(event.id, { started: event, codeHash: sha256(event.code) })
+        break
+      case 'cell.ended':
+        this.#cellEnded(event)
+        break
+      case 'run.ended':
+        this.#record.add(runFields(event, this.#runs.get(event.id), this.#endedCells.get(event.id), this.#options))
+        this.#runs.delete(event.id)
+        this.#endedCells.delete(event.id)
+        break
+      case 'call.decided':
+        if (event.decision === 'deny') this.#record.add(denialFields(event, this.#options))
+        break
+      case 'call.started':
+        this.#calls.set(event.id, event)
+        if (this.#options.required) this.#record.add(callFields(event, undefined, this.#options))
+        break
+      case 'call.ended':
+        this.#callEnded(event)
+        break
+      default: {
+        const fields = otherFields(event, this.#options)
+        if (fields) this.#record.add(fields)
+      }
+    }
+  }
+
+  #cellEnded(ended: EventOf<'cell.ended'>): void {
+    const cell = this.#cells.get(ended.id)
+    this.#cells.delete(ended.id)
+    if (!cell) return
+    // A run's line is written after its client has the answer. A cell from a terminal has no run.
+    if (ended.parent === undefined) this.#record.add(runFields(ended, undefined, { ...cell, ended }, this.#options))
+    else this.#endedCells.set(ended.parent, { ...cell, ended })
+  }
+
+  #callEnded(ended: EventOf<'call.ended'>): void {
+    const started = this.#calls.get(ended.id)
+    this.#calls.delete(ended.id)
+    if (!started) return
+    const { replay } = this.#options
+    const isFull = replay && this.#replyChars >= MAX_WAITING_REPLY_CHARS
+    const options = isFull ? { ...this.#options, replay: false } : this.#options
+    const fields = callFields(started, ended, options)
+    if (replay) this.#replyChars += textOf(fields, 'gen_ai.tool.call.result').length
+    this.#record.add(fields)
+  }
+
+  async #flush(): Promise<void> {
+    this.#isWriting = true
+    try {
+      await this.#record.flush()
+      this.#replyChars = 0
+      if (this.#isFailing) this.#options.onFailing()
+      this.#isFailing = false
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#isWriting = false
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isFailing) this.#options.onFailing(error)
+    this.#isFailing = true
+  }
+
+  async #recorded(): Promise<void> {
+    try {
+      await this.#record.flush()
+    } catch (error) {
+      if (BridgeError.isInstance(error)) {
+        throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded. ${error.message}`, {
+          hint: 'MCP_BRIDGE_AUDIT_REQUIRED is set. Ask the user to check the database of MCP_BRIDGE_STORAGE.',
+          cause: error,
+        })
+      }
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
+      throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded (${reason})`, {
+        hint:
+          'MCP_BRIDGE_AUDIT_REQUIRED is set. Ask the user to make room on the disk of MCP_BRIDGE_STATE_DIR, ' +
+          'or to make that folder writable.',
+        cause: error,
+      })
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// Lists and prunes the record's files. A bridge copies the last lines of other bridges' files into its own first line, so that truncation there shows.
+import type { LogInfo, Logs, Store } from '../../keep/store.ts'
+import { readLine } from './chain.ts'
+
+/** Limit for all files of the record together. Beyond it the oldest are deleted, and the next first line lists them. */
+const MAX_TOTAL_BYTES = 256 << 20
+const MAX_WITNESSED = 16
+const NAME = /^\d{8}T\d{6}Z-\d+-[0-9a-f]{6}-\d+\.jsonl$/
+
+export interface Witness {
+  file: string
+  hash: string
+}
+
+/** Returns the record's logs within the state of the bridge's owner. */
+export function recordIn(store: Store): Logs {
+  return store.logs('audit')
+}
+
+/** Returns the files of a record, oldest first. */
+export async function recordFiles(logs: Logs): Promise<LogInfo[]> {
+  return (await logs.list()).filter(({ name }) => NAME.test(name)).toSorted(inOrder)
+}
+
+/** Numeric order: a bridge's tenth file comes after its ninth. */
+function inOrder(a: LogInfo, b: LogInfo): number {
+  return a.name.localeCompare(b.name, 'en', { numeric: true })
+}
+
+/** Returns the hash of the last valid line of each of the newest files. */
+export async function witnesses(logs: Logs): Promise<Witness[]> {
+  const found = await Promise.all(
+    (await recordFiles(logs)).slice(-MAX_WITNESSED).map(async ({ name }) => {
+      const last = await logs.lastLine(name)
+      const hash = last === undefined ? undefined : readLine(last)?.hash
+      return hash === undefined ? [] : [{ file: name, hash }]
+    }),
+  )
+  return found.flat()
+}
+
+/** Deletes the oldest files beyond the limit. @returns their names */
+export async function pruneRecord(logs: Logs, maxBytes = MAX_TOTAL_BYTES): Promise<string[]> {
+  const files = await recordFiles(logs)
+  let total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const pruned: string[] = []
+  for (const { name, bytes } of files) {
+    if (total <= maxBytes) break
+    await logs.remove(name)
+    total -= bytes
+    pruned.push(name)
+  }
+  return pruned
+}

@@ -1,0 +1,133 @@
+// Writes one bridge's record files: append-only, with a new file when one is full. Each bridge has its own files, so they need no lock.
+// A line joins the chain when it is written; lines that a full disk rejects are written later, or counted as lost.
+import { randomBytes } from 'node:crypto'
+import { hostId } from '../../util/process/process-id.ts'
+import type { Logs, LogWriter } from '../../keep/store.ts'
+import { linkLine, NO_LINE } from './chain.ts'
+import { pruneRecord, witnesses } from './other-files.ts'
+import type { Fields } from './record-fields.ts'
+
+export interface RecordLimits {
+  fileBytes: number
+  /** Most lines that wait while the disk is full. */
+  waitingLines: number
+}
+
+export const RECORD_LIMITS: RecordLimits = { fileBytes: 8 << 20, waitingLines: 10_000 }
+
+const MAX_BATCH = 1_000
+
+interface RecordFileOptions {
+  logs: Logs
+  /** Fields for the first line of each file. */
+  about: Fields
+  /** Sync each batch to the disk. */
+  sync: boolean
+  limits: RecordLimits
+}
+
+export class RecordFile {
+  readonly #options: RecordFileOptions
+  readonly #startedAt = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  readonly #suffix = `${process.pid}-${randomBytes(3).toString('hex')}`
+  #writer: LogWriter | undefined
+  #file = ''
+  #fileCount = 0
+  #bytes = 0
+  #n = 0
+  #prev = NO_LINE
+  /** As text: the garbage collector would move thousands of waiting objects piece by piece. */
+  #waiting: string[] = []
+  #lost = 0
+  #writing: Promise<void> | undefined
+
+  constructor(options: RecordFileOptions) {
+    this.#options = options
+  }
+
+  /** Number of lines not yet written. */
+  get waitingCount(): number {
+    return this.#waiting.length
+  }
+
+  /** Queue a line for the next `flush`. */
+  add(fields: Fields): void {
+    if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(JSON.stringify(fields))
+    else this.#lost += 1
+  }
+
+  /** Resolves when all lines added so far are written. @throws what node:fs throws, or BridgeError; the lines are then kept for the next flush */
+  async flush(): Promise<void> {
+    // Lines added during a write go with the next one.
+    await this.#writing?.catch(() => {})
+    this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
+    await this.#writing
+  }
+
+  /** Writes a closing line. If it is missing, the bridge was killed or lines were removed. */
+  async close(): Promise<void> {
+    await this.flush()
+    if (!this.#writer) return
+    this.add({ time: now(), type: 'record.closed' })
+    await this.flush()
+    await this.#writer.close()
+    this.#writer = undefined
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#lost > 0) {
+      if (!this.#writer || this.#bytes >= this.#options.limits.fileBytes) await this.#openNext()
+      const batch = this.#waiting.slice(0, MAX_BATCH)
+      // Lost lines came after all that wait.
+      const lost = batch.length === this.#waiting.length ? this.#lost : 0
+      const gap = lost > 0 ? [JSON.stringify({ time: now(), type: 'record.gap', 'sandbridge.lines': lost })] : []
+      await this.#append([...batch, ...gap], this.#writer!)
+      this.#waiting.splice(0, batch.length)
+      this.#lost -= lost
+    }
+  }
+
+  async #openNext(): Promise<void> {
+    const { logs, about, sync } = this.#options
+    const last = { file: this.#file, hash: this.#prev }
+    const pruned = this.#fileCount === 0 ? await pruneRecord(logs) : []
+    const seen = this.#fileCount === 0 ? await witnesses(logs) : []
+    const file = `${this.#startedAt}-${this.#suffix}-${this.#fileCount + 1}.jsonl`
+    const writer = await logs.create(file, sync)
+    const opened = {
+      time: now(),
+      type: 'record.opened',
+      ...about,
+      'process.pid': process.pid,
+      'sandbridge.host': hostId(),
+      ...(last.file !== '' && { 'sandbridge.continues': last }),
+      ...(seen.length > 0 && { 'sandbridge.witnessed': seen }),
+      ...(pruned.length > 0 && { 'sandbridge.pruned': pruned }),
+    }
+    try {
+      await this.#append([JSON.stringify(opened)], writer)
+    } catch (error) {
+      await writer.close()
+      await logs.remove(file).catch(() => {})
+      throw error
+    }
+    await this.#writer?.close()
+    this.#writer = writer
+    this.#file = file
+    this.#fileCount += 1
+  }
+
+  async #append(batch: readonly string[], writer: LogWriter): Promise<void> {
+    let prev = this.#prev
+    const lines = batch.map((fields, index) => {
+      const { line, hash } = linkLine(fields, { n: this.#n + index + 1, prev })
+      prev = hash
+      return line
+    })
+    this.#bytes = await writer.append(lines)
+    this.#n += batch.length
+    this.#prev = prev
+  }
+}
+
+const now = (): string => new Date().toISOString()

@@ -1,0 +1,182 @@
+// Checks the record's hashes. Detects lines that were changed, removed or moved, and a truncated end. Cannot detect that someone with the
+// user's permissions rewrote all lines from some point on, including hashes, if no later bridge saw the old ones.
+import { hostId, isRunning } from '../../util/process/process-id.ts'
+import type { Logs } from '../../keep/store.ts'
+import { NO_LINE, type ReadLine, readLine } from './chain.ts'
+import { recordFiles, type Witness } from './other-files.ts'
+import { itemsOf } from '../../util/json/json.ts'
+
+type Problem = 'edited' | 'cut' | 'reordered' | 'not-a-line' | 'missing-file'
+/** Findings that may have a harmless cause. */
+type Remark = 'unclosed' | 'incomplete-line' | 'lines-lost' | 'pruned'
+
+interface Finding {
+  file: string
+  /** From 1; missing for a finding about the whole file. */
+  line?: number
+  kind: Problem | Remark
+  message: string
+}
+
+export interface Verdict {
+  files: number
+  lines: number
+  /** The record was changed. */
+  problems: Finding[]
+  /** For example a bridge that was killed. */
+  remarks: Finding[]
+}
+
+interface Writer {
+  pid: number
+  host: string
+}
+
+/** A process on another machine cannot be checked, and counts as ended. */
+function isBridgeAlive({ pid, host }: Writer): boolean {
+  return host === hostId() && isRunning(pid)
+}
+
+interface FileState {
+  hashes: Set<string>
+  lastHash: string
+  witnessed: Witness[]
+  continues: Witness | undefined
+}
+
+/** @param isAlive tells whether a bridge still runs: its closing line is then still to come */
+export async function verifyRecord(logs: Logs, isAlive = isBridgeAlive): Promise<Verdict> {
+  const verdict: Verdict = { files: 0, lines: 0, problems: [], remarks: [] }
+  const states = new Map<string, FileState>()
+  const pruned = new Set<string>()
+  const names = (await recordFiles(logs)).map(({ name }) => name)
+  for (const name of names) states.set(name, await verifyFile({ logs, name, names }, verdict, pruned, isAlive))
+  for (const [name, { witnessed, continues }] of states) {
+    for (const { file, hash } of [...witnessed, ...(continues ? [continues] : [])]) {
+      const seen = states.get(file)
+      if (!seen && pruned.has(file)) continue
+      if (!seen) {
+        add(verdict.problems, { file, kind: 'missing-file', message: `is gone. ${name} had seen it` })
+      } else if (!seen.hashes.has(hash)) {
+        add(verdict.problems, {
+          file,
+          kind: 'cut',
+          message: `has lost lines at its end, or was written anew: ${name} had seen a later state`,
+        })
+      }
+    }
+  }
+  verdict.files = names.length
+  return verdict
+}
+
+async function verifyFile(
+  { logs, name, names }: { logs: Logs; name: string; names: readonly string[] },
+  verdict: Verdict,
+  pruned: Set<string>,
+  isAlive: (writer: Writer) => boolean,
+): Promise<FileState> {
+  const state: FileState = { hashes: new Set(), lastHash: NO_LINE, witnessed: [], continues: undefined }
+  let before: ReadLine | undefined
+  let number = 0
+  let isClosed = false
+  let writer: Writer | undefined
+  const isTorn = await logs.isTorn(name)
+  for await (const text of logs.lines(name)) {
+    number += 1
+    const read = readLine(text)
+    if (!read) {
+      add(verdict.problems, { file: name, line: number, kind: 'not-a-line', message: 'is not a line of a record' })
+      continue
+    }
+    verdict.lines += 1
+    const { fields } = read
+    if (!read.isIntact) add(verdict.problems, { file: name, line: number, kind: 'edited', message: 'was edited' })
+    if (before) checkLink(name, number, before, read, verdict)
+    else {
+      state.witnessed = listOf(fields['sandbridge.witnessed'])
+      state.continues = listOf([fields['sandbridge.continues']])[0]
+      checkFirst(name, read, state, verdict)
+      for (const gone of stringsOf(fields['sandbridge.pruned'])) pruned.add(gone)
+      writer = { pid: Number(fields['process.pid']), host: String(fields['sandbridge.host']) }
+    }
+    if (fields['type'] === 'record.gap') {
+      const lost = String(fields['sandbridge.lines'])
+      add(verdict.remarks, {
+        file: name,
+        line: number,
+        kind: 'lines-lost',
+        message: `${lost} lines were lost because they could not be written: a full disk, or a database out of reach`,
+      })
+    }
+    isClosed = fields['type'] === 'record.closed'
+    state.hashes.add(read.hash)
+    state.lastHash = read.hash
+    before = read
+  }
+  if (isTorn && number > 0) forgiveIncomplete(name, number, verdict)
+  const nextExists = names.includes(nextName(name))
+  if (!isClosed && !nextExists && !(writer && isAlive(writer))) {
+    add(verdict.remarks, {
+      file: name,
+      kind: 'unclosed',
+      message:
+        writer === undefined || writer.host === hostId()
+          ? 'has no closing line: its bridge was killed, or lines at its end were removed'
+          : 'has no closing line: its bridge runs on another machine, was killed, or lines at its end were removed',
+    })
+  }
+  return state
+}
+
+function checkFirst(file: string, read: ReadLine, { continues }: FileState, { problems }: Verdict): void {
+  if (read.fields['type'] !== 'record.opened' || read.prev !== (continues?.hash ?? NO_LINE)) {
+    add(problems, {
+      file,
+      line: 1,
+      kind: 'cut',
+      message: 'is not the first line that was written: lines before it are gone',
+    })
+  }
+}
+
+function checkLink(file: string, line: number, before: ReadLine, read: ReadLine, { problems }: Verdict): void {
+  if (read.prev === before.hash) return
+  // The edited line was already reported, and this line still holds its old hash.
+  if (!before.isIntact && read.n === before.n + 1) return
+  if (read.n > before.n) {
+    const gone = read.n - before.n - 1
+    const message =
+      gone > 0 ? `follows ${gone} that are gone` : 'does not follow from the line before, which was replaced'
+    add(problems, { file, line, kind: gone > 0 ? 'cut' : 'edited', message })
+  } else add(problems, { file, line, kind: 'reordered', message: 'is not in the place where it was written' })
+}
+
+/** Downgrades an incomplete last line to a remark: its bridge was killed while it wrote the line. */
+function forgiveIncomplete(file: string, line: number, { problems, remarks }: Verdict): void {
+  const index = problems.findIndex((one) => one.file === file && one.line === line && one.kind === 'not-a-line')
+  if (index < 0) return
+  problems.splice(index, 1)
+  add(remarks, { file, line, kind: 'incomplete-line', message: 'was being written when its bridge was killed' })
+}
+
+function nextName(name: string): string {
+  return name.replace(/-(\d+)\.jsonl$/, (_, count: string) => `-${Number(count) + 1}.jsonl`)
+}
+
+function listOf(value: unknown): Witness[] {
+  const list = itemsOf(value)
+  return list.filter((one): one is Witness => {
+    const { file, hash } = (one ?? {}) as Partial<Witness>
+    return typeof file === 'string' && typeof hash === 'string'
+  })
+}
+
+function stringsOf(value: unknown): string[] {
+  const list = itemsOf(value)
+  return list.filter((one) => typeof one === 'string')
+}
+
+function add(findings: Finding[], finding: Finding): void {
+  findings.push(finding)
+}

@@ -1,0 +1,86 @@
+// Listens on the port, with TLS when certificate files are given, and limits what connections can use up.
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
+import { BridgeError } from '../../../errors.ts'
+import type { Log } from '../../../util/log.ts'
+import type { Address } from './address.ts'
+import { type ConnectionLimits, Connections } from './connections.ts'
+import { RawSockets } from './raw-sockets.ts'
+import { readTls, type TlsFiles, watchTls } from './tls-files.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
+
+interface ListenerOptions extends Address {
+  /** Missing means plain HTTP. */
+  tls?: TlsFiles | undefined
+  proxies: TrustedProxies
+  limits: ConnectionLimits & { requestMs: number; stallMs: number }
+  log: Log
+  onRequest: RequestListener
+}
+
+export interface Listener {
+  /** Scheme, host and port; no path. */
+  origin: string
+  /** The client of this request's socket has sent its token. @returns false when too many such connections are open */
+  admit(socket: Socket): boolean
+  /** Stops accepting connections. */
+  stop(): void
+  /** Ends the open connections. */
+  close(): void
+}
+
+/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on or the TLS files are invalid */
+export async function openListener(options: ListenerOptions): Promise<Listener> {
+  const { host, port, tls, proxies, limits, log, onRequest } = options
+  const connections = new Connections(limits)
+  const raw = new RawSockets()
+  const timeouts = {
+    requestTimeout: limits.requestMs,
+    headersTimeout: limits.requestMs,
+    connectionsCheckingInterval: 1_000,
+    // After Node's 5 s, a bridge that was busy for so long closes connections whose next request it has not read yet.
+    keepAliveTimeout: limits.stallMs,
+  }
+  const secure =
+    tls && createSecureServer({ ...timeouts, ...(await readTls(tls)), handshakeTimeout: limits.strangerMs }, onRequest)
+  const server: Server = secure ?? createServer(timeouts, onRequest)
+  // With TLS, this event precedes the handshake.
+  server.on('connection', (socket) => {
+    raw.add(socket)
+    connections.add(socket)
+    // A proxy sends no token of its own, and one connection may carry requests of all its clients.
+    if (proxies.isTrusted(socket.remoteAddress) && !connections.admit(socket)) socket.destroy()
+  })
+  secure?.on('secureConnection', (socket) => raw.secured(socket))
+  server.setTimeout(limits.stallMs)
+  await listen(server, { host, port })
+  // For example, no file descriptor is left for a connection.
+  server.on('error', (error) => log.warning('Accepting a connection failed', { error }))
+  const use = (context: SecureContextOptions) => secure?.setSecureContext(context)
+  const unwatch = tls && watchTls(tls, { use, log })
+  const shownHost = host.includes(':') ? `[${host}]` : host
+  return {
+    origin: `${tls ? 'https' : 'http'}://${shownHost}:${(server.address() as AddressInfo).port}`,
+    admit: (socket) => connections.admit(raw.of(socket)),
+    stop: () => {
+      unwatch?.()
+      server.close()
+    },
+    close: () => {
+      server.closeAllConnections()
+      connections.dropStrangers()
+    },
+  }
+}
+
+function listen(server: Server, { host, port }: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `--http: ${host}:${port} cannot listen: ${cause.message}`
+      reject(new BridgeError('CONFIG_INVALID', message, { cause }))
+    })
+    server.listen(port, host, resolve)
+  })
+}

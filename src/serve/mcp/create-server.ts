@@ -1,0 +1,201 @@
+// The MCP server that a client talks to: run_python, the tools of other languages, exposed workflows, and resources. One instance serves one connection
+// in either protocol era; over HTTP in the modern era, one request. State that outlives the instance is passed in.
+import {
+  type CallToolRequestParams,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  inputRequired,
+  type LoggingLevel,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Bridge } from '../../bridge/bridge.ts'
+import { messageOf } from '../../errors.ts'
+import { shortName } from '../../util/text/short-name.ts'
+import { VERSION } from '../../util/version.ts'
+import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
+import { type ClientQuirks, quirksOf } from './client-quirks.ts'
+import { runRequest } from './observed-run.ts'
+import type { OpenRun } from './open-run.ts'
+import { OpenRuns } from './open-runs.ts'
+import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
+import { rehearse } from './rehearse.ts'
+import { sendQuestion } from './send-question.ts'
+import { exposedWorkflows, limitsOf, rendering, runExposed, runPython, type ServerParts, toolOf } from './run-python.ts'
+import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, SERVER_INSTRUCTIONS } from './run-python-tool.ts'
+import type { Sessions } from './sessions.ts'
+import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'
+
+const CAPABILITIES_RESOURCE = {
+  uri: 'resource://mcp-server-code-execution-mode/capabilities',
+  name: 'capabilities',
+  title: 'What run_python can do',
+  mimeType: 'text/markdown',
+}
+
+export function createServer(parts: ServerParts): Server {
+  const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
+  const { languages } = parts.settings
+  const exposed = parts.settings.expose.length > 0 ? exposedWorkflows(parts) : undefined
+  const server = new Server(
+    { name: 'sandbridge', version: VERSION },
+    {
+      capabilities: {
+        tools: {},
+        resources: {},
+        logging: {},
+        ...(exposed && { prompts: {}, extensions: SKILLS_EXTENSION }),
+      },
+      instructions: SERVER_INSTRUCTIONS,
+    },
+  )
+
+  /** In the modern era each request states the client's capabilities, in the older era the handshake did. */
+  function capabilitiesOf({ mcpReq }: ServerContext): ClientCapabilities {
+    // The package types the envelope as empty, although it validates the content.
+    const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined
+    return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}
+  }
+
+  function quirksFor({ mcpReq }: ServerContext): ClientQuirks {
+    const envelope = mcpReq.envelope as Record<string, { name?: string }> | undefined
+    return quirksOf(envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name)
+  }
+
+  // Replaces the SDK's handler, which sends everything to a client that has set no level.
+  let logLevel: LoggingLevel | undefined
+  server.setRequestHandler('logging/setLevel', ({ params }) => {
+    logLevel = params.level
+    return {}
+  })
+
+  async function warmUp(): Promise<void> {
+    try {
+      const { bridge } = await getConversation()
+      bridge.warmUp()
+      await rehearse(() => createServer(parts))
+    } catch (error) {
+      log.error('Preparing the first sandbox failed', { error })
+    }
+  }
+
+  server.setRequestHandler('tools/list', async () => {
+    // The client is about to use the tool: prepare a sandbox, but answer the client first.
+    setImmediate(() => void warmUp())
+    const own = [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())].map((tool) =>
+      marked(tool, parts.settings),
+    )
+    return { tools: exposed ? [...own, ...(await (await exposed()).tools())] : own }
+  })
+
+  async function otherTools() {
+    if (languages.length === 0) return []
+    const [{ languageTool }, { listedLanguages }] = await Promise.all([
+      import('./language-tools.ts'),
+      import('./listed-languages.ts'),
+    ])
+    return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
+  }
+
+  if (exposed) {
+    serveSkills(server, exposed)
+    server.setRequestHandler('prompts/list', async () => ({ prompts: await (await exposed()).prompts() }))
+    server.setRequestHandler('prompts/get', async ({ params: { name, arguments: args = {} } }) => {
+      const text = await (await exposed()).prompt(name, args)
+      if (text !== undefined) return { messages: [{ role: 'user', content: { type: 'text', text } }] }
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt '${shortName(name)}'`)
+    })
+  }
+
+  server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
+
+  async function callTool({ name, arguments: args }: CallToolRequestParams, context: ServerContext) {
+    const isRunPython = name === RUN_PYTHON_TOOL.name
+    const language = languages.find((one) => name === toolOf(one))
+    const isExposed = !isRunPython && !language && parts.settings.expose.includes(name)
+    if (!isRunPython && !language && !isExposed) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Unknown tool '${shortName(name)}'; ${languages.length === 0 ? 'the only one is run_python' : `there are ${[RUN_PYTHON_TOOL.name, ...languages.map(toolOf)].join(' and ')}`}`,
+      )
+    }
+    const { mcpReq } = context
+    const state = mcpReq.requestState<string>()
+    const quirks = quirksFor(context)
+    let run: OpenRun
+    try {
+      run = state ? runs.resume(state) : runs.add(capabilitiesOf(context), sendQuestion(server, context))
+    } catch (error) {
+      const { renderFailure } = await rendering()
+      return { ...renderFailure(error, limitsOf(parts, quirks)) }
+    }
+    run.progress.reportTo(context)
+    run.log.reportTo(context, () => logLevel)
+    if (!state) {
+      const origin = { ...runRequest(server, context), user: parts.user }
+      const running = isExposed
+        ? runExposed(parts, name, args, run, quirks, origin)
+        : runPython(parts, args, run, quirks, origin, language)
+      run.start(running)
+    }
+    run.answer(mcpReq.inputResponses)
+    const onAbort = () => run.cancel()
+    mcpReq.signal.addEventListener('abort', onAbort, { once: true })
+    const event = await run.next()
+    // This answers a standalone request, which may close while the run goes on. An older request stays open while its client is asked.
+    if (byHandle) mcpReq.signal.removeEventListener('abort', onAbort)
+    await Promise.all([run.progress.stop(), run.log.stop()])
+    if ('result' in event) {
+      runs.delete(run)
+      return event.result
+    }
+    runs.awaitAnswer(run)
+    return inputRequired({ inputRequests: event.questions, requestState: event.state })
+  }
+
+  server.setRequestHandler('resources/list', async () => {
+    const { bridge, sessions } = await getConversation()
+    const listed = await listArtifactResources(bridge.users.of(parts.user).state.artifacts, maskerFor(bridge, sessions))
+    const skills = exposed ? (await (await exposed()).skills()).map(skillResource) : []
+    return { resources: [CAPABILITIES_RESOURCE, ...skills, ...listed] }
+  })
+
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
+
+  async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
+    const { bridge, sessions } = await getConversation()
+    try {
+      return (
+        readOutputResource(sessions.readable(), uri) ??
+        (await readArtifactResource(bridge.users.of(parts.user).state.artifacts, uri, maskerFor(bridge, sessions)))
+      )
+    } catch (error) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
+    }
+  }
+
+  server.setRequestHandler('resources/read', async (request) => {
+    const { uri } = request.params
+    const skill = exposed && uri.startsWith('skill://') ? await (await exposed()).skill(uri) : undefined
+    if (skill) return skillContents(skill)
+    const kept = await readKept(uri)
+    if (kept) return kept
+    if (uri !== CAPABILITIES_RESOURCE.uri) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
+    }
+    const { mimeType } = CAPABILITIES_RESOURCE
+    return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary(parts.user) }] }
+  })
+
+  return server
+}
+
+/** The masker of the reader's session, which knows the tokens; undefined when nothing is masked. */
+function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
+  const [session] = sessions.readable()
+  return maskers?.of(session ?? {})
+}

@@ -1,0 +1,31 @@
+// Definitions of the tools that run cells in other languages than Python. Loaded only when the settings ask for one. Pure.
+// They take the arguments of run_python, whose definition is listed too and explains them.
+import type { OtherLanguage } from '../../config/settings/settings.ts'
+import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
+
+const DESCRIPTIONS: Record<OtherLanguage, string> = {
+  bash:
+    "Bash in run_python's session. Tools are commands: " +
+    'mcp search create issue; mcp github create_issue --title x; mcp --help',
+  javascript:
+    "JavaScript/TypeScript in run_python's session: await tools.search('create issue'); " +
+    "await github.create_issue({title: 'x'})",
+}
+
+/** @param byHandle whether the tool has the argument `session` */
+export function languageTool(language: OtherLanguage, byHandle: boolean) {
+  const { _meta, inputSchema } = RUN_PYTHON_TOOL
+  const { code, servers, timeout } = inputSchema.properties
+  const properties = {
+    code,
+    servers: { type: servers.type, items: servers.items },
+    timeout: { type: timeout.type },
+    ...(byHandle && { session: { type: 'string' as const } }),
+  }
+  return {
+    name: `run_${language}`,
+    description: DESCRIPTIONS[language],
+    inputSchema: { ...inputSchema, properties },
+    _meta,
+  }
+}

@@ -1,0 +1,11 @@
+// Which tools of other languages are listed: not bash where only the embedded sandbox can run, which has none.
+// Asks no engine, because a client's first request waits for nothing.
+import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
+import { findPrograms } from '../../util/process/find-program.ts'
+
+const ENGINES = ['podman', 'docker', 'bwrap']
+
+export function listedLanguages({ languages, runtime }: Pick<Settings, 'languages' | 'runtime'>): OtherLanguage[] {
+  const hasBash = runtime === 'auto' ? ENGINES.some((name) => findPrograms(name).length > 0) : runtime !== 'pyodide'
+  return languages.filter((language) => language !== 'bash' || hasBash)
+}

@@ -1,0 +1,126 @@
+// A run_python call that may ask the client something before it ends. The cell goes on while the question is open: the call is answered
+// with "input required", and the client's retry, which carries the answer, waits for the same cell.
+// (MCP 2026-07-28, Multi Round-Trip Requests.) An older client gets each question as a request of its own while its call stays open.
+import { randomUUID } from 'node:crypto'
+import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
+import { BridgeError } from '../../errors.ts'
+import type { Asker, Question, QuestionMethod } from '../../calls/questions/questions.ts'
+import type { TimeLimit } from '../../cell/time-limit.ts'
+import { ClientLog } from './client-log.ts'
+import { ProgressReporter } from './progress.ts'
+
+/** Sends a question to an older client; the signal withdraws it. */
+export type SendQuestion = (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>
+
+interface OpenQuestion {
+  question: Question
+  answer: (answer: Record<string, unknown>) => void
+}
+
+/** What a call returns: its result, or questions with the state that the client sends back. */
+export type RunEvent = { result: CallToolResult } | { questions: InputRequests; state: string }
+
+export class OpenRun implements Asker {
+  /** Not guessable: a client that knows it may continue this run. */
+  readonly id: string = randomUUID()
+  readonly progress = new ProgressReporter()
+  readonly log = new ClientLog()
+  readonly #capabilities: ClientCapabilities
+  readonly #send: SendQuestion | undefined
+  readonly #cancelled = new AbortController()
+  readonly #open = new Map<string, OpenQuestion>()
+  #limit: TimeLimit | undefined
+  #wake: (() => void) | undefined
+  #result: Promise<CallToolResult> | undefined
+  #questionCount = 0
+
+  /** @param send missing for a client that comes back with its answers */
+  constructor(capabilities: ClientCapabilities, send?: SendQuestion) {
+    this.#capabilities = capabilities
+    this.#send = send
+  }
+
+  start(result: Promise<CallToolResult>): void {
+    this.#result = result
+  }
+
+  /** Pauses this time limit while a question is open. */
+  pauses(limit: TimeLimit): void {
+    this.#limit = limit
+  }
+
+  get signal(): AbortSignal {
+    return this.#cancelled.signal
+  }
+
+  /** The kinds of questions that the client supports. */
+  get methods(): QuestionMethod[] {
+    return methodsOf(this.#capabilities)
+  }
+
+  /** The client cancelled the call, in any of its rounds. */
+  cancel(): void {
+    this.#cancelled.abort()
+  }
+
+  canAnswer({ method, params }: Question): boolean {
+    if (!this.methods.includes(method)) return false
+    if (method !== 'elicitation/create') return true
+    // A client that declares elicitation without a mode supports forms (MCP 2025-11-25, Elicitation, Capabilities).
+    const { form, url } = this.#capabilities.elicitation ?? {}
+    return params['mode'] === 'url' ? url !== undefined : form !== undefined || url === undefined
+  }
+
+  ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+    const key = `q${(this.#questionCount += 1)}`
+    const withdrawn = new AbortController()
+    this.#limit?.pause()
+    return new Promise<Record<string, unknown>>((resolve, reject) => {
+      const over = () => reject(new BridgeError('CANCELLED', 'The cell that sent the request has ended'))
+      signal?.addEventListener('abort', over, { once: true })
+      void this.#result?.finally(over)
+      if (this.#send) {
+        this.#send(question, withdrawn.signal).then(resolve, reject)
+        return
+      }
+      this.#open.set(key, { question, answer: resolve })
+      this.#wake?.()
+    }).finally(() => {
+      withdrawn.abort()
+      this.#open.delete(key)
+      this.#limit?.resume()
+    })
+  }
+
+  hold<T>(work: Promise<T>): Promise<T> {
+    return this.#limit?.hold(work) ?? work
+  }
+
+  /** Delivers the client's answers to the questions that `next` returned. */
+  answer(responses: Record<string, unknown> | undefined): void {
+    for (const [key, response] of Object.entries(responses ?? {})) {
+      this.#open.get(key)?.answer(response as Record<string, unknown>)
+    }
+  }
+
+  /** Resolves to the result, or to the questions that are open by then. */
+  async next(): Promise<RunEvent> {
+    // Lets questions that were just answered leave the list first.
+    await Promise.resolve()
+    if (this.#open.size === 0) {
+      const asked = new Promise<undefined>((resolve) => (this.#wake = () => resolve(undefined)))
+      const result = await Promise.race([this.#result, asked])
+      if (result) return { result }
+    }
+    const questions = [...this.#open].map(([key, { question }]) => [key, question] as const)
+    return { questions: Object.fromEntries(questions) as unknown as InputRequests, state: this.id }
+  }
+}
+
+function methodsOf({ roots, elicitation, sampling }: ClientCapabilities): QuestionMethod[] {
+  return [
+    ...(roots ? ['roots/list' as const] : []),
+    ...(elicitation ? ['elicitation/create' as const] : []),
+    ...(sampling ? ['sampling/createMessage' as const] : []),
+  ]
+}

@@ -1,0 +1,75 @@
+// Calls that wait for their client to come back with an answer, by request state. A call's run ends with its cell.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { BridgeError } from '../../errors.ts'
+import { OpenRun } from './open-run.ts'
+
+/** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. */
+export const ANSWER_MS = 10 * 60_000
+
+export class OpenRuns {
+  readonly #runs = new Map<string, OpenRun>()
+  readonly #answerWithinMs: number
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #answers = new Set<Promise<unknown>>()
+
+  constructor(answerWithinMs = ANSWER_MS) {
+    this.#answerWithinMs = answerWithinMs
+  }
+
+  add(...args: ConstructorParameters<typeof OpenRun>): OpenRun {
+    const run = new OpenRun(...args)
+    this.#runs.set(run.id, run)
+    return run
+  }
+
+  /** Tracks the work on one request. */
+  async answer<T>(work: () => Promise<T>): Promise<T> {
+    const answer = work()
+    this.#answers.add(answer)
+    try {
+      return await answer
+    } finally {
+      this.#answers.delete(answer)
+    }
+  }
+
+  /** Resolves when the requests that are open now are answered and their responses are handed to the transport. */
+  async answered(): Promise<void> {
+    await Promise.allSettled(this.#answers)
+    await nextTurn()
+  }
+
+  /** Returns the run that a client has come back to. @throws BridgeError CANCELLED when it has ended: its code must not run again */
+  resume(id: string): OpenRun {
+    const run = this.#runs.get(id)
+    if (!run) {
+      throw new BridgeError('CANCELLED', 'The call that this answers has ended', {
+        hint: 'Call run_python again to run its code.',
+      })
+    }
+    clearTimeout(this.#timers.get(id))
+    this.#timers.delete(id)
+    return run
+  }
+
+  /** Cancels every call whose run is open: its client is gone. */
+  cancelAll(): void {
+    for (const run of this.#runs.values()) run.cancel()
+  }
+
+  /** The client was asked something and must come back within ANSWER_MS. */
+  awaitAnswer(run: OpenRun): void {
+    clearTimeout(this.#timers.get(run.id))
+    const giveUp = () => {
+      run.cancel()
+      this.delete(run)
+    }
+    this.#timers.set(run.id, setTimeout(giveUp, this.#answerWithinMs).unref())
+  }
+
+  delete(run: OpenRun): void {
+    clearTimeout(this.#timers.get(run.id))
+    this.#timers.delete(run.id)
+    this.#runs.delete(run.id)
+  }
+}

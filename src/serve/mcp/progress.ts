@@ -1,0 +1,143 @@
+// Reports a cell's progress to its client: preparing the sandbox, printed output, the tool it calls, and progress stated by the cell or the tool.
+// A client that asked for progress gets at most a few notifications a second, and one every 12 s when nothing happens: many clients
+// cancel a request after 60 s without a message. (MCP 2025-11-25, Progress)
+import type { ServerContext } from '@modelcontextprotocol/server'
+import { describeUpstreamProgress, type UpstreamProgress } from '../../cell/upstream-progress.ts'
+import type { CellRequest, Heard } from '../../cell/session/cell-run.ts'
+import { shortNumber } from '../../util/text/short-number.ts'
+import { fromOthers } from '../../cell/render/notice.ts'
+
+const INTERVAL_MS = 100
+const HEARTBEAT_MS = 12_000
+/** Output since the last notification: its last lines, up to this many characters. */
+const MAX_CHARS = 1_000
+/** The value must rise with each notification. This step is too small to show beside the cell's own numbers. */
+const STEP = 0.001
+
+type CellListeners = Heard<'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'>
+type Listeners = CellListeners & Pick<CellRequest, 'onUpstreamProgress'>
+
+interface Notification {
+  progress: number
+  total?: number
+  message?: string
+}
+
+export class ProgressReporter {
+  #send: ((notification: Notification) => Promise<void>) | undefined
+  #token: string | number | undefined
+  #timer: NodeJS.Timeout | undefined
+  #heartbeat: NodeJS.Timeout | undefined
+  readonly #openedAt = performance.now()
+  #value = 0
+  #done: number | undefined
+  #total: number | undefined
+  /** Printed since the last notification. */
+  #printed = ''
+  /** What the cell is doing, when it prints nothing. */
+  #state: string | undefined
+
+  /** What to run the cell with. Servers are asked for progress only when the client wants it. */
+  get listeners(): Listeners {
+    return { ...this.#cellListeners, ...(this.#send && { onUpstreamProgress: this.#onUpstreamProgress }) }
+  }
+
+  readonly #cellListeners: CellListeners = {
+    onPreparing: (message) => {
+      this.#state = message
+      this.#schedule()
+    },
+    onOutput: (_stream, text) => {
+      if (!this.#send) return
+      this.#printed = (this.#printed + text.slice(-2 * MAX_CHARS)).slice(-2 * MAX_CHARS)
+      this.#schedule()
+    },
+    onProgress: ({ done, total, message }) => {
+      this.#done = done
+      this.#total = total
+      this.#state = message ?? [done, ...(total === undefined ? [] : [total])].map(shortNumber).join(' of ')
+      this.#schedule()
+    },
+    onToolCall: ({ name, number, total }) => {
+      this.#state = `calling ${name} (${number} of ${total})`
+      this.#schedule()
+    },
+  }
+
+  readonly #onUpstreamProgress = (progress: UpstreamProgress): void => {
+    this.#state = describeUpstreamProgress(progress)
+    this.#schedule()
+  }
+
+  /** Reports to this request from now on. A call that is answered in several rounds has several requests. */
+  reportTo({ mcpReq }: ServerContext): void {
+    const progressToken = mcpReq._meta?.progressToken
+    if (progressToken === undefined) {
+      this.#send = undefined
+      clearTimeout(this.#heartbeat)
+      return
+    }
+    if (progressToken !== this.#token) this.#value = 0
+    this.#token = progressToken
+    this.#send = (notification) =>
+      // A failed send is ignored: a client that is gone cannot receive the result either.
+      mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...notification } }).catch(() => {})
+    this.#beatLater()
+  }
+
+  /** Call before the request is answered: nothing may be sent for it afterwards. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer)
+    if (this.#send && this.#hasNews()) await this.#tell()
+    clearTimeout(this.#heartbeat)
+    this.#timer = undefined
+    this.#send = undefined
+  }
+
+  #beatLater(): void {
+    clearTimeout(this.#heartbeat)
+    this.#heartbeat = setTimeout(() => {
+      this.#state = `Running for ${Math.round((performance.now() - this.#openedAt) / 1000)} s`
+      this.#schedule()
+    }, HEARTBEAT_MS)
+  }
+
+  #schedule(): void {
+    if (!this.#send || this.#timer) return
+    void this.#tell()
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#hasNews()) this.#schedule()
+    }, INTERVAL_MS)
+  }
+
+  #hasNews(): boolean {
+    return this.#printed !== '' || this.#state !== undefined
+  }
+
+  async #tell(): Promise<void> {
+    this.#beatLater()
+    const message = [lastLines(this.#printed), this.#state && fromOthers(this.#state).slice(0, MAX_CHARS)]
+      .filter(Boolean)
+      .join('\n')
+    this.#printed = ''
+    this.#state = undefined
+    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : nextAfter(this.#value)
+    const total = this.#total !== undefined && this.#total >= this.#value ? this.#total : undefined
+    await this.#send?.({ progress: this.#value, ...(total !== undefined && { total }), ...(message && { message }) })
+  }
+}
+
+/** A slightly larger value without floating-point noise: 5.002 and not 5.002000000000001. */
+function nextAfter(value: number): number {
+  const rounded = Number((value + STEP).toFixed(3))
+  return rounded > value ? rounded : value + STEP
+}
+
+/** The last lines of a text; of a progress bar, its last state. */
+function lastLines(text: string): string {
+  const lines = fromOthers(text).trim()
+  if (lines.length <= MAX_CHARS) return lines
+  const end = lines.slice(-MAX_CHARS)
+  return end.slice(end.indexOf('\n') + 1)
+}

@@ -1,0 +1,136 @@
+// The run_python tool: its definition, which is byte for byte the same in every configuration, and the parsing of its arguments. Pure.
+// For clients with standalone requests (MCP 2026-07-28 over HTTP), one more argument names the session of a call.
+// Every conversation pays for the definition. Longer text belongs in the capability summary.
+import type { Settings } from '../../config/settings/settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { shortName } from '../../util/text/short-name.ts'
+
+export const RUN_PYTHON_TOOL = {
+  name: 'run_python',
+  description:
+    'Run Python in a sandbox: variables persist, host files only through tools. ' +
+    'It calls the tools of all configured MCP servers. ' +
+    "Find: print(await runtime.search_tool_docs('create issue')). " +
+    "Call with await and keyword arguments: await mcp_github.create_issue(title='x'). " +
+    "Guide: print(runtime.capability_summary()). The last expression's value is shown.",
+  inputSchema: {
+    type: 'object' as const,
+    properties: {
+      code: { type: 'string' as const },
+      servers: { type: 'array' as const, items: { type: 'string' as const }, description: 'only these' },
+      timeout: { type: 'number' as const, description: 'seconds' },
+    },
+    required: ['code'],
+  },
+  // Claude Code defers tool definitions until they are searched for. This one is small and is the way to find all others.
+  _meta: { 'anthropic/alwaysLoad': true },
+}
+
+/** Searched, beside the tool's name, by clients that defer definitions. */
+export const SERVER_INSTRUCTIONS =
+  'run_python finds and calls, from Python, the tools of every MCP server the user has configured: ' +
+  'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
+
+export const RUN_PYTHON_TOOL_WITH_SESSION = {
+  ...RUN_PYTHON_TOOL,
+  inputSchema: {
+    ...RUN_PYTHON_TOOL.inputSchema,
+    properties: {
+      ...RUN_PYTHON_TOOL.inputSchema.properties,
+      session: { type: 'string' as const, description: 'session handle from an earlier result' },
+    },
+  },
+}
+
+/**
+ * Adds the annotations: under `readonly` no call changes anything outside the sandbox, unless a host folder is mounted writable.
+ * A tool without annotations counts as destructive (MCP 2025-11-25, Tools, ToolAnnotations), which is correct in all other cases.
+ */
+export function marked<T extends object>(tool: T, { permissions, mount }: Pick<Settings, 'permissions' | 'mount'>): T {
+  const isReadOnly = permissions === 'readonly' && mount?.mode !== 'rw'
+  return isReadOnly ? { ...tool, annotations: { readOnlyHint: true } } : tool
+}
+
+export interface RunPythonArguments {
+  code: string
+  /** Handle of the session to run in. */
+  session?: string
+  servers?: string[]
+  timeoutMs: number
+  /** For the reader of the result. */
+  note?: string
+}
+
+interface TimeLimits {
+  timeoutMs: number
+  maxTimeoutMs: number
+}
+
+/**
+ * @param byHandle whether the tool has the argument `session`
+ * @param tool the tool that is called, and the language it runs
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, its value, and what is allowed
+ */
+export function parseRunPythonArguments(
+  args: unknown,
+  limits: TimeLimits,
+  byHandle = false,
+  tool: { name: string; runs: string } = { name: RUN_PYTHON_TOOL.name, runs: 'Python' },
+): RunPythonArguments {
+  const { code, servers, timeout, ...others } = (args ?? {}) as Record<string, unknown>
+  const { session, ...rest } = byHandle ? others : { ...others, session: undefined }
+  const [surplus] = Object.keys(byHandle ? rest : others)
+  const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
+  return {
+    ...(surplus !== undefined && {
+      note: `The argument '${shortName(surplus)}' was ignored: ${tool.name} takes ${names}.`,
+    }),
+    code: parseCode(code, tool.runs),
+    ...(session !== undefined && session !== null && { session: parseSession(session) }),
+    ...(servers !== undefined && servers !== null && { servers: parseServers(servers) }),
+    timeoutMs: parseTimeout(timeout, limits),
+  }
+}
+
+function parseCode(code: unknown, runs: string): string {
+  if (code === undefined) throw invalid(`'code' is missing: pass the ${runs} source to run`)
+  if (typeof code !== 'string') throw invalid(`'code' must be a string of ${runs} source, not ${describe(code)}`)
+  if (code.trim() === '') throw invalid(`'code' is empty: pass the ${runs} source to run`)
+  // `compile` refuses a byte order mark in a text. Windows editors write one.
+  return code.startsWith('\uFEFF') ? code.slice(1) : code
+}
+
+function parseSession(session: unknown): string {
+  if (typeof session === 'string' && session.trim() !== '') return session
+  const problem = typeof session === 'string' ? 'is empty' : `must be a string, not ${describe(session)}`
+  throw invalid(`'session' ${problem}: pass the handle from an earlier result, or omit it to start a new session`)
+}
+
+function parseServers(servers: unknown): string[] {
+  if (!Array.isArray(servers)) throw invalid(`'servers' must be a list of server names, not ${describe(servers)}`)
+  return servers.map((name: unknown) => {
+    if (typeof name === 'string') return name
+    throw invalid(`'servers' must be a list of server names; ${describe(name)} is not a server name`)
+  })
+}
+
+function parseTimeout(timeout: unknown, { timeoutMs, maxTimeoutMs }: TimeLimits): number {
+  if (timeout === undefined || timeout === null) return timeoutMs
+  const allowed = `a number of seconds, more than 0 and at most ${maxTimeoutMs / 1000}`
+  if (typeof timeout !== 'number') throw invalid(`'timeout' must be ${allowed}, not ${describe(timeout)}`)
+  const wanted = timeout * 1000
+  if (!(wanted > 0) || wanted > maxTimeoutMs) throw invalid(`'timeout' is ${timeout}, but must be ${allowed}`)
+  return wanted
+}
+
+function invalid(message: string): BridgeError {
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', message)
+}
+
+/** Describes a value in an error: its type, and the value itself when it is short. */
+function describe(value: unknown): string {
+  if (value === null) return 'null'
+  const kind = Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `the ${typeof value}`
+  const text = JSON.stringify(value) ?? ''
+  return text.length <= 40 && typeof value !== 'object' ? `${kind} ${text}` : kind
+}

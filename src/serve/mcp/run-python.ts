@@ -1,0 +1,170 @@
+// Runs the cell of a `tools/call`: the model's code, or a workflow that the user exposes as a tool. Every outcome, also a failure, is a tool result.
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { Bridge } from '../../bridge/bridge.ts'
+import { TimeLimit } from '../../cell/time-limit.ts'
+import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { RunLog } from '../../observe/events/run-log.ts'
+import type { Log } from '../../util/log.ts'
+import type { RenderOptions } from '../../cell/render/render-result.ts'
+import type { Session } from '../../cell/session/session.ts'
+import type { ExposedWorkflows } from '../../features/workflows/exposure.ts'
+import type { ClientQuirks } from './client-quirks.ts'
+import { observedRun, type RunRequest } from './observed-run.ts'
+import type { OpenRun } from './open-run.ts'
+import type { OpenRuns } from './open-runs.ts'
+import { parseRunPythonArguments } from './run-python-tool.ts'
+import type { NewHandle, Sessions } from './sessions.ts'
+
+/** A loaded bridge, and the client's sessions in it. */
+export interface Conversation {
+  bridge: Bridge
+  sessions: Sessions
+}
+
+export interface ServerParts {
+  settings: Settings
+  log: Log
+  /** Returns the same conversation at every call. Nothing is read or started before the first call. */
+  getConversation: () => Promise<Conversation>
+  /** The client names its session with each call; nothing else identifies the conversation. */
+  byHandle?: boolean
+  /** Calls that wait for the client to come back, when another instance will serve that request. */
+  runs?: OpenRuns
+  /** The user of the client's token; missing for the owner of the bridge. */
+  user?: string | undefined
+}
+
+type ExposedParts = Pick<ServerParts, 'settings' | 'user' | 'getConversation'>
+
+/** The user's workflows that MCP_BRIDGE_EXPOSE names, loaded at the first use. */
+export function exposedWorkflows({ settings, user, getConversation }: ExposedParts): () => Promise<ExposedWorkflows> {
+  let loading: Promise<ExposedWorkflows> | undefined
+  const load = async (): Promise<ExposedWorkflows> => {
+    const [{ ExposedWorkflows: Exposed }, { SavedToolStore }, { openStores }] = await Promise.all([
+      import('../../features/workflows/exposure.ts'),
+      import('../../keep/saved/saved-tool-store.ts'),
+      import('../../keep/open-stores.ts'),
+    ])
+    // Listing tools does not wait for the bridge, except where only the bridge is connected to the storage.
+    const stores = settings.storage === undefined ? await openStores(settings) : (await getConversation()).bridge.stores
+    return new Exposed(settings.expose, new SavedToolStore(stores.of(user)))
+  }
+  return () => (loading ??= load())
+}
+
+/** Runs a workflow as a tool, by a cell that calls it. */
+export async function runExposed(
+  parts: ServerParts,
+  name: string,
+  args: unknown,
+  run: OpenRun,
+  quirks: ClientQuirks,
+  origin: RunRequest,
+): Promise<CallToolResult> {
+  let code: string | undefined
+  try {
+    code = await (await exposedWorkflows(parts)()).cell(name, args)
+  } catch (error) {
+    const { renderFailure } = await rendering()
+    return { ...renderFailure(error, limitsOf(parts, quirks)) }
+  }
+  if (code !== undefined)
+    return runPython(parts, { code, timeout: parts.settings.maxTimeoutMs / 1000 }, run, quirks, origin)
+  const missing = new BridgeError('STATE_NOT_FOUND', `There is no workflow '${name}'`, {
+    hint: 'Keep one with runtime.save_workflow(name, func).',
+  })
+  const { renderFailure } = await rendering()
+  return { ...renderFailure(missing, limitsOf(parts, quirks)) }
+}
+
+/** Reports every failure as a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
+export async function runPython(
+  { settings, log, getConversation, byHandle = false, user }: ServerParts,
+  args: unknown,
+  run: OpenRun,
+  quirks: ClientQuirks,
+  origin: RunRequest,
+  language?: OtherLanguage,
+): Promise<CallToolResult> {
+  const limits = limitsOf({ settings }, quirks)
+  const runLog = new RunLog(log, origin.id, run.log.onLine)
+  try {
+    const {
+      session: handle,
+      note,
+      ...request
+    } = parseRunPythonArguments(args, settings, byHandle, language && { name: toolOf(language), runs: language })
+    const { bridge, sessions } = await getConversation()
+    bridge.questions.clientOffers(run.methods)
+    const traced = {
+      ...origin,
+      ...(language && { tool: toolOf(language) }),
+      trace: bridge.events.startTrace(origin.trace),
+    }
+
+    const timeLimit = new TimeLimit(request.timeoutMs)
+    run.pauses(timeLimit)
+    const { listeners } = run.progress
+    const inSession = async function runInSession(session: Session, findHandle?: NewHandle): Promise<CallToolResult> {
+      const result = await bridge.cells.run(session, {
+        code: request.code,
+        language,
+        servers: request.servers,
+        timeoutMs: request.timeoutMs,
+        timeLimit,
+        signal: run.signal,
+        onPreparing: listeners.onPreparing,
+        onOutput: listeners.onOutput,
+        onProgress: listeners.onProgress,
+        onToolCall: listeners.onToolCall,
+        onUpstreamProgress: listeners.onUpstreamProgress,
+        asker: run,
+        run: { ...traced, log: runLog },
+      })
+      const newHandle = findHandle?.()
+      if (newHandle !== undefined && run.signal.aborted) {
+        // The handle was not delivered. The session's holder releases the session.
+        throw new BridgeError('CANCELLED', 'The call was cancelled')
+      }
+      const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
+      const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
+      const { renderResult } = await rendering()
+      // Runs after the response was handed to the transport.
+      if (!run.signal.aborted) setImmediate(() => session.delivered())
+      return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
+    }
+    return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
+  } catch (error) {
+    const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
+    const { renderFailure } = await rendering()
+    return { ...renderFailure(error, { ...limits, ...(more !== undefined && { more }) }) }
+  }
+}
+
+/** The name of the tool that runs a language. */
+export function toolOf(language: OtherLanguage): string {
+  return `run_${language}`
+}
+
+/** The format and size of a result, and whether it may hold structured data. */
+export function limitsOf(
+  { settings }: Pick<ServerParts, 'settings'>,
+  { maxOutputTokens = Infinity, ...form }: ClientQuirks,
+): Pick<RenderOptions, 'mode' | 'outputTokens' | 'structured' | 'errorsAsJson'> {
+  return { mode: settings.outputMode, outputTokens: Math.min(settings.outputTokenCount, maxOutputTokens), ...form }
+}
+
+type Rendering = typeof import('../../cell/render/render-failure.ts') &
+  typeof import('../../cell/render/render-result.ts')
+
+let loading: Promise<Rendering> | undefined
+
+/** Loads the rendering of results and failures at the first use: a client gets its list of tools before that. */
+export function rendering(): Promise<Rendering> {
+  loading ??= Promise.all([
+    import('../../cell/render/render-failure.ts'),
+    import('../../cell/render/render-result.ts'),
+  ]).then(([failure, result]) => ({ ...failure, ...result }))
+  return loading
+}

@@ -1,0 +1,45 @@
+// The requests of a page that one bridge answers: the one that serves the page, or another one of the same user, over its socket.
+import * as z from 'zod'
+import type { Bridge } from '../../bridge/bridge.ts'
+import { BridgeError } from '../../errors.ts'
+import { Notebook } from './views/notebook.ts'
+import { codeParam, get, nameParam, post, type Routes } from './route.ts'
+import { serverDetails, serverList } from './views/server-views.ts'
+import { signInTo } from './views/sign-in.ts'
+import { sharedUsage } from './views/usage.ts'
+
+const SEARCH_LIMIT = 20
+const server = z.object({ name: nameParam })
+/** Missing means the page's own. */
+const session = nameParam.optional()
+
+export function createBridgeRoutes(bridge: Bridge): Routes {
+  const notebook = new Notebook(bridge)
+  return new Map([
+    post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
+    get('servers', z.object({}), () => serverList(bridge)),
+    get('server', server, ({ name }) => serverDetails(bridge, name)),
+    post('server/restart', server, async ({ name }) => {
+      await bridge.restartServer(name)
+      return serverDetails(bridge, name)
+    }),
+    post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
+    get('search', z.object({ query: z.string().max(2_000) }), async ({ query }) => {
+      const hits = await bridge.catalog.searchWithReasons(query, { limit: SEARCH_LIMIT, detail: 'full' })
+      return { hits, unsearched: bridge.catalog.unsearched(bridge.catalog.servers().map(({ name }) => name)) }
+    }),
+    get('notebook', z.object({}), () => ({ session: notebook.own.id })),
+    post('notebook/run', z.object({ code: codeParam, session }), (asked) => notebook.run(asked.code, asked.session)),
+    post('notebook/complete', z.object({ code: codeParam, session }), (asked) =>
+      notebook.complete(asked.code, asked.session),
+    ),
+    get('usage', z.object({}), sharedUsage(bridge)),
+  ])
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID, and the errors of the route */
+export async function answerFrom(routes: Routes, path: unknown, params: unknown): Promise<unknown> {
+  const route = typeof path === 'string' ? routes.get(path) : undefined
+  if (!route) throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This bridge does not know this request', { hint: '' })
+  return route.answer(params)
+}

@@ -1,0 +1,64 @@
+// Serves the page on a separate port, to this machine only.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import type { Bridge } from '../../bridge/bridge.ts'
+import { BridgeError } from '../../errors.ts'
+import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
+import { keptToken } from '../http/access/token.ts'
+import { PAGE_PATH, PageHandler } from './page-handler.ts'
+
+export interface PageService extends AnswerPage {
+  /** A one-time link, valid for ten minutes. */
+  newLink(view?: 'ask'): string
+  close(): void
+}
+
+const HOST = '127.0.0.1'
+const MAX_CONNECTIONS = 512
+const REQUEST_MS = 30_000
+
+/** The key that signs passes. It outlives the bridge, so that an open page keeps working when the same port is served again. */
+function pageSecret(stateDir: string): Promise<string> {
+  return keptToken(path.join(stateDir, '.sandbridge', 'page-secret'))
+}
+
+/** @param port 0 means any free port. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
+export async function servePage(bridge: Bridge, port: number): Promise<PageService> {
+  const handler = new PageHandler(bridge, await pageSecret(bridge.settings.stateDir))
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    handler.answer(request, response).catch((error: unknown) => {
+      bridge.log.error('Answering the page failed', { error })
+      response.destroy()
+    })
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `The page cannot be served at ${HOST}:${port}: ${cause.message}`
+      reject(new BridgeError('CONFIG_INVALID', message, { cause, hint: 'Choose another port, or none.' }))
+    })
+    server.listen(port, HOST, resolve)
+  })
+  const { port: served } = server.address() as AddressInfo
+  const origin = `http://${HOST}:${served}`
+  const withdraw = bridge.offer({ 'page.link': () => ({ link: handler.newLink(origin), port: served }) })
+  bridge.announce()
+  const service: PageService = {
+    address: `${origin}${PAGE_PATH}#/ask`,
+    get isOpen() {
+      return handler.isOpen
+    },
+    newLink: (view) => handler.newLink(origin, view),
+    linkTo: (question) => handler.linkTo(origin, question),
+    close: () => {
+      withdraw()
+      if (bridge.page === service) bridge.page = undefined
+      handler.close()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  bridge.page = service
+  return service
+}

@@ -1,0 +1,48 @@
+// Makes a row of the record from a cell in a bridge's memory, and filters such rows. The page and its server share this. Pure.
+import type { RecordedRun, RunFilter } from '../../../observe/audit/recorded-run.ts'
+import { firstLine } from '../../../util/text/first-line.ts'
+import { oneLine } from '../../../util/text/one-line.ts'
+import { wordsOf } from '../../../util/text/search-words.ts'
+import type { CellView } from './page-state.ts'
+
+export interface RunRow extends RecordedRun {
+  /** The bridge that has it in memory; missing when it is only in the record. */
+  source?: string
+}
+
+const ERROR_CHARS = 120
+
+export function rowOf(cell: CellView, source: string): RunRow {
+  const { id, at, session, client, number, status, durationMs, callCount, calls, code, raised } = cell
+  return {
+    id,
+    kind: 'run',
+    at,
+    session,
+    client,
+    number,
+    status,
+    ...(durationMs !== undefined && { durationMs }),
+    callCount,
+    deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
+    servers: [...new Set(calls.map(({ server }) => server))],
+    source,
+    title: firstLine(code),
+    ...(raised && { error: oneLine(raised.message ? `${raised.name}: ${raised.message}` : raised.name, ERROR_CHARS) }),
+  }
+}
+
+export function isWanted(cell: CellView, { text, server, session, status, denied, since }: RunFilter): boolean {
+  if (session !== undefined && !cell.session.startsWith(session)) return false
+  if (status !== undefined && cell.status !== status) return false
+  if (server !== undefined && !cell.calls.some((call) => call.server === server)) return false
+  if (denied && !cell.calls.some(({ outcome }) => outcome === 'denied')) return false
+  if (since !== undefined && cell.at < since) return false
+  const called = cell.calls.map((call) => `${call.server} ${call.name}`).join('\n')
+  const whole = `${cell.code}\n${cell.client}\n${cell.status}\n${called}`.toLowerCase()
+  return wordsOf(text).every((word) => whole.includes(word))
+}
+
+export function newestFirst(a: RunRow, b: RunRow): number {
+  return b.at - a.at || b.id.localeCompare(a.id)
+}

@@ -1,0 +1,30 @@
+// This file verifies that folders are private to their owner, that their parents get the usual permissions, and that failures are reported.
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { makePrivateFolder, makePrivateFolderSync } from './private-folder.ts'
+import { needsLinux, needsPosix } from '../../../test/support/needs.ts'
+
+const modeOf = (folder: string): number => statSync(folder).mode & 0o777
+
+describe.each([
+  ['makePrivateFolder', makePrivateFolder],
+  ['makePrivateFolderSync', async (folder: string) => makePrivateFolderSync(folder)],
+])('%s', (_, make) => {
+  it('makes a folder for its owner, and those above it as usual', async () => {
+    needsPosix('Windows has no modes')
+    const top = mkdtempSync(path.join(tmpdir(), 'private-'))
+    onTestFinished(() => rmSync(top, { recursive: true }))
+    const folder = path.join(top, 'a', 'b', 'c')
+    await make(folder)
+    await make(folder)
+    expect(modeOf(folder)).toBe(0o700)
+    expect(modeOf(path.dirname(folder))).toBe(0o755 & ~process.umask())
+  })
+
+  it('ends with an error in /proc, where a folder has a parent and cannot be made', async () => {
+    needsLinux('it needs /proc')
+    await expect(make('/proc/nope/below')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})

@@ -1,0 +1,29 @@
+// Writes log lines to stderr, one line each: stdout belongs to MCP. A logging library would cost a seventh of the start-up budget.
+// Never log a server's command, environment, headers or URL, or a cell's code: other programs write the log to their files.
+import { messageOf } from '../errors.ts'
+
+const LEVELS = ['debug', 'info', 'warning', 'error'] as const
+export type LogLevel = (typeof LEVELS)[number]
+
+type Fields = Record<string, unknown>
+export type Log = Record<LogLevel, (message: string, fields?: Fields) => void>
+
+export function createLog(level: LogLevel, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
+  const threshold = LEVELS.indexOf(level)
+  const at =
+    (lineLevel: LogLevel) =>
+    (message: string, fields: Fields = {}) => {
+      if (LEVELS.indexOf(lineLevel) < threshold) return
+      const extra = Object.entries(fields).map(([key, value]) => ` ${key}=${formatField(value)}`)
+      write(`${new Date().toISOString()} ${lineLevel} ${message}${extra.join('')}\n`)
+    }
+  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') }
+}
+
+/** Discards every line. */
+export const SILENT: Log = { debug: () => {}, info: () => {}, warning: () => {}, error: () => {} }
+
+/** Formats a value on one line without control characters, so that outside text cannot forge a log line. */
+function formatField(value: unknown): string {
+  return JSON.stringify(value instanceof Error ? messageOf(value) : value) ?? 'undefined'
+}

@@ -1,0 +1,25 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { findPrograms } from './find-program.ts'
+import { needsPosix } from '../../../test/support/needs.ts'
+
+it('programs are found in the order of PATH, each once', () => {
+  needsPosix('Windows finds programs by their extension')
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'path-')))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  for (const folder of ['one', 'two', 'none']) mkdirSync(path.join(root, folder))
+  symlinkSync('two', path.join(root, 'two-again'))
+  for (const folder of ['one', 'two']) {
+    writeFileSync(path.join(root, folder, 'no-such-program-elsewhere'), '')
+    chmodSync(path.join(root, folder, 'no-such-program-elsewhere'), 0o755)
+  }
+  const folders = ['none', 'two', 'relative', 'two-again', 'one', 'missing'].map((name) => path.join(root, name))
+  vi.stubEnv('PATH', ['two', ...folders].join(':'))
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(findPrograms('no-such-program-elsewhere')).toEqual([
+    path.join(root, 'two/no-such-program-elsewhere'),
+    path.join(root, 'one/no-such-program-elsewhere'),
+  ])
+})

@@ -1,0 +1,98 @@
+// Runs one short command and collects its output, such as an engine's command line. Not for long-lived sandboxes.
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import { messageOf } from '../../errors.ts'
+
+/** Output beyond this is dropped; no command here prints as much. */
+const OUTPUT_LIMIT_CHARS = 4 << 20
+
+/** Running commands, killed when this process exits: an abandoned download could otherwise run forever. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill()
+})
+
+export interface CommandResult {
+  /** Exit code; null if the command could not be started, was killed, or timed out. */
+  code: number | null
+  stdout: string
+  stderr: string
+  /** The command does not exist. */
+  missing: boolean
+}
+
+/**
+ * Run `command` with `args`. Never rejects: the result describes any failure.
+ * @param options.onLine called with every line of either stream while the command runs
+ * @param options.timeoutMs kills the command after this time (default 30 s)
+ * @param options.input stdin of the command (default empty)
+ * @param options.extraInput descriptor 3 of the command (default closed)
+ * @param options.inBackground the bridge may exit before the command does, which ends it
+ * @param options.env the whole environment (default: the bridge's)
+ */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: {
+    timeoutMs?: number
+    onLine?: (line: string) => void
+    input?: Buffer
+    extraInput?: Buffer
+    env?: NodeJS.ProcessEnv
+    inBackground?: boolean
+  } = {},
+): Promise<CommandResult> {
+  const timeoutMs = options.timeoutMs ?? 30_000
+  return new Promise((resolve) => {
+    let stdout = ''
+    let stderr = ''
+    let timedOut = false
+    const extra = options.extraInput ? ['pipe' as const] : []
+    const child = spawn(command, args, {
+      stdio: ['pipe', 'pipe', 'pipe', ...extra],
+      windowsHide: true,
+      ...(options.env && { env: options.env }),
+    })
+    running.add(child)
+    if (options.inBackground) for (const one of [child, ...child.stdio]) (one as Partial<Socket> | undefined)?.unref?.()
+    if (options.extraInput) (child.stdio[3] as Writable).on('error', () => {}).end(options.extraInput)
+    // A command that exits without reading its input reports why itself.
+    child.stdin.on('error', () => {}).end(options.input)
+    const timer = setTimeout(() => {
+      timedOut = true
+      child.kill('SIGKILL')
+    }, timeoutMs)
+    if (options.inBackground) timer.unref()
+    const finish = (code: number | null, missing = false) => {
+      clearTimeout(timer)
+      running.delete(child)
+      if (timedOut) stderr += `${stderr ? '\n' : ''}no answer within ${timeoutMs / 1000} s`
+      resolve({ code: timedOut ? null : code, stdout: stdout.trim(), stderr: stderr.trim(), missing })
+    }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (stdout.length < OUTPUT_LIMIT_CHARS) stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (stderr.length < OUTPUT_LIMIT_CHARS) stderr += text
+    })
+    if (options.onLine) {
+      eachLine(child.stdout, options.onLine)
+      eachLine(child.stderr, options.onLine)
+    }
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      stderr += messageOf(error)
+      finish(null, error.code === 'ENOENT')
+    })
+    child.on('close', (code) => finish(code))
+  })
+}
+
+function eachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  let rest = ''
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split(/\r\n|\r|\n/)
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.trim()) onLine(line.trim())
+  })
+}

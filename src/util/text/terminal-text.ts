@@ -1,0 +1,103 @@
+// Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing that breaks JSON or a reader's
+// terminal. Pure. Never fails, whatever a cell prints.
+// Pure.
+import { escapedUnits } from './visible.ts'
+
+/** Longest unfinished line that waits for a carriage return. */
+const MAX_OPEN_LINE = 64 * 1024
+
+/* oxlint-disable no-control-regex -- control characters are what this file is about */
+const SPECIAL = /[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]/
+// CSI (colours, cursor), OSC (titles, links), and the rest (ECMA-48, 5.3 to 5.6).
+const ESCAPE_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?/g
+const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
+/* oxlint-enable no-control-regex */
+const LONE_SURROGATE = /\p{Surrogate}/gu
+/** Embeddings, overrides and isolates of bidirectional text, and tag characters. */
+const MISLEADING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
+
+/** Converts a complete text. */
+export function plainText(text: string): string {
+  return SPECIAL.test(text) ? withoutControls(lastStates(withoutEscapes(text))) : text
+}
+
+/** Converts a complete text for a reader: what reorders the text around it, and tags, which are never shown, become visible escapes. */
+export function shownText(text: string): string {
+  return plainText(text).replace(MISLEADING, escapedUnits)
+}
+
+/** Converts a text in pieces: each call returns the part that can no longer change, `end` the rest. */
+export class TerminalText {
+  /** The unfinished line, which a carriage return may still replace. */
+  #open = ''
+
+  push(piece: string): string {
+    const text = this.#open + piece
+    const lineStart = text.lastIndexOf('\n') + 1
+    this.#open = text.slice(lineStart)
+    if (this.#open.includes('\r')) this.#open = openState(this.#open)
+    if (this.#open.length > MAX_OPEN_LINE) return this.end(text.slice(0, lineStart))
+    return plainText(text.slice(0, lineStart))
+  }
+
+  end(before = ''): string {
+    const text = before + this.#open
+    this.#open = ''
+    return plainText(text)
+  }
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(ESCAPE_SEQUENCE, '')
+}
+
+function lastStates(text: string): string {
+  const lines = text.replaceAll('\r\n', '\n')
+  if (!/[\r\b]/.test(lines)) return lines
+  return lines
+    .split('\n')
+    .map((line) => withoutBackspaces(line.includes('\r') ? lastState(line) : line))
+    .join('\n')
+}
+
+/** Returns what a line shows after its carriage returns. A progress bar that clears itself with blanks leaves its last state. */
+function lastState(line: string): string {
+  for (let end = line.length; end > 0;) {
+    const start = line.lastIndexOf('\r', end - 1) + 1
+    const state = line.slice(start, end)
+    if (!isBlank(state)) return state
+    end = start - 1
+  }
+  return ''
+}
+
+/** The same for an unfinished line. The part after the last return may still be blank, or the first half of CR LF. */
+function openState(line: string): string {
+  const start = line.lastIndexOf('\r') + 1
+  const last = line.slice(start)
+  return isBlank(last) ? `${lastState(line.slice(0, start))}\r${last}` : last
+}
+
+function isBlank(state: string): boolean {
+  return withoutEscapes(state).trim() === ''
+}
+
+function withoutBackspaces(line: string): string {
+  if (!line.includes('\b')) return line
+  const kept: string[] = []
+  for (const character of line) {
+    if (character === '\b') kept.pop()
+    else kept.push(character)
+  }
+  return kept.join('')
+}
+
+function withoutControls(text: string): string {
+  return text.replace(CONTROL, shown).replace(LONE_SURROGATE, '\ufffd')
+}
+
+/** Returns the Unicode picture of a control character. */
+function shown(character: string): string {
+  const code = character.charCodeAt(0)
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
+}
