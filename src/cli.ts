@@ -5,4 +5,6 @@ import { endWithoutReader } from './util/process/lost-reader.ts'
 
 endWithoutReader()
 keepCompiledCode()
-void import('./cli/program.ts').then(({ main }) => main())
+void Promise.all([import('./cli/program.ts'), import('./features.ts')]).then(([{ main }, { FEATURES }]) =>
+  main(FEATURES),
+)

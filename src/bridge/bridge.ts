@@ -4,7 +4,6 @@ import type { ConnectedServers, ConnectOptions } from './connect-servers.ts'
 import { attachObservers } from './observers.ts'
 import { OpenSessions } from './open-sessions.ts'
 import { beginSignIn } from './begin-sign-in.ts'
-import { addedServersOf, registriesOf } from './registry-access.ts'
 import { openSharedCatalog } from './open-shared-catalog.ts'
 import { ServerSet } from './server-set.ts'
 import { UserServers } from './user-servers.ts'
@@ -28,9 +27,9 @@ import { capabilitySummary, summarisedServers } from '../calls/capability-summar
 import { savedToolLines } from '../calls/methods/saved-tool-methods.ts'
 import type { AnswerPage } from '../calls/permissions/answer-page.ts'
 import type { RulesInForce } from '../calls/permissions/rules-in-force.ts'
+import type { Methods } from '../calls/methods/method.ts'
 import { scopeFor } from '../calls/scope.ts'
 import { Questions } from '../calls/questions/questions.ts'
-import type { Registries } from '../features/registry/directory/registries.ts'
 import { chooseProvider, type ProviderChoice } from '../isolation/detect/choose-provider.ts'
 import { checkSavedTool } from '../cell/session/check-saved-tool.ts'
 import { KernelPool } from '../cell/session/kernel-pool.ts'
@@ -63,8 +62,6 @@ export class Bridge {
   readonly loadableTools: UserState['loadableTools']
   readonly rules: RulesInForce
   readonly cells: Cells
-  /** Registries that list servers the user has not configured. */
-  readonly registries: () => Promise<Registries>
   /** Undefined when masking is off. */
   readonly maskers: Maskers | undefined
   /** Chooses the provider of all sandboxes, at its first call. */
@@ -146,7 +143,6 @@ export class Bridge {
     this.artifacts = artifacts
     this.savedTools = savedTools
     this.loadableTools = loadableTools
-    this.registries = registriesOf(settings, log)
     this.cells = new Cells({
       settings,
       log,
@@ -157,10 +153,9 @@ export class Bridge {
       serversOf: (user) => this.#userServers.of(user),
       ownServersOf: (user) => this.serversOfUser(user),
       signInPage,
-      registries: this.registries,
-      addedServers: addedServersOf(settings, log, this.servers.jailPlace),
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
       recordFailure: () => this.recordFailure,
+      methods: rest.methods?.(this),
     })
     this.#observers = attachObservers({
       settings,
@@ -288,6 +283,8 @@ export interface BridgeOptions {
   servePage?: (bridge: Bridge) => Promise<void>
   /** Where users on other machines sign in to servers. Missing: users sign in on this machine. */
   signInPage?: SignInPage
+  /** Makes the methods of features. */
+  methods?: (bridge: Bridge) => Methods
   /** A provider that the caller has chosen or is choosing. */
   findProvider?: ProviderChoice
 }

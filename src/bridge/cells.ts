@@ -12,7 +12,7 @@ import type { TraceContext } from '../observe/events/trace-context.ts'
 import type { Log } from '../util/log.ts'
 import type { Maskers } from '../cell/masking/create-maskers.ts'
 import { maskedAsker, maskedListeners } from '../cell/masking/masked-parts.ts'
-import type { CellContext } from '../calls/methods/method.ts'
+import type { Methods } from '../calls/methods/method.ts'
 import { namedServers } from '../calls/named-servers.ts'
 import type { Hold } from '../calls/permissions/answer-page.ts'
 import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
@@ -78,7 +78,7 @@ export interface RunOrigin {
   trace?: TraceContext | undefined
 }
 
-interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> {
+interface CellsOptions {
   settings: Settings
   log: Log
   events: EventStream
@@ -94,6 +94,8 @@ interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> 
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
   /** Why runs and calls cannot be recorded; undefined while they can be. */
   recordFailure: () => BridgeError | undefined
+  /** Methods of features. */
+  methods: Methods | undefined
 }
 
 type Serve = ReturnType<typeof serveCalls>
@@ -268,43 +270,44 @@ export class Cells {
 
   /** Creates the handler of a cell's calls. */
   #server(cell: OpenCell, request: RunCellRequest): Serve {
-    const { settings, events, questions, registries, addedServers, signInPage } = this.#options
+    const { settings, events, questions, signInPage } = this.#options
     const { session, scope, permissions, masker, asker, origin, interrupt, user } = cell
     const { connected, configured } = cell.servers
     const { allowed, keepsQuestions = true, hold, forPerson = false, upstreams = connected.upstreams } = request
     const { artifacts, memories, projects, savedTools, loadableTools } = user.state
     const stop = () => interrupt.abort(STOPPED)
     const permitted = { session, asker, allowed, origin, events, stop, keepsQuestions, hold }
-    return serveCalls({
-      permissions: permissions && new CellPermissions(permissions, permitted),
-      events,
-      origin,
-      quota: user.quota,
-      registries,
-      addedServers,
-      refreshServers: () => configured.refresh(),
-      catalog: connected.catalog,
-      upstreams,
-      signIn: (server, options) => this.#signIn(cell, server, options),
-      signInPage,
-      questions,
-      artifacts,
-      memories,
-      projects,
-      savedTools,
-      loadableTools,
-      facts: settings,
-      checkSavedTool: (tool) => this.#options.checkSavedTool(tool, user.state),
-      scope,
-      asker,
-      session,
-      called: cell.called,
-      notes: cell.notes,
-      savedArtifacts: cell.savedArtifacts,
-      uploads: new Uploads(ARTIFACT_LIMITS.artifactBytes),
-      forPerson,
-      onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
-    })
+    return serveCalls(
+      {
+        permissions: permissions && new CellPermissions(permissions, permitted),
+        events,
+        origin,
+        quota: user.quota,
+        refreshServers: () => configured.refresh(),
+        catalog: connected.catalog,
+        upstreams,
+        signIn: (server, options) => this.#signIn(cell, server, options),
+        signInPage,
+        questions,
+        artifacts,
+        memories,
+        projects,
+        savedTools,
+        loadableTools,
+        facts: settings,
+        checkSavedTool: (tool) => this.#options.checkSavedTool(tool, user.state),
+        scope,
+        asker,
+        session,
+        called: cell.called,
+        notes: cell.notes,
+        savedArtifacts: cell.savedArtifacts,
+        uploads: new Uploads(ARTIFACT_LIMITS.artifactBytes),
+        forPerson,
+        onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
+      },
+      this.#options.methods,
+    )
   }
 
   /** Signs in through the user's own servers, so that one user's sign-in never applies to shared connections. */

@@ -17,12 +17,11 @@ import type { EventStream } from '../observe/events/event-stream.ts'
 import type { Log } from '../util/log.ts'
 import type { Standing } from '../config/rules/policy.ts'
 import type { Questions } from '../calls/questions/questions.ts'
-import type { JailPlace } from '../features/registry/quarantine.ts'
 import type { Stores } from '../keep/open-stores.ts'
 import { usersFolder } from '../keep/user-folder.ts'
 import type { SignInPlace } from '../upstream/auth/callback.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
-import { createUpstreams } from '../upstream/create-upstreams.ts'
+import { createUpstreams, type UpstreamJail } from '../upstream/create-upstreams.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
 import { signInVault } from './sign-in-vault.ts'
@@ -48,7 +47,7 @@ export interface ConnectOptions {
   /** Tells whether the rules let a tool be called. */
   standing: (tool: CatalogTool) => Standing
   /** Starts a server in a pod, when servers run in pods. */
-  startProgram: NonNullable<JailPlace['startProgram']>
+  startProgram: NonNullable<UpstreamJail['startProgram']>
   /** The config files that contain the definitions. */
   configFiles: () => string[]
 }
@@ -61,7 +60,7 @@ export interface ConnectedServers {
   /** Sign-ins to remote servers. */
   tokenStore: TokenStore
   /** Where servers are jailed, and which files they never see. */
-  jailPlace: JailPlace
+  jailPlace: UpstreamJail
   /** Fills in the placeholders of a server's transport, just before it starts. @throws BridgeError CONFIG_INVALID */
   resolveTransport: (definition: ServerDefinition) => Promise<StdioServer | RemoteServer>
 }
@@ -74,7 +73,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const store = options.stores.of(options.user)
   const tokenStore = createTokenStore(store, signInVault(settings, log), log)
   const firstListings = new FirstListings(store, log)
-  const jailPlace: JailPlace = {
+  const jailPlace: UpstreamJail = {
     home: homedir(),
     stateDir,
     image: settings.jailImage,

@@ -1,6 +1,7 @@
 // Finds the servers that a cell's source names, so that they start while the sandbox starts. Names in comments and strings count, too: at worst
 // a server starts that is not needed. Pure.
-import type { OtherLanguage, VisibleServer } from '../cell/protocol/frames.ts'
+import type { OtherLanguage } from '../config/settings/cells.ts'
+import type { VisibleServer } from '../cell/protocol/frames.ts'
 
 /** Longer source is mostly data and is not searched. */
 const MAX_SOURCE = 200_000

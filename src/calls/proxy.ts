@@ -11,11 +11,10 @@ import type { CallOptions } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { checkToolCall } from './methods/check-tool-call.ts'
-import { type CellContext, method } from './methods/method.ts'
+import { type CellContext, method, type Methods } from './methods/method.ts'
 import { languageMethods } from './methods/language-methods.ts'
 import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
-import { registryMethods } from './methods/registry-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
@@ -24,7 +23,6 @@ import { RepeatedErrors } from './repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
 import { BrokenServers, unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
-import { workflowMethods } from './methods/workflow-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
 import { withUser } from './questions/with-user.ts'
 
@@ -78,7 +76,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   })
 }
 
-const methods = {
+const ownMethods: Methods = {
   call_tool: callTool,
 
   discovered_servers: method(z.object({}), (_, { catalog, scope }) => [
@@ -165,10 +163,8 @@ const methods = {
   ...languageMethods,
   ...memoryMethods,
   ...projectMethods,
-  ...registryMethods,
   ...savedToolMethods,
   ...sessionMethods,
-  ...workflowMethods,
 }
 
 /**
@@ -177,11 +173,13 @@ const methods = {
  */
 export function serveCalls(
   context: CellContext,
+  ofFeatures: Methods = {},
 ): (call: { method: string; params: unknown }, cancellation: Cancellation) => unknown {
   return function serveCall(call, cancellation) {
-    const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
+    const methods = Object.hasOwn(ownMethods, call.method) ? ownMethods : ofFeatures
+    const handler = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined
     if (!handler) {
-      const known = Object.keys(methods).join(', ')
+      const known = Object.keys({ ...ownMethods, ...ofFeatures }).join(', ')
       const hint = `Methods: ${known}`
       throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }

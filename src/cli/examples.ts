@@ -1,4 +1,5 @@
 // The examples in the help of each command, by its words; the program's own are under the empty text.
+import { features } from './feature.ts'
 
 const EXAMPLES: Record<string, readonly string[]> = {
   '': ['sandbridge init', 'sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
@@ -12,10 +13,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
   ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
   servers: ['sandbridge servers', 'sandbridge servers --sources', 'sandbridge servers diff'],
   search: ['sandbridge search "create issue"', 'sandbridge search "read csv" --limit 3 --json'],
-  find: ['sandbridge find "pull requests"', 'sandbridge find weather --limit 3 --json'],
-  add: ['sandbridge add io.github.owner/weather', 'sandbridge add --from ./server.json --dry-run'],
-  remove: ['sandbridge remove weather'],
-  update: ['sandbridge update', 'sandbridge update weather --dry-run'],
   tools: ['sandbridge tools github', 'sandbridge tools github create_issue'],
   artifacts: ['sandbridge artifacts', 'sandbridge artifacts show report.csv > report.csv'],
   'artifacts list': ['sandbridge artifacts list --json'],
@@ -30,15 +27,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
   'saved rm': ['sandbridge saved rm open_issues'],
   'saved export': ['sandbridge saved export tools.json open_issues'],
   'saved import': ['sandbridge saved import tools.json'],
-  workflows: ['sandbridge workflows --json'],
-  save: ['sandbridge save 3f09a1b2 weekly-report', 'sandbridge save 3f09a1b2 77b01c9e weekly-report --param week'],
-  'run-workflow': ['sandbridge run-workflow weekly-report --week 47', 'sandbridge run-workflow weekly-report --check'],
-  schedule: [
-    'sandbridge schedule weekly-report "0 8 * * 1" --week auto',
-    'sandbridge schedule weekly-report "0 8 * * 1" --week auto --print systemd',
-  ],
-  export: ['sandbridge export weekly-report report.csv -o bundle.sbx', 'sandbridge export weekly-report --notebook'],
-  import: ['sandbridge import bundle.sbx --dry-run'],
   profile: ['sandbridge profile', 'sandbridge profile set work github jira'],
   'profile list': ['sandbridge profile list --json'],
   'profile set': ['sandbridge profile set work github jira'],
@@ -72,6 +60,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
 
 /** Formatted for the help; empty for a command without examples. */
 export function examplesText(command: string): string {
-  const lines = EXAMPLES[command] ?? []
+  const ofFeatures = features.all.flatMap(({ examples }) => examples?.[command] ?? [])
+  const lines = EXAMPLES[command] ?? ofFeatures
   return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 }

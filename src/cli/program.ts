@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import type { LogOptions } from './watch/log.ts'
 import type { TopOptions } from './watch/top.ts'
 import { examplesText } from './examples.ts'
+import { type Feature, plugIn } from './feature.ts'
 import { VERSION } from '../util/version.ts'
 
 /** The exit code for invalid usage. */
@@ -81,51 +82,6 @@ program
   .action(async (query: string, options: object) => (await import('./servers/search.ts')).search(query, options))
 
 program
-  .command('find')
-  .description('find MCP servers in a registry, by what they do')
-  .argument('<query>')
-  .option('-n, --limit <count>', 'how many results')
-  .option('--offline', 'search the copy on this machine only')
-  .option('--json', 'print JSON')
-  .action(async (query: string, options: object) =>
-    (await import('../features/registry/commands/find.ts')).find(query, options),
-  )
-
-program
-  .command('add')
-  .description('add an MCP server of a registry, after showing what it runs and which tools it has')
-  .argument('[name]', 'its name in the registry, as `find` shows it')
-  .option('--from <place>', 'the address or the file of a server.json instead')
-  .option('--name <name>', 'the name for it here')
-  .option('--as <kind>', 'npm, pypi, oci or remote, when it comes in several forms')
-  .option('--with <name...>', 'also ask for these optional inputs')
-  .option('--no-jail', 'do not run it in a jail')
-  .option('--dry-run', 'show what would run and do nothing')
-  .option('-y, --yes', 'do not ask for confirmation')
-  .action(async (name: string | undefined, options: object) =>
-    (await import('../features/registry/commands/add.ts')).add(name, options),
-  )
-
-program
-  .command('remove')
-  .description('remove a server that `add` has added, with the secrets kept for it')
-  .argument('<name>')
-  .option('-y, --yes', 'do not ask for confirmation')
-  .action(async (name: string, options: object) =>
-    (await import('../features/registry/commands/add.ts')).remove(name, options),
-  )
-
-program
-  .command('update')
-  .description('use newer versions of added servers, after showing what changes')
-  .argument('[name]', 'only this server')
-  .option('--dry-run', 'show what would change and do nothing')
-  .option('-y, --yes', 'do not ask for confirmation')
-  .action(async (name: string | undefined, options: object) =>
-    (await import('../features/registry/commands/add.ts')).update(name, options),
-  )
-
-program
   .command('tools')
   .description('list the tools of a server, or show one tool in full; also lists saved functions')
   .argument('<server>', 'the server; or saved, export or import, unless a server has that name')
@@ -201,84 +157,6 @@ saved
   .description('import the functions of a file, after a sandbox has loaded each')
   .argument('<file>')
   .action(async (file: string) => (await import('./saved/saved.ts')).importSaved(file))
-
-program
-  .command('workflows')
-  .description('list the workflows that cells saved')
-  .option('--json', 'print JSON')
-  .action(async (options: object) =>
-    (await import('../features/workflows/commands/run-workflow.ts')).listWorkflows(options),
-  )
-
-program
-  .command('save')
-  .description('make a workflow of recorded runs, in their order')
-  .argument('<run>', 'the beginning of its id, as `sandbridge log` shows it')
-  .argument('<name...>', 'more runs, then the name of the workflow, such as weekly-report')
-  .option('--param <names...>', 'values of their code that become parameters, such as week for `week = 47`')
-  .option('--description <text>', 'what it does, for searches (default: the docstring)')
-  .option('--json', 'print JSON')
-  .action(async (run: string, rest: string[], options: object) =>
-    (await import('../features/workflows/commands/save.ts')).saveRuns(
-      [run, ...rest.slice(0, -1)],
-      rest.at(-1)!,
-      options,
-    ),
-  )
-
-program
-  .command('run-workflow')
-  .description('run a workflow without a model; its parameters are options, such as --week 47')
-  .argument('<name>')
-  .argument('[parameters...]')
-  .allowUnknownOption()
-  .option('--json', 'print the result as JSON')
-  .option('--dry-run', 'show what it would be run with and which tools it may call')
-  .option('--check', 'run it against its recorded replies and call nothing')
-  .option('--record', 'record the replies of this run for --check')
-  .option('--resume', 'continue the run that failed without repeating its calls')
-  .option('--unanswered <decision>', 'with --resume, a call without an answer: again, or its answer as JSON')
-  .option('--timeout <seconds>', 'how long it may run', '3600')
-  .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-  .action(async (name: string, words: string[], options: object) =>
-    (await import('../features/workflows/commands/run-workflow.ts')).runWorkflow(name, words, options),
-  )
-
-program
-  .command('schedule')
-  .description('run a workflow at set times, or list what is scheduled')
-  .argument('[name]')
-  .argument('[when]', 'the five fields of cron, such as "0 8 * * 1"')
-  .argument('[parameters...]')
-  .allowUnknownOption()
-  .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
-  .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
-  .option('--remove', 'stop running NAME')
-  .option('--print <system>', 'print an entry for cron, systemd or launchd instead')
-  .option('--json', 'print as JSON')
-  .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
-    (await import('../features/workflows/commands/schedule.ts')).schedule(name, when, words, options),
-  )
-
-program
-  .command('export')
-  .description('write workflows, saved functions and artifacts to a file that `import` reads')
-  .argument('[names...]', 'only these, and the functions they import')
-  .option('-o, --output <file>', 'the file (default: bundle.sbx)')
-  .option('--notebook', 'write one workflow as a Jupyter notebook instead')
-  .action(async (names: string[], options: object) =>
-    (await import('../features/workflows/commands/bundle.ts')).exportBundle(names, options),
-  )
-
-program
-  .command('import')
-  .description('show the content of such a file and import it; runs nothing')
-  .argument('<file>')
-  .option('--dry-run', 'show its content and do nothing')
-  .option('-y, --yes', 'do not ask for confirmation')
-  .action(async (file: string, options: object) =>
-    (await import('../features/workflows/commands/bundle.ts')).importBundle(file, options),
-  )
 
 const profile = program.command('profile').description('list the named sets of servers, define or delete one')
 profile
@@ -457,10 +335,11 @@ program
   .argument('<shell>', 'bash, zsh or fish')
   .action(async (shell: string) => (await import('./completion.ts')).printCompletion(program, shell))
 
-addExamples(program, [])
-
 /** Runs the command in this process's arguments. Never throws: sets the exit code. */
-export async function main(): Promise<void> {
+export async function main(features: readonly Feature[]): Promise<void> {
+  plugIn(features)
+  for (const { commands } of features) commands?.(program)
+  addExamples(program, [])
   try {
     const [first, second] = process.argv.slice(2)
     const names = ['help', ...program.commands.map((command) => command.name())]

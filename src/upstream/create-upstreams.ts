@@ -33,6 +33,9 @@ const MAX_PROCESSES = 100
 /** After this many sign-ins in a row without a successful call, the user is not asked again. */
 const MAX_FAILED_SIGN_INS = 3
 
+/** Where jails of servers are made. */
+export type UpstreamJail = NonNullable<UpstreamsOptions['jail']>
+
 export interface UpstreamsOptions {
   /** Names are unique. */
   definitions: readonly ServerDefinition[]

@@ -2,7 +2,8 @@
 import { afterAll, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
 import { Kernel } from '../../src/cell/kernel/kernel.ts'
-import type { CallFrame, OtherLanguage } from '../../src/cell/protocol/frames.ts'
+import type { OtherLanguage } from '../../src/config/settings/cells.ts'
+import type { CallFrame } from '../../src/cell/protocol/frames.ts'
 import type { Provider, SandboxExit } from '../../src/isolation/provider.ts'
 import type { Sandbox } from '../../src/isolation/provider.ts'
 

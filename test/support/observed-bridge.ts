@@ -5,12 +5,16 @@ import path from 'node:path'
 import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 import { Bridge } from '../../src/bridge/bridge.ts'
+import { features, plugIn } from '../../src/cli/feature.ts'
+import { FEATURES } from '../../src/features.ts'
 import { readSettings, type Settings } from '../../src/config/settings/settings.ts'
 import type { BridgeEvent, EventOf, EventType } from '../../src/observe/events/event.ts'
 import { SILENT } from '../../src/util/log.ts'
 import { createServer } from '../../src/serve/mcp/create-server.ts'
 import { oneSession } from '../../src/serve/mcp/sessions.ts'
 import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+
+plugIn(FEATURES)
 
 export interface ObservedBridge {
   bridge: Bridge
@@ -47,13 +51,18 @@ export async function openObserved(
   const observers = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
   const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', ...observers, ...options.env }
   const settings = { ...readSettings(bridgeEnv(home, env), { home }), ...options.settings }
-  const bridge = await Bridge.open(settings, SILENT)
+  const bridge = await Bridge.open(settings, SILENT, { methods: features.methods })
   const events: BridgeEvent[] = []
   if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })
   const sessions = oneSession(bridge.sessions.open())
   const clients: Client[] = []
   const connect = async (name: string): Promise<Client> => {
-    const server = createServer({ settings, log: SILENT, getConversation: () => Promise.resolve({ bridge, sessions }) })
+    const server = createServer({
+      settings,
+      log: SILENT,
+      getConversation: () => Promise.resolve({ bridge, sessions }),
+      offers: features.offers,
+    })
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
     const client = new Client({ name, version: '7' }, { capabilities: options.capabilities ?? {} })
     clients.push(client)

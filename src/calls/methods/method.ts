@@ -11,8 +11,6 @@ import type { Session } from '../../cell/session/session.ts'
 import type { Artifact, ArtifactStore } from '../../keep/saved/artifact-store.ts'
 import type { MemoryStore } from '../../keep/saved/memory-store.ts'
 import type { ProjectStore } from '../../keep/saved/project-store.ts'
-import type { Addition } from '../../features/registry/plan-addition.ts'
-import type { Registries } from '../../features/registry/directory/registries.ts'
 import type { LoadableTools } from '../../keep/saved/loadable-tools.ts'
 import type { SavedToolContent } from '../../keep/saved/saved-tool.ts'
 import type { SavedToolStore } from '../../keep/saved/saved-tool-store.ts'
@@ -41,25 +39,12 @@ interface ProxyOptions {
   projects: ProjectStore | undefined
   savedTools: SavedToolStore
   loadableTools: LoadableTools
-  /** Loaded at the first use. */
-  registries: () => Promise<Registries>
-  addedServers: AddedServersAccess
   /** Applies changes in the config files of the user's servers. */
   refreshServers: () => Promise<void>
   /** For the capability summary. */
   facts: SandboxFacts
   /** Loads a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
-}
-
-/** Adds a server of a registry to the user's servers. */
-export interface AddedServersAccess {
-  /** `podman` or `docker`. */
-  engine(): Promise<string>
-  /** Puts it in a jail where this machine can make one. */
-  jailed(addition: Addition): Promise<Addition>
-  /** Starts it once, then saves it. @throws BridgeError with the reason why it did not start */
-  add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
 }
 
 /** Everything that all calls of one cell share. */
@@ -93,6 +78,9 @@ export interface CallContext extends CellContext {
 }
 
 export type Handler = (params: unknown, context: CellContext, cancellation: Cancellation) => unknown
+
+/** By the names in docs/protocol.md. */
+export type Methods = Readonly<Record<string, Handler>>
 
 export function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
   return (params, context, { signal }) => {

@@ -2,6 +2,7 @@
 // Types only: check-frame.ts validates frames from the kernel, which is hostile, and codec.ts encodes them.
 // Pure.
 import type * as z from 'zod'
+import type { OtherLanguage } from '../../config/settings/cells.ts'
 import type { kernelFrame } from './frame-schemas.ts'
 
 export const PROTOCOL_VERSION = 1
@@ -19,9 +20,6 @@ export interface VisibleServer {
   /** The cell learns only that the server exists; another cell can reach it by naming it. */
   loaded?: false
 }
-
-/** Language of a cell that is not Python. */
-export type OtherLanguage = 'bash' | 'javascript'
 
 export interface RunFrame {
   type: 'run'

@@ -10,6 +10,7 @@ import { serveHttp } from '../../serve/http/serve-http.ts'
 import type { TlsFiles } from '../../serve/http/sockets/tls-files.ts'
 import { keptToken, tokenFile } from '../../serve/http/access/token.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
+import { features } from '../feature.ts'
 import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
 
 /** The options of the command line. */
@@ -34,26 +35,32 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const signInPages = settings.publicUrl === undefined ? undefined : new SignInPages(settings.publicUrl)
   const options = {
     ownPort: address.port,
+    methods: features.methods,
     ...(signInPages && { signInPage: signInPages }),
     ...(isLoopback(address.host) && { servePage: pageOnDemand }),
   }
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
   offerPage(bridge)
-  const service = await serveHttp(bridge, { ...address, token, tls, trustedProxies, signInPages })
+  const service = await serveHttp(bridge, {
+    ...address,
+    token,
+    tls,
+    trustedProxies,
+    signInPages,
+    offers: features.offers,
+  })
   await page?.serve(bridge)
-  const { Scheduler } = await import('../../features/workflows/schedule/scheduler.ts')
-  const scheduler = new Scheduler(bridge)
-  scheduler.start()
+  const beside = await Promise.all(features.all.flatMap((feature) => feature.beside?.(bridge) ?? []))
   const drain = (): Promise<void> => {
-    scheduler.stop()
+    for (const one of beside) one.stop()
     return service.drain(settings.drainMs)
   }
   onShutdown(
     async () => {
       page?.close()
-      scheduler.stop()
+      for (const one of beside) one.stop()
       await service.close(() => bridge.close())
-      await scheduler.idle()
+      await Promise.all(beside.map((one) => one.idle()))
     },
     { watchStdin: false, ...(settings.drainMs > 0 && { drain }) },
   )

@@ -11,6 +11,7 @@ import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
 import { OpenRuns } from '../../serve/mcp/open-runs.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
+import { features } from '../feature.ts'
 import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
 import type { HttpFlags } from './run-http.ts'
 
@@ -43,15 +44,20 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
       import('../../bridge/bridge.ts'),
       import('../../cell/session/kept-for.ts'),
     ])
-    const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand, findProvider })
+    const bridge = await Bridge.open(settings, log, {
+      servePage: pageOnDemand,
+      findProvider,
+      methods: features.methods,
+    })
     offerPage(bridge)
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient)) }
   }
   if (page) conversation = open()
   const runs = new OpenRuns()
+  const { offers } = features
   const handle = serveStdio(
-    () => createServer({ settings, log, getConversation: () => (conversation ??= open()), runs }),
+    () => createServer({ settings, log, getConversation: () => (conversation ??= open()), runs, offers }),
     {
       transport: new StdioTransport(),
       onerror: (error) => log.debug('MCP', { error }),

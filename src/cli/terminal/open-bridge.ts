@@ -7,6 +7,7 @@ import { unreadFiles } from '../../config/notes/unread-files.ts'
 import { createLog, SILENT } from '../../util/log.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
 import { chooseProvider, rememberedChoice } from '../../isolation/detect/choose-provider.ts'
+import { features } from '../feature.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import { offerPage } from './offer-page.ts'
 import { visible } from './print.ts'
@@ -28,6 +29,7 @@ export async function openBridge(poolCount?: number, ask?: AskInput, remembersEn
   const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
   if (log === SILENT) for (const warning of settings.warnings) process.stderr.write(visible(`sandbridge: ${warning}\n`))
   const bridge = await Bridge.open(poolCount === undefined ? settings : { ...settings, poolCount }, log, {
+    methods: features.methods,
     ...(ask && { ask }),
     ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
   })

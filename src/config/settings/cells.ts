@@ -1,8 +1,10 @@
 // Settings of cells and sessions.
-import type { OtherLanguage } from '../../cell/protocol/frames.ts'
 import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from './setting-kinds.ts'
 
 /** Languages of cells besides Python. */
+/** Languages of cells beside Python. */
+export type OtherLanguage = 'bash' | 'javascript'
+
 const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash', 'javascript']
 
 const languages: Setting<readonly OtherLanguage[]> = {

@@ -1,18 +1,7 @@
 // Settings of servers, and of the search for their tools.
 import { SOURCE_NAMES } from '../readers/index.ts'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
-import {
-  absolutePath,
-  choice,
-  flag,
-  list,
-  pattern,
-  seconds,
-  DAY_S,
-  isPlainHttpAddress,
-  type Setting,
-  isHttpUrl,
-} from './setting-kinds.ts'
+import { absolutePath, choice, flag, list, pattern, seconds, DAY_S, type Setting, isHttpUrl } from './setting-kinds.ts'
 
 const embeddingsUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_EMBEDDINGS_URL',
@@ -47,23 +36,6 @@ const serversConfig: Setting<readonly string[]> = {
       .split(platform === 'win32' ? ';' : ':')
       .filter((file) => file !== '')
       .map((file) => absolutePath(file, home)),
-}
-
-/** The only registry that verifies the owners of names. */
-export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
-
-const registries: Setting<readonly string[]> = {
-  variable: 'MCP_BRIDGE_REGISTRIES',
-  meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
-  defaultText: 'the official registry',
-  allowed: 'off, or http and https addresses separated by spaces',
-  whenMissing: () => [OFFICIAL_REGISTRY],
-  parse: (text) => {
-    if (text.toLowerCase() === 'off') return []
-    const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
-    return addresses.every(isPlainHttpAddress) ? [...new Set(addresses)] : undefined
-  },
-  secret: true,
 }
 
 export const SERVER_SETTINGS = {
@@ -144,15 +116,6 @@ export const SERVER_SETTINGS = {
   profile: pattern(
     { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
     { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
-  ),
-  registries,
-  expose: list(
-    { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
-    {
-      allowed: 'names of workflows separated by commas, such as weekly-report',
-      separator: /[\s,]+/,
-      matches: /^[a-z][a-z0-9-]{0,63}$/,
-    },
   ),
   serversConfig,
 } as const

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
-import { readSettings, SETTING_GROUPS, SETTINGS } from './settings.ts'
+import { readSettings, SETTING_GROUPS, SETTINGS, type SettingTable } from './settings.ts'
+import { FEATURES } from '../../features.ts'
 
 const linux = { home: '/home/ann', platform: 'linux', isRoot: false } as const
 
@@ -87,8 +88,6 @@ describe('readSettings', () => {
       upstreamIdleMs: 0,
       sources: [],
       profile: undefined,
-      registries: ['https://registry.modelcontextprotocol.io'],
-      expose: [],
       languages: [],
       session: 'shared',
       compat: false,
@@ -281,12 +280,15 @@ describe('docs/configuration.md', () => {
       const found = section.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n|\n$)/gm)
       return Array.from(found, ([entry]) => `${heading} ${entry.replaceAll(/\s+/g, ' ')}`)
     })
-    const expected = Object.entries(SETTING_GROUPS).flatMap(([heading, group]) =>
+    const ofFeatures = FEATURES.map(({ name, settings = {} }) => [name, settings] as const)
+    const expected = [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, group]) =>
       Object.values(group).map(({ variable, meaning, defaultText, allowed }) => {
         return `${heading} - **\`${variable}\`**: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
       }),
     )
     expect(entries.toSorted()).toEqual(expected.toSorted())
-    expect(Object.values(SETTINGS)).toHaveLength(expected.length)
+    expect(Object.values(SETTINGS)).toHaveLength(
+      expected.length - ofFeatures.flatMap(([, table]) => Object.keys(table)).length,
+    )
   })
 })

@@ -14,7 +14,7 @@ import { SANDBOX_SETTINGS } from './sandbox.ts'
 import { SERVER_SETTINGS } from './servers.ts'
 import { SIGN_IN_SETTINGS } from './sign-in.ts'
 
-export type { OtherLanguage } from '../../cell/protocol/frames.ts'
+export type { OtherLanguage } from './cells.ts'
 
 /** By their headings in docs/configuration.md. */
 export const SETTING_GROUPS = {
@@ -39,6 +39,28 @@ export const SETTINGS = {
   ...OBSERVABILITY_SETTINGS,
   ...HTTP_AND_FOLDER_SETTINGS,
 } as const
+
+export type SettingTable = Readonly<Record<string, Setting<unknown>>>
+
+/** Settings of features, by their heading. */
+const ofFeatures = new Map<string, SettingTable>()
+
+/** Called before settings are read. */
+export function addSettings(heading: string, table: SettingTable): void {
+  ofFeatures.set(heading, table)
+}
+
+const allSettings = (): SettingTable => Object.assign({}, SETTINGS, ...ofFeatures.values()) as SettingTable
+
+/** The values of a feature's settings. */
+export function settingsOf<T extends SettingTable>(
+  settings: Settings,
+  _table: T,
+): { readonly [K in keyof T]: Parsed<T[K]> } {
+  // They were read with those of the bridge.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return settings as unknown as { readonly [K in keyof T]: Parsed<T[K]> }
+}
 
 type Parsed<S> = S extends Setting<infer T> ? T : never
 
@@ -69,10 +91,7 @@ export function readSettings(
   // The result has every name of the table, which the type follows from.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const values = Object.fromEntries(
-    Object.entries(SETTINGS).map(([name, setting]) => [
-      name,
-      readOne(setting as Setting<unknown>, context, problems, remarks),
-    ]),
+    Object.entries(allSettings()).map(([name, setting]) => [name, readOne(setting, context, problems, remarks)]),
   ) as Settings
 
   let { timeoutMs } = values
@@ -132,7 +151,7 @@ function hasText(text: string | undefined): text is string {
 }
 
 function unknownNames(env: SettingContext['env']): string[] {
-  const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable))
+  const known = new Set<string>(Object.values(allSettings()).map((setting) => setting.variable))
   return Object.keys(env)
     .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name))
     .map((name) => {

@@ -6,13 +6,14 @@ import type { Log } from '../../util/log.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { AddedServers } from './added-servers.ts'
 import type { Addition } from './plan-addition.ts'
-import { type JailPlace, tryServer } from './quarantine.ts'
+import type { UpstreamJail } from '../../upstream/create-upstreams.ts'
+import { tryServer } from './quarantine.ts'
 
 interface AddOptions {
   stateDir: string
   clientInfo: { name: string; version: string }
   log: Log
-  jail: JailPlace
+  jail: UpstreamJail
   answers: ReadonlyMap<string, string>
   signal?: AbortSignal | undefined
 }

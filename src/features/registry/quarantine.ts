@@ -7,12 +7,10 @@ import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/e
 import { toServerBody } from '../../config/entries/server-entry.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
-import { createUpstreams, type UpstreamsOptions } from '../../upstream/create-upstreams.ts'
+import { createUpstreams, type UpstreamJail } from '../../upstream/create-upstreams.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { asPrompt } from './added-servers.ts'
 import type { Addition } from './plan-addition.ts'
-
-export type JailPlace = NonNullable<UpstreamsOptions['jail']>
 
 /** The package may have to be downloaded first. */
 const START_TIMEOUT_MS = 300_000
@@ -23,7 +21,7 @@ interface QuarantineOptions {
   /** The user's answers, by input id. */
   answers: ReadonlyMap<string, string>
   /** Where jails are made. */
-  jail: JailPlace
+  jail: UpstreamJail
   signal?: AbortSignal | undefined
 }
 

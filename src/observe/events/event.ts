@@ -1,6 +1,5 @@
 // The events that the bridge sends to its observers, as one typed union. Observers share event objects and must not change them.
 // Events never contain secrets of server definitions: error texts are redacted where they are created.
-import type { MimeBundle } from '../../cell/protocol/frames.ts'
 import type { RunLog } from './run-log.ts'
 import type { TraceContext } from './trace-context.ts'
 
@@ -74,7 +73,8 @@ interface CellOutput extends About {
 
 interface CellDisplay extends About {
   type: 'cell.display'
-  data: MimeBundle
+  /** By media type. */
+  data: Record<string, unknown>
 }
 
 interface CellEnded extends About {
@@ -82,7 +82,7 @@ interface CellEnded extends About {
   status: 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
   durationMs: number
   /** Value of the cell's last expression. */
-  value?: MimeBundle | undefined
+  value?: Record<string, unknown> | undefined
   /** The error that the cell raised. */
   raised?: { name: string; message: string } | undefined
   /** The session's variables are lost. */

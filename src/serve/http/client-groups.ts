@@ -5,6 +5,7 @@ import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelco
 import type { Bridge } from '../../bridge/bridge.ts'
 import { createServer } from '../mcp/create-server.ts'
 import { OpenRuns } from '../mcp/open-runs.ts'
+import type { MakeOffer } from '../mcp/offer.ts'
 import type { Client } from './access/find-client.ts'
 import { LegacyConversations } from './legacy-conversations.ts'
 import type { HandleSeal } from './sealed-handle.ts'
@@ -18,6 +19,7 @@ interface GroupOptions {
   user: string | undefined
   seal?: HandleSeal | undefined
   limits: Pick<ConstructorParameters<typeof LegacyConversations>[0], 'vanishedMs' | 'lostMs'>
+  offers: readonly MakeOffer[]
 }
 
 type Handler = ReturnType<typeof toNodeHandler>
@@ -27,15 +29,15 @@ export class ClientGroup {
   readonly #modern: McpHttpHandler
   readonly #serveModern: Handler
 
-  constructor({ bridge, registry, user, seal, limits: { vanishedMs, lostMs } }: GroupOptions) {
+  constructor({ bridge, registry, user, seal, limits: { vanishedMs, lostMs }, offers }: GroupOptions) {
     const { settings, log } = bridge
     const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
     const sessions = new SessionHandles({ registry, user, seal, idleMs: settings.runtimeIdleTimeoutMs })
     const runs = new OpenRuns()
     const getConversation = () => Promise.resolve({ bridge, sessions })
-    this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs, lostMs })
+    this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs, lostMs, offers })
     this.#modern = createMcpHandler(
-      () => createServer({ settings, log, getConversation, byHandle: true, runs, user }),
+      () => createServer({ settings, log, getConversation, byHandle: true, runs, user, offers }),
       {
         legacy: 'reject',
         // Sends headers at once and a keep-alive every 15 s: a cell may take longer than a client waits for the first byte.

@@ -30,7 +30,7 @@ interface Conversation {
   transport: NodeStreamableHTTPServerTransport
 }
 
-interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log' | 'user'> {
+interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log' | 'user' | 'offers'> {
   bridge: Bridge
   registry: SessionRegistry
   /**
@@ -91,7 +91,7 @@ export class LegacyConversations {
   }
 
   async #open(): Promise<Conversation> {
-    const { bridge, registry, settings, log, user, vanishedMs } = this.#options
+    const { bridge, registry, settings, log, user, vanishedMs, offers = [] } = this.#options
     const runs = new OpenRuns()
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => `${REPLICA}.${randomBytes(18).toString('base64url')}`,
@@ -116,7 +116,7 @@ export class LegacyConversations {
     const { session } = held
     const sessions: Sessions = { use: (_handle, work) => held.use(() => work(session)), readable: () => [session] }
     const getConversation = () => Promise.resolve({ bridge, sessions })
-    const server = createServer({ settings, log, user, runs, getConversation })
+    const server = createServer({ settings, log, user, runs, getConversation, offers })
     server.onclose = () => void held.end()
     await server.connect(transport)
     return conversation

@@ -19,6 +19,7 @@ import { ProtectedResource } from './oauth/protected-resource.ts'
 import { refuse } from './refuse.ts'
 import { BodyError, readJsonBody } from './request-body.ts'
 import { HandleSeal } from './sealed-handle.ts'
+import type { ServerParts } from '../mcp/run-python.ts'
 import type { SignInPages } from './sign-in-pages.ts'
 import { SessionRegistry } from './session-registry.ts'
 import type { TlsFiles } from './sockets/tls-files.ts'
@@ -76,6 +77,7 @@ export interface HttpOptions extends Address {
   trustedProxies?: readonly string[]
   /** Missing when users sign in to servers on this machine only. */
   signInPages?: SignInPages | undefined
+  offers?: ServerParts['offers']
 }
 
 export interface HttpService {
@@ -92,7 +94,7 @@ export interface HttpService {
 /** @throws BridgeError CONFIG_INVALID when the address cannot be listened on or an option is invalid */
 export async function serveHttp(
   bridge: Bridge,
-  { host, port, token, tls, trustedProxies = [], signInPages }: HttpOptions,
+  { host, port, token, tls, trustedProxies = [], signInPages, offers = [] }: HttpOptions,
   limits = httpLimits(bridge.settings.httpSessionCount),
 ): Promise<HttpService> {
   const { settings, log } = bridge
@@ -107,7 +109,7 @@ export async function serveHttp(
   const { handleKey, session, runtime, kubernetesNamespace = '' } = settings
   const areShared = session === 'durable' && runtime === 'kubernetes'
   const seal = areShared && handleKey !== undefined ? new HandleSeal(handleKey, kubernetesNamespace) : undefined
-  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, limits }))
+  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, limits, offers }))
   const resource = () => settings.publicUrl ?? listener.origin + PATH
   const { accessTokens, protectedResource } = createOAuth(settings, resource, log)
   const findClient = createFindClient({ token, named: new NamedTokens(bridge.stores.of(undefined)), accessTokens, log })

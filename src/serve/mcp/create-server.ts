@@ -1,4 +1,4 @@
-// The MCP server that a client talks to: run_python, the tools of other languages, exposed workflows, and resources. One instance serves one connection
+// The MCP server that a client talks to: run_python, the tools of other languages, what features offer, and resources. One instance serves one connection
 // in either protocol era; over HTTP in the modern era, one request. State that outlives the instance is passed in.
 import {
   type CallToolRequestParams,
@@ -25,10 +25,9 @@ import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
 import { sendQuestion } from './send-question.ts'
-import { exposedWorkflows, limitsOf, rendering, runExposed, runPython, type ServerParts, toolOf } from './run-python.ts'
+import { limitsOf, rendering, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, SERVER_INSTRUCTIONS } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
-import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'
 
 const CAPABILITIES_RESOURCE = {
   uri: 'resource://mcp-server-code-execution-mode/capabilities',
@@ -40,7 +39,7 @@ const CAPABILITIES_RESOURCE = {
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
   const { languages } = parts.settings
-  const exposed = parts.settings.expose.length > 0 ? exposedWorkflows(parts) : undefined
+  const offers = (parts.offers ?? []).flatMap((make) => make(parts) ?? [])
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
     {
@@ -48,7 +47,7 @@ export function createServer(parts: ServerParts): Server {
         tools: {},
         resources: {},
         logging: {},
-        ...(exposed && { prompts: {}, extensions: SKILLS_EXTENSION }),
+        ...Object.assign({}, ...offers.map(({ capabilities }) => capabilities)),
       },
       instructions: SERVER_INSTRUCTIONS,
     },
@@ -89,7 +88,7 @@ export function createServer(parts: ServerParts): Server {
     const own = [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())].map((tool) =>
       marked(tool, parts.settings),
     )
-    return { tools: exposed ? [...own, ...(await (await exposed()).tools())] : own }
+    return { tools: [...own, ...(await Promise.all(offers.map((offer) => offer.tools()))).flat()] }
   })
 
   async function otherTools() {
@@ -101,23 +100,15 @@ export function createServer(parts: ServerParts): Server {
     return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
   }
 
-  if (exposed) {
-    serveSkills(server, exposed)
-    server.setRequestHandler('prompts/list', async () => ({ prompts: await (await exposed()).prompts() }))
-    server.setRequestHandler('prompts/get', async ({ params: { name, arguments: args = {} } }) => {
-      const text = await (await exposed()).prompt(name, args)
-      if (text !== undefined) return { messages: [{ role: 'user', content: { type: 'text', text } }] }
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt '${shortName(name)}'`)
-    })
-  }
+  for (const offer of offers) offer.answer(server)
 
   server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
 
   async function callTool({ name, arguments: args }: CallToolRequestParams, context: ServerContext) {
     const isRunPython = name === RUN_PYTHON_TOOL.name
     const language = languages.find((one) => name === toolOf(one))
-    const isExposed = !isRunPython && !language && parts.settings.expose.includes(name)
-    if (!isRunPython && !language && !isExposed) {
+    const offer = isRunPython || language ? undefined : offers.find((one) => one.has(name))
+    if (!isRunPython && !language && !offer) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `Unknown tool '${shortName(name)}'; ${languages.length === 0 ? 'the only one is run_python' : `there are ${[RUN_PYTHON_TOOL.name, ...languages.map(toolOf)].join(' and ')}`}`,
@@ -137,8 +128,8 @@ export function createServer(parts: ServerParts): Server {
     run.log.reportTo(context, () => logLevel)
     if (!state) {
       const origin = { ...runRequest(server, context), user: parts.user }
-      const running = isExposed
-        ? runExposed(parts, name, args, run, quirks, origin)
+      const running = offer
+        ? runOffered(parts, offer.cellOf(name, args), run, quirks, origin)
         : runPython(parts, args, run, quirks, origin, language)
       run.start(running)
     }
@@ -160,8 +151,8 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('resources/list', async () => {
     const { bridge, sessions } = await getConversation()
     const listed = await listArtifactResources(bridge.users.of(parts.user).state.artifacts, maskerFor(bridge, sessions))
-    const skills = exposed ? (await (await exposed()).skills()).map(skillResource) : []
-    return { resources: [CAPABILITIES_RESOURCE, ...skills, ...listed] }
+    const offered = await Promise.all(offers.map((offer) => offer.resources()))
+    return { resources: [CAPABILITIES_RESOURCE, ...offered.flat(), ...listed] }
   })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
@@ -180,8 +171,10 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('resources/read', async (request) => {
     const { uri } = request.params
-    const skill = exposed && uri.startsWith('skill://') ? await (await exposed()).skill(uri) : undefined
-    if (skill) return skillContents(skill)
+    for (const offer of offers) {
+      const found = await offer.read(uri)
+      if (found) return found
+    }
     const kept = await readKept(uri)
     if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {

@@ -1,4 +1,4 @@
-// Runs the cell of a `tools/call`: the model's code, or a workflow that the user exposes as a tool. Every outcome, also a failure, is a tool result.
+// Runs the cell of a `tools/call`: the model's code, or that of a feature's tool. Every outcome, also a failure, is a tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
@@ -8,9 +8,9 @@ import { RunLog } from '../../observe/events/run-log.ts'
 import type { Log } from '../../util/log.ts'
 import type { RenderOptions } from '../../cell/render/render-result.ts'
 import type { Session } from '../../cell/session/session.ts'
-import type { ExposedWorkflows } from '../../features/workflows/exposure.ts'
 import type { ClientQuirks } from './client-quirks.ts'
 import { observedRun, type RunRequest } from './observed-run.ts'
+import type { MakeOffer } from './offer.ts'
 import type { OpenRun } from './open-run.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { parseRunPythonArguments } from './run-python-tool.ts'
@@ -33,49 +33,25 @@ export interface ServerParts {
   runs?: OpenRuns
   /** The user of the client's token; missing for the owner of the bridge. */
   user?: string | undefined
+  /** What features offer beside run_python. */
+  offers?: readonly MakeOffer[]
 }
 
-type ExposedParts = Pick<ServerParts, 'settings' | 'user' | 'getConversation'>
-
-/** The user's workflows that MCP_BRIDGE_EXPOSE names, loaded at the first use. */
-export function exposedWorkflows({ settings, user, getConversation }: ExposedParts): () => Promise<ExposedWorkflows> {
-  let loading: Promise<ExposedWorkflows> | undefined
-  const load = async (): Promise<ExposedWorkflows> => {
-    const [{ ExposedWorkflows: Exposed }, { SavedToolStore }, { openStores }] = await Promise.all([
-      import('../../features/workflows/exposure.ts'),
-      import('../../keep/saved/saved-tool-store.ts'),
-      import('../../keep/open-stores.ts'),
-    ])
-    // Listing tools does not wait for the bridge, except where only the bridge is connected to the storage.
-    const stores = settings.storage === undefined ? await openStores(settings) : (await getConversation()).bridge.stores
-    return new Exposed(settings.expose, new SavedToolStore(stores.of(user)))
-  }
-  return () => (loading ??= load())
-}
-
-/** Runs a workflow as a tool, by a cell that calls it. */
-export async function runExposed(
+/** Runs the cell that a call of a feature's tool stands for. */
+export async function runOffered(
   parts: ServerParts,
-  name: string,
-  args: unknown,
+  cell: Promise<string>,
   run: OpenRun,
   quirks: ClientQuirks,
   origin: RunRequest,
 ): Promise<CallToolResult> {
-  let code: string | undefined
   try {
-    code = await (await exposedWorkflows(parts)()).cell(name, args)
+    const timeout = parts.settings.maxTimeoutMs / 1000
+    return await runPython(parts, { code: await cell, timeout }, run, quirks, origin)
   } catch (error) {
     const { renderFailure } = await rendering()
     return { ...renderFailure(error, limitsOf(parts, quirks)) }
   }
-  if (code !== undefined)
-    return runPython(parts, { code, timeout: parts.settings.maxTimeoutMs / 1000 }, run, quirks, origin)
-  const missing = new BridgeError('STATE_NOT_FOUND', `There is no workflow '${name}'`, {
-    hint: 'Keep one with runtime.save_workflow(name, func).',
-  })
-  const { renderFailure } = await rendering()
-  return { ...renderFailure(missing, limitsOf(parts, quirks)) }
 }
 
 /** Reports every failure as a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */

@@ -1,9 +1,10 @@
 // `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
-import { readSettings } from '../../../config/settings/settings.ts'
+import { readSettings, settingsOf } from '../../../config/settings/settings.ts'
 import { BridgeError } from '../../../errors.ts'
 import { createLog, SILENT } from '../../../util/log.ts'
 import { summaryLine, summaryOf } from '../describe-server.ts'
 import { Registries } from '../directory/registries.ts'
+import { REGISTRY_SETTINGS } from '../settings.ts'
 import { count } from '../../../util/text/count.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
 import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
@@ -48,7 +49,9 @@ export async function find(query: string, options: FindOptions): Promise<void> {
 
 /** The registries of this process. */
 export function openRegistries(): Registries {
-  const { registries, stateDir, logLevel } = readSettings(process.env)
+  const settings = readSettings(process.env)
+  const { stateDir, logLevel } = settings
+  const { registries } = settingsOf(settings, REGISTRY_SETTINGS)
   const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(logLevel) : SILENT
   return new Registries({ addresses: registries, stateDir, env: process.env, log })
 }

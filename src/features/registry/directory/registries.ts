@@ -2,7 +2,7 @@
 // trace at a server. An old copy is updated; after a failure, the registry is not contacted for a while and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
-import { OFFICIAL_REGISTRY } from '../../../config/settings/servers.ts'
+import { OFFICIAL_REGISTRY } from '../settings.ts'
 import { BridgeError } from '../../../errors.ts'
 import type { Log } from '../../../util/log.ts'
 import { untilAborted, withTimeout } from '../../../util/async/wait.ts'

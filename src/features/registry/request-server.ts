@@ -4,9 +4,11 @@ import type { VisibleServer } from '../../cell/protocol/frames.ts'
 import { BridgeError } from '../../errors.ts'
 import { wholeCommandLine } from '../../config/secrets/command-line.ts'
 import { cleanWords } from '../../util/text/server-words.ts'
-import type { Addition } from '../../features/registry/plan-addition.ts'
-import type { CallContext } from '../methods/method.ts'
-import type { Question } from './questions.ts'
+import type { Addition } from './plan-addition.ts'
+import type { Registries } from './directory/registries.ts'
+import type { AddedServersAccess } from './registry-access.ts'
+import type { CallContext } from '../../calls/methods/method.ts'
+import type { Question } from '../../calls/questions/questions.ts'
 
 const MAX_REQUESTS = 3
 
@@ -15,17 +17,8 @@ const asked = new WeakMap<object, Set<string>>()
 
 type Context = Pick<
   CallContext,
-  | 'registries'
-  | 'refreshServers'
-  | 'asker'
-  | 'session'
-  | 'signal'
-  | 'scope'
-  | 'catalog'
-  | 'facts'
-  | 'addedServers'
-  | 'origin'
->
+  'refreshServers' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'origin'
+> & { registries: () => Promise<Registries>; addedServers: AddedServersAccess }
 
 /** Returns the server, ready to use. @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
@@ -33,7 +26,7 @@ export async function requestServer(name: string, context: Context): Promise<Vis
   // A new server is shared by all users, and its command runs as the owner of the bridge.
   if (origin.user !== undefined)
     throw refused('only the owner of this bridge can add servers', 'Ask them to add it with `sandbridge add`.')
-  const { planAddition } = await import('../../features/registry/plan-addition.ts')
+  const { planAddition } = await import('./plan-addition.ts')
   const found = await (await registries()).get(name, { signal })
   const planned = planAddition(found, { engine: await context.addedServers.engine() })
   const addition = await context.addedServers.jailed(planned)

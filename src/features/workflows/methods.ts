@@ -2,8 +2,8 @@
 import * as z from 'zod'
 import { boundedList } from '../../util/json/bounded-schema.ts'
 import { parseSavedTool } from '../../keep/saved/saved-tool-store.ts'
-import { method } from './method.ts'
-import { shown } from './saved-tool-methods.ts'
+import { method } from '../../calls/methods/method.ts'
+import { shown } from '../../calls/methods/saved-tool-methods.ts'
 
 const MAX_CALLS = 200
 const text = z.string().min(1).max(1_000)
@@ -17,7 +17,7 @@ export const workflowMethods = {
   save_workflow: method(z.object({ tool: z.unknown(), workflow: saved }), async ({ tool, workflow }, context) => {
     const { catalog, scope, savedTools, checkSavedTool, facts, signal } = context
     const { calls, title, parameters } = workflow
-    const { usedTools } = await import('../../features/workflows/used-tools.ts')
+    const { usedTools } = await import('./used-tools.ts')
     const reachable = calls.filter(({ server }) => scope.has(catalog.resolveServer(server) ?? ''))
     const uses = await usedTools(reachable, catalog, signal)
     const content = parseSavedTool({

@@ -3,7 +3,7 @@
 import { ProtocolError, ProtocolErrorCode, type Resource, type Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { shortName } from '../../util/text/short-name.ts'
-import type { ExposedSkill, ExposedWorkflows } from '../../features/workflows/exposure.ts'
+import type { ExposedSkill, ExposedWorkflows } from './exposure.ts'
 
 export const SKILLS_EXTENSION = { 'io.modelcontextprotocol/skills': {} }
 

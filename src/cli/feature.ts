@@ -1,0 +1,50 @@
+// What a feature is: something that the bridge would be whole without, in one folder of src/features/. src/features.ts lists all features.
+// Each part names words and types only; its code is loaded at its first use, because a client must be answered quickly.
+import type { Command } from 'commander'
+import type { Bridge } from '../bridge/bridge.ts'
+import type { Methods } from '../calls/methods/method.ts'
+import { addSettings, type SettingTable } from '../config/settings/settings.ts'
+import type { MakeOffer } from '../serve/mcp/offer.ts'
+
+export interface Feature {
+  name: string
+  /** Its environment variables, under its heading of docs/configuration.md. `settingsOf` reads them. */
+  settings?: SettingTable
+  /** Adds its words to the command line. */
+  commands?: (program: Command) => void
+  /** Examples for the help of its commands, by their words. */
+  examples?: Readonly<Record<string, readonly string[]>>
+  /** What cells may ask for, by the names in docs/protocol.md. */
+  methods?: (bridge: Bridge) => Methods
+  /** What a client of MCP gets beside run_python: tools, prompts, resources, requests of its own. */
+  offer?: MakeOffer
+  /** Work of a bridge that serves many clients, beside serving them. */
+  beside?: (bridge: Bridge) => Promise<Beside>
+}
+
+interface Beside {
+  /** Begins nothing new. */
+  stop(): void
+  /** Resolves when what it began has ended. */
+  idle(): Promise<void>
+}
+
+let plugged: readonly Feature[] = []
+
+/** Called once, before anything else. */
+export function plugIn(features: readonly Feature[]): void {
+  plugged = features
+  for (const { name, settings } of features) if (settings) addSettings(name, settings)
+}
+
+/** The features of this program, for what opens a bridge or a server. */
+export const features = {
+  get all(): readonly Feature[] {
+    return plugged
+  },
+  methods: (bridge: Bridge): Methods =>
+    Object.assign({}, ...plugged.map(({ methods }) => methods?.(bridge))) as Methods,
+  get offers(): MakeOffer[] {
+    return plugged.flatMap(({ offer }) => offer ?? [])
+  },
+}

@@ -1,0 +1,72 @@
+// The commands for workflows. Each is a module that is loaded on use.
+import type { Command } from 'commander'
+
+export function addCommands(program: Command): void {
+  program
+    .command('workflows')
+    .description('list the workflows that cells saved')
+    .option('--json', 'print JSON')
+    .action(async (options: object) => (await import('./run-workflow.ts')).listWorkflows(options))
+
+  program
+    .command('save')
+    .description('make a workflow of recorded runs, in their order')
+    .argument('<run>', 'the beginning of its id, as `sandbridge log` shows it')
+    .argument('<name...>', 'more runs, then the name of the workflow, such as weekly-report')
+    .option('--param <names...>', 'values of their code that become parameters, such as week for `week = 47`')
+    .option('--description <text>', 'what it does, for searches (default: the docstring)')
+    .option('--json', 'print JSON')
+    .action(async (run: string, rest: string[], options: object) =>
+      (await import('./save.ts')).saveRuns([run, ...rest.slice(0, -1)], rest.at(-1)!, options),
+    )
+
+  program
+    .command('run-workflow')
+    .description('run a workflow without a model; its parameters are options, such as --week 47')
+    .argument('<name>')
+    .argument('[parameters...]')
+    .allowUnknownOption()
+    .option('--json', 'print the result as JSON')
+    .option('--dry-run', 'show what it would be run with and which tools it may call')
+    .option('--check', 'run it against its recorded replies and call nothing')
+    .option('--record', 'record the replies of this run for --check')
+    .option('--resume', 'continue the run that failed without repeating its calls')
+    .option('--unanswered <decision>', 'with --resume, a call without an answer: again, or its answer as JSON')
+    .option('--timeout <seconds>', 'how long it may run', '3600')
+    .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
+    .action(async (name: string, words: string[], options: object) =>
+      (await import('./run-workflow.ts')).runWorkflow(name, words, options),
+    )
+
+  program
+    .command('schedule')
+    .description('run a workflow at set times, or list what is scheduled')
+    .argument('[name]')
+    .argument('[when]', 'the five fields of cron, such as "0 8 * * 1"')
+    .argument('[parameters...]')
+    .allowUnknownOption()
+    .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
+    .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
+    .option('--remove', 'stop running NAME')
+    .option('--print <system>', 'print an entry for cron, systemd or launchd instead')
+    .option('--json', 'print as JSON')
+    .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
+      (await import('./schedule.ts')).schedule(name, when, words, options),
+    )
+
+  program
+    .command('export')
+    .description('write workflows, saved functions and artifacts to a file that `import` reads')
+    .argument('[names...]', 'only these, and the functions they import')
+    .option('-o, --output <file>', 'the file (default: bundle.sbx)')
+    .option('--notebook', 'write one workflow as a Jupyter notebook instead')
+    .action(async (names: string[], options: object) => (await import('./bundle.ts')).exportBundle(names, options))
+
+  program
+    .command('import')
+    .description('show the content of such a file and import it; runs nothing')
+    .argument('<file>')
+    .option('--dry-run', 'show its content and do nothing')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .action(async (file: string, options: object) => (await import('./bundle.ts')).importBundle(file, options))
+}
