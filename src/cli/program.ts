@@ -15,8 +15,7 @@ The functions that cells saved, as with \`sandbridge saved\`:
   sandbridge tools export <file>  write all of them to a file
   sandbridge tools import <file>  add those of a file`
 
-/** All commands with their options; `main` runs one. */
-export const program = new Command('sandbridge')
+const program = new Command('sandbridge')
   .description('An MCP server with one tool, run_python. Its sandboxed code calls the tools of all your MCP servers.')
   .version(VERSION)
   // Commands inherit these: one exit code and one format for usage errors.
@@ -335,11 +334,17 @@ program
   .argument('<shell>', 'bash, zsh or fish')
   .action(async (shell: string) => (await import('./completion.ts')).printCompletion(program, shell))
 
-/** Runs the command in this process's arguments. Never throws: sets the exit code. */
-export async function main(features: readonly Feature[]): Promise<void> {
+/** All commands with their options, those of the features last. Called once. */
+export function commandLine(features: readonly Feature[]): Command {
   plugIn(features)
   for (const { commands } of features) commands?.(program)
   addExamples(program, [])
+  return program
+}
+
+/** Runs the command in this process's arguments. Never throws: sets the exit code. */
+export async function main(features: readonly Feature[]): Promise<void> {
+  commandLine(features)
   try {
     const [first, second] = process.argv.slice(2)
     const names = ['help', ...program.commands.map((command) => command.name())]

@@ -5,11 +5,14 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { program } from '../../src/cli/program.ts'
+import { commandLine } from '../../src/cli/program.ts'
+import { FEATURES } from '../../src/features.ts'
 import { discoverServers } from '../../src/config/discover.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { bridgeEnv, fixtureServer, makeHome, published, ROOT } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
+
+const program = commandLine(FEATURES)
 
 vi.setConfig({ testTimeout: 120_000 })
 

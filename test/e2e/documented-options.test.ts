@@ -2,8 +2,11 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { program } from '../../src/cli/program.ts'
+import { commandLine } from '../../src/cli/program.ts'
+import { FEATURES } from '../../src/features.ts'
 import { ROOT } from '../support/bridge-process.ts'
+
+const program = commandLine(FEATURES)
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/configuration.md'), 'utf8')
 
