@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from .unavailable import unavailable
+
 if TYPE_CHECKING:
     from .display import Display
     from .frame_types import Outcome
@@ -82,11 +84,3 @@ class OtherLanguages:
     def notes(self) -> list[str]:
         """Returns notes about the last cell for its reader."""
         return [note for cells in self._cells.values() for note in cells.take_notes()]
-
-
-def unavailable(message: str, hint: str) -> Outcome:
-    """The outcome of a cell that cannot run here."""
-    return {
-        "status": "error",
-        "error": {"name": "LanguageUnavailable", "message": message, "traceback": "", "hint": hint},
-    }

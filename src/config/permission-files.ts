@@ -7,12 +7,11 @@ import type { Policy } from './rules/policy.ts'
 import type { RuleProblem } from './rules/read-rules.ts'
 import type { Origin, Rule } from './rules/rule.ts'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from './config-file.ts'
+import { PERMISSIONS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { FoundServer } from './entries/server-definition.ts'
 import type { Settings } from './settings/settings.ts'
 
-/** Its name in the state folder, where it must not be read as a file of servers. */
-export const PERMISSIONS_FILE = 'permissions.json'
 /** Enough for ten thousand rules. */
 const MAX_BYTES = 2 * 2 ** 20
 const HINT = 'No code runs until it is corrected. docs/permissions.md describes the file.'

@@ -2,7 +2,8 @@
 import path from 'node:path'
 import type { Rule } from './rules/rule.ts'
 import { nodeFileSystem } from './config-file.ts'
-import { PERMISSIONS_FILE, readRulesFile } from './permission-files.ts'
+import { readRulesFile } from './permission-files.ts'
+import { PERMISSIONS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
 
 export class UserRules {

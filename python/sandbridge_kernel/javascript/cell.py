@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import hints
 from ..api.servers import registry, server_alias, server_name
-from ..languages import unavailable
+from ..unavailable import unavailable
 from . import calls, checks
 from .program import CannotStart, ProgramEnded
 

@@ -22,7 +22,8 @@ import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
 import type { SharedCatalog } from './shared-catalog.ts'
 import { wordVectors } from './word-vectors-file.ts'
-import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './arguments/tool-doc.ts'
+import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
+import { toolLine, type Detail } from './arguments/tool-line.ts'
 
 interface ListedTools {
   tools: UpstreamTool[]

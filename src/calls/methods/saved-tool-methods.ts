@@ -1,6 +1,7 @@
 // The methods for saved tools: functions that cells save for later sessions, and searches that include them.
 import * as z from 'zod'
-import type { Detail, ToolDoc } from '../catalog/arguments/tool-doc.ts'
+import type { ToolDoc } from '../catalog/arguments/tool-doc.ts'
+import type { Detail } from '../catalog/arguments/tool-line.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import { firstOf } from '../../util/text/first-of.ts'
 import type { LoadableTools } from '../../keep/saved/loadable-tools.ts'

@@ -15,8 +15,8 @@ import { readRules } from '../../config/rules/read-rules.ts'
 import { answerQuestion, KeptQuestions, listQuestions } from './kept-questions.ts'
 import type { Asker } from '../questions/questions.ts'
 import type { Hold } from './answer-page.ts'
-import { type CellOf, CellPermissions } from './cell-permissions.ts'
-import { Permissions } from './permissions.ts'
+import { CellPermissions } from './cell-permissions.ts'
+import { type CellOf, Permissions } from './permissions.ts'
 
 const COUNT = 1_000
 const MOST = 50

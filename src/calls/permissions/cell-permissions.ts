@@ -12,22 +12,7 @@ import type { Hold } from './answer-page.ts'
 import { Approvals } from './approvals.ts'
 import { deniedByLimit, deniedByRule } from './denied.ts'
 import type { GrantableCall } from './grants.ts'
-import type { Permissions } from './permissions.ts'
-
-export interface CellOf {
-  session: object
-  asker: Asker | undefined
-  /** For an unattended cell: the tools that may be called although a rule asks. */
-  allowed?: readonly { server: string; tool: string }[] | undefined
-  events: EventStream
-  origin: Origin
-  /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
-  keepsQuestions: boolean
-  /** For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit paused. */
-  hold?: Hold | undefined
-  /** Interrupts the cell, when the user chooses to stop it. */
-  stop: () => void
-}
+import type { CellOf, Permissions } from './permissions.ts'
 
 type Arguments = Record<string, unknown>
 

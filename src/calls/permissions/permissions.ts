@@ -8,7 +8,26 @@ import type { KeptQuestions } from './kept-questions.ts'
 import type { CallLimits, Counts, LimitReached } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, type RuleEntry, ruleFor } from '../../config/rules/rule.ts'
-import { type AnswerPage, Browser } from './answer-page.ts'
+import { type AnswerPage, Browser, type Hold } from './answer-page.ts'
+import type { EventStream } from '../../observe/events/event-stream.ts'
+import type { Origin } from '../../observe/events/event.ts'
+import type { Asker } from '../questions/questions.ts'
+
+/** The cell whose calls are judged. */
+export interface CellOf {
+  session: object
+  asker: Asker | undefined
+  /** For an unattended cell: the tools that may be called although a rule asks. */
+  allowed?: readonly { server: string; tool: string }[] | undefined
+  events: EventStream
+  origin: Origin
+  /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
+  keepsQuestions: boolean
+  /** For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit paused. */
+  hold?: Hold | undefined
+  /** Interrupts the cell, when the user chooses to stop it. */
+  stop: () => void
+}
 
 export interface PermissionsOptions {
   policy: Policy

@@ -2,10 +2,8 @@
 // same rules, and a test compares the two. Pure.
 import type { CallFrame, DoneFrame, KernelFrame, MimeBundle } from './frames.ts'
 import { isRecord } from '../../util/json/json.ts'
+import { MAX_BUNDLE_KEYS, MAX_NOTES } from './limits.ts'
 
-/** No real value has as many representations. */
-export const MAX_BUNDLE_KEYS = 100
-export const MAX_NOTES = 100
 /** Limit for the name of a method, a version, a platform. */
 const MAX_WORD_CHARS = 100
 

@@ -3,7 +3,7 @@
 // Pure.
 import * as z from 'zod'
 import { boundedList, boundedRecord } from '../../util/json/bounded-schema.ts'
-import { MAX_BUNDLE_KEYS, MAX_NOTES } from './check-frame.ts'
+import { MAX_BUNDLE_KEYS, MAX_NOTES } from './limits.ts'
 
 const cell = z.int().nonnegative()
 const mimeBundle = boundedRecord(z.unknown(), MAX_BUNDLE_KEYS, 'MIME types')

@@ -1,11 +1,6 @@
 // Parses a config file of any format to plain values, and has the helpers with which readers look at them. Pure.
 import { isRecord, parseJson } from '../../util/json/json.ts'
-
-/**
- * The result of a parser. Its own message may quote the file, which holds secrets, so a reason contains only the kind of error and
- * its position.
- */
-export type Parsed = { value: unknown } | { reason: string; offset?: number }
+import type { Parsed } from './parsed.ts'
 
 export type ConfigFormat = 'jsonc' | 'toml' | 'yaml'
 

@@ -1,7 +1,7 @@
 // Parses JSON with comments and trailing commas. The parser is loaded only for a text that is not plain JSON. Pure.
 import { parse, type ParseError } from 'jsonc-parser'
 import { jsonProblem } from '../../util/json/json-error.ts'
-import type { Parsed } from './config-document.ts'
+import type { Parsed } from './parsed.ts'
 
 export function parseJsonc(text: string): Parsed {
   const errors: ParseError[] = []

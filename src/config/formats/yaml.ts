@@ -1,6 +1,6 @@
 // Parses YAML, for Goose. Loaded only when such a file exists. Pure.
 import { parseDocument, visit } from 'yaml'
-import type { Parsed } from './config-document.ts'
+import type { Parsed } from './parsed.ts'
 
 export function parseYaml(text: string): Parsed {
   // Warnings would go to stderr and quote the file.

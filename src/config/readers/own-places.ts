@@ -1,7 +1,6 @@
 // The bridge's own config files, with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
 import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
-import { PERMISSIONS_FILE } from '../permission-files.ts'
 import { OWN_SYNTAX } from '../entries/placeholders.ts'
 import type { NamedEntry, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject } from './reader.ts'
@@ -33,6 +32,9 @@ function formatOf(file: string): ConfigFormat | undefined {
 
 /** The file in the state folder with the servers that were added from a registry. */
 export const ADDED_SERVERS_FILE = 'added-servers.json'
+
+/** The user's rules in the state folder, which are not read as a file of servers. */
+export const PERMISSIONS_FILE = 'permissions.json'
 
 /** `~/MCPs/*.json`, or the folder in MCP_BRIDGE_STATE_DIR. */
 export const mcps: Reader = {

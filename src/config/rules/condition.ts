@@ -1,21 +1,7 @@
 // Conditions on a call's arguments, in CEL (https://cel.dev). The library is loaded for the first rule that has one. CEL cannot loop forever;
 // expressions that take more than linear time in the arguments are refused when a rule is read. Pure.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
-import type { Hints } from './rule.ts'
-
-/** The variables of a condition. */
-interface Facts {
-  server: string
-  tool: string
-  args: Readonly<Record<string, unknown>>
-  annotations: Hints
-}
-
-export interface Condition {
-  text: string
-  /** Undefined when the condition cannot be evaluated: an argument is missing or of another type, or the arguments are too large for a loop. */
-  holds(facts: Facts): boolean | undefined
-}
+import type { Condition, Facts } from './rule.ts'
 
 /** Why a condition is invalid, and at which position. */
 export interface ConditionProblem {

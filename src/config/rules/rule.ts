@@ -1,5 +1,4 @@
 // A parsed rule: which calls it matches, and its verdict. Pure.
-import type { Condition } from './condition.ts'
 import type { Target } from './target.ts'
 
 /** The verdicts, strictest first: deny beats ask beats allow. */
@@ -9,6 +8,20 @@ export type Verdict = (typeof VERDICTS)[number]
 /** A tool's annotations (MCP 2025-11-25, Tools, ToolAnnotations). */
 export const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 export type Hints = Record<(typeof HINTS)[number], boolean>
+
+/** The variables of a condition. */
+export interface Facts {
+  server: string
+  tool: string
+  args: Readonly<Record<string, unknown>>
+  annotations: Hints
+}
+
+export interface Condition {
+  text: string
+  /** Undefined when the condition cannot be evaluated: an argument is missing or of another type, or the arguments are too large for a loop. */
+  holds(facts: Facts): boolean | undefined
+}
 
 /** A rule as written in a file. */
 export interface RuleEntry {

@@ -18,10 +18,11 @@ import { type AllowedDomains, allowedDomains } from './allowed-domains.ts'
 import { bubblewrapArguments, INNER_SOCKET, serverFilter, UNPRIVILEGED_UID } from './bubblewrap-jail.ts'
 import { type FilteringProxy, startFilteringProxy } from './filtering-proxy.ts'
 import { makeGuardedPlaces } from './guarded-places.ts'
+import type { Jail, JailStart } from './jail.ts'
 import { findJailMaker, type JailMaker, type JailMakerName } from './jail-maker.ts'
 import { behindRelay, proxyVariables } from './launcher.ts'
 import { startContainer } from './start-container.ts'
-import { type Mount, refuseTooMuch, viewFor } from './view.ts'
+import { refuseTooMuch, viewFor } from './view.ts'
 
 /** Where and how jails are made. */
 export interface JailPlace {
@@ -39,21 +40,6 @@ export interface JailPlace {
   hidden: () => readonly string[]
   /** A server tried to reach a host that is not allowed. */
   onRefused: (server: string, host: string, reason: string) => void
-}
-
-/** How to start a process instead. */
-export interface Launch {
-  command: string
-  args: string[]
-  env: Record<string, string>
-  /** Content of descriptor 3. */
-  extraInput?: Buffer
-}
-
-export interface Jail {
-  launch: Launch
-  /** Frees what remains after the process has exited. Resolves when nothing is left. Never rejects. */
-  release: () => Promise<void>
 }
 
 /** Variables that name folders in the real home. */
@@ -161,18 +147,6 @@ async function makeGuards({ filesystem = {} }: ServerSandbox, maker: JailMaker):
       dismiss()
     },
   }
-}
-
-/** The parameters of a jail, for every jail-maker. */
-export interface JailStart {
-  home: { source: string; target: string }
-  mounts: readonly Mount[]
-  proxySocket: string | undefined
-  /** Whether it uses the network of this machine. */
-  network: boolean
-  cwd: string
-  command: readonly string[]
-  environment: Record<string, string>
 }
 
 async function startBubblewrap(

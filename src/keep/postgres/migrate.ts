@@ -1,10 +1,12 @@
 // Upgrades the tables to this version. When bridges start at once, one upgrades and the others wait.
+import type { ClientBase } from 'pg'
 import { BridgeError } from '../../errors.ts'
-import type { Connection } from './database.ts'
 import { MIGRATIONS } from './migrations.ts'
 
+type Queried = Pick<ClientBase, 'query'>
+
 /** @throws BridgeError STATE_UNWRITABLE if a newer version has changed the tables or an unknown one made them, and what the driver throws */
-export async function migrate(connection: Connection, migrations: readonly string[] = MIGRATIONS): Promise<void> {
+export async function migrate(connection: Queried, migrations: readonly string[] = MIGRATIONS): Promise<void> {
   // Changes nothing if the tables are current: a database user without the right to create tables can still use them.
   if ((await numberOf(connection)) === migrations.length) return
   await connection.query('BEGIN')
@@ -31,7 +33,7 @@ export async function migrate(connection: Connection, migrations: readonly strin
 }
 
 /** Tables without a number, such as those of a backup that was restored in part, may be of any version. */
-async function refuseUnknownTables(connection: Connection): Promise<void> {
+async function refuseUnknownTables(connection: Queried): Promise<void> {
   const { rows } = await connection.query<{ tablename: string }>(
     `SELECT tablename FROM pg_tables WHERE schemaname = 'sandbridge' AND tablename <> 'migrations' ORDER BY tablename`,
   )
@@ -46,7 +48,7 @@ async function refuseUnknownTables(connection: Connection): Promise<void> {
 }
 
 /** Returns the number of the last migration; 0 if there is none. */
-async function numberOf(connection: Connection): Promise<number> {
+async function numberOf(connection: Queried): Promise<number> {
   // Not to_regclass(): it may use a cached result from before another bridge created the table.
   const { rows } = await connection.query(
     `SELECT 1 FROM pg_tables WHERE schemaname = 'sandbridge' AND tablename = 'migrations'`,

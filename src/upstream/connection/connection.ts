@@ -10,14 +10,8 @@ import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import type { Link } from '../dial.ts'
 import type { DirectCalls } from './direct-calls.ts'
-import {
-  isSessionLost,
-  isTimeout,
-  REMOTE_HINT,
-  requestFailure,
-  type Circumstances,
-  type Failure,
-} from '../failures/failures.ts'
+import { isSessionLost, isTimeout, REMOTE_HINT, requestFailure, type Failure } from '../failures/failures.ts'
+import { type Circumstances } from '../failures/circumstances.ts'
 import { headerParameters } from '../remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'

@@ -1,11 +1,10 @@
 // Describes why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
 // No error made here has a cause: errors of Node and of the MCP package quote commands, URLs and the server's output.
-import type { SignInPlace } from '../auth/callback.ts'
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { BodyRefusedError } from '../remote/bounded-body.ts'
 import { ANSWER_LOST } from '../remote/http-streams.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
-import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
+import { redactStart } from '../../config/secrets/redact.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
 import { loginNeeded, needsLogin } from './login-failure.ts'
@@ -13,39 +12,12 @@ import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-fail
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
 import { brokenCache } from './broken-cache.ts'
-import type { InstallFacts } from '../stdio/launcher/installation.ts'
+import type { Circumstances } from './circumstances.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
 /** How much of a server's last output an error carries, in characters. */
 const SHOWN_CHARS = 4096
-
-/** What is known about the process or connection that failed. */
-export interface Circumstances {
-  server: string
-  signInPlace?: SignInPlace | undefined
-  redact: Redactor
-  remote: boolean
-  /** The first word of its command. */
-  program?: string
-  /** Its working directory. */
-  cwd?: string | undefined
-  /** The config file that defines it. */
-  file?: string
-  /** How it is started or reached, as in its definition and without secrets. */
-  command?: string
-  /** Its definition has client credentials. */
-  usesClientCredentials?: boolean
-  exit?: ProcessExit | undefined
-  /** What it sent that made the bridge end it. */
-  endedFor?: string | undefined
-  /** The server's output, not redacted. */
-  stderrTail?: string | undefined
-  /** How its package manager installed it, if one starts it. */
-  installation?: InstallFacts | undefined
-  /** Its last log messages, redacted; empty when it sent none. */
-  logged?: string
-}
 
 /** A failure as a BridgeError, with what the caller needs to handle it. */
 export interface Failure {

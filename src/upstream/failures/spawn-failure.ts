@@ -1,6 +1,6 @@
 // Explains why a process could not be started, names its command, and says how to fix it.
 import { BridgeError } from '../../errors.ts'
-import type { Circumstances } from './failures.ts'
+import type { Circumstances } from './circumstances.ts'
 
 const WORDS: Record<string, string> = {
   ENOENT: 'was not found',

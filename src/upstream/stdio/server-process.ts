@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream'
 import { passedEnvironment } from '../../config/entries/passed-variables.ts'
 import type { StdioServer } from '../../config/entries/server-definition.ts'
 import { endGroup, trackGroup } from '../../util/process/process-group.ts'
-import type { Launch } from '../../isolation/jail/open-jail.ts'
+import type { Launch } from '../../isolation/jail/jail.ts'
 
 export interface ProcessExit {
   code: number | null

@@ -3,7 +3,8 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { plainText } from '../../../src/util/text/terminal-text.ts'
 import { visible } from '../../../src/util/text/visible.ts'
-import type { CellView, Shown } from '../../../src/serve/page/state/page-state.ts'
+import type { CellView } from '../../../src/serve/page/state/page-state.ts'
+import type { Shown } from '../../../src/serve/page/state/page-event.ts'
 import { short } from '../words.ts'
 
 /** Characters drawn at first; the rest on request. */

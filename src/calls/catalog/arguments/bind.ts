@@ -6,7 +6,7 @@ import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { firstOf } from '../../../util/text/first-of.ts'
 import type { Parameter, Signature } from '../signature/signature.ts'
-import { toolLine } from './tool-doc.ts'
+import { toolLine } from './tool-line.ts'
 import { violation } from '../signature/violation.ts'
 
 const MAX_PROBLEMS = 6

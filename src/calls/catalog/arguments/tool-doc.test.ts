@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
 import { shapeOfResult } from '../model/learned-types.ts'
-import { toolDoc, toolLine } from './tool-doc.ts'
+import { toolDoc } from './tool-doc.ts'
+import { toolLine } from './tool-line.ts'
 
 const tool = (definition: Record<string, unknown>) =>
   catalogTools('x', 'x', [

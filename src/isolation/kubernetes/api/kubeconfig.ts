@@ -1,10 +1,10 @@
 // Finds the cluster and the user as kubectl does: the merged files of KUBECONFIG, ~/.kube/config, or the service account of the bridge's
 // own pod. Only reads files: keeps no credentials, and contacts no server.
+import { access, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../../errors.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { type Entry, invalid, type Merged, mergeFiles } from './kubeconfig-files.ts'
-import { findServiceAccount } from './service-account.ts'
 
 /** A file, reread when it may have changed, or its content. */
 export type Material = { file: string } | { text: string }
@@ -43,6 +43,7 @@ export interface FindOptions {
   serviceAccount?: string
 }
 
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
 /** @throws BridgeError CONFIG_INVALID if a file is invalid, SANDBOX_ENGINE_MISSING if no cluster is configured */
@@ -61,6 +62,33 @@ export async function findCluster(options: FindOptions): Promise<ClusterAccess> 
     })
   }
   return fromContext(merged, options)
+}
+
+/** The cluster that the bridge itself runs in. Returns undefined outside a cluster, and in a pod without a service account. */
+async function findServiceAccount(options: FindOptions): Promise<ClusterAccess | undefined> {
+  const { env, namespace, serviceAccount: folder = SERVICE_ACCOUNT } = options
+  const host = env['KUBERNETES_SERVICE_HOST']
+  const port = env['KUBERNETES_SERVICE_PORT'] ?? '443'
+  if (host === undefined || host === '') return undefined
+  const own = await readFile(path.join(folder, 'namespace'), 'utf8').catch(() => 'default')
+  const tokenFile = path.join(folder, 'token')
+  const hasToken = await access(tokenFile).then(
+    () => true,
+    () => false,
+  )
+  if (!hasToken) return undefined
+  return {
+    name: 'the cluster of this pod',
+    server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    namespace: namespace ?? own.trim(),
+    tlsServerName: undefined,
+    skipTlsVerify: false,
+    ca: { file: path.join(folder, 'ca.crt') },
+    cert: undefined,
+    key: undefined,
+    token: { file: tokenFile },
+    exec: undefined,
+  }
 }
 
 function fromContext(merged: Merged, { context, namespace }: FindOptions): ClusterAccess {

@@ -1,7 +1,13 @@
 // Converts an event for pages: limited in size, as text, and without fields that no page shows. Pure.
 import type { BridgeEvent, Stamp } from '../../../observe/events/event.ts'
 import type { MimeBundle } from '../../../cell/protocol/frames.ts'
-import type { Shown } from './page-state.ts'
+
+/** A value in a form that the page can show. */
+export interface Shown {
+  text?: string | undefined
+  /** An image in base64, of a type that browsers can draw and that contains no script. */
+  image?: { type: string; data: string } | undefined
+}
 
 type Of<T extends string, Fields> = { type: T; id: string } & Fields & Pick<Stamp, 'seq' | 'at' | 'mono'>
 

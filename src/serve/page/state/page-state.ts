@@ -1,12 +1,5 @@
 // The page's state of a bridge, built from events. The bridge maintains it for pages that open later, each page for itself. Pure.
-import type { PageEvent } from './page-event.ts'
-
-/** A value in a form that the page can show. */
-export interface Shown {
-  text?: string | undefined
-  /** An image in base64, of a type that browsers can draw and that contains no script. */
-  image?: { type: string; data: string } | undefined
-}
+import type { PageEvent, Shown } from './page-event.ts'
 
 /** A piece of a cell's output, in order. */
 type Part = { kind: 'stdout' | 'stderr'; text: string } | { kind: 'display'; shown: Shown }

@@ -1,0 +1,65 @@
+// The line of a tool that can be pasted: its call with parameters, the type of its result, and a comment. Pure.
+import { propertiesOf, resolve } from '../signature/json-schema.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import { CatalogOffering } from '../model/catalog-offering.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
+import { FULL, parametersText, SHORT } from '../signature/signature.ts'
+import { isTextBox } from '../model/learned-types.ts'
+import { typeText } from '../signature/schema-type.ts'
+import { deprecationNote } from '../search/deprecation.ts'
+import { firstSentence } from '../../../util/text/one-line.ts'
+
+export type Detail = 'summary' | 'full'
+
+const COMMENT_LIMIT = 72
+const RETURN_LIMIT = 60
+
+/** `await mcp_github.create_issue(*, owner: str, body: str = None) -> dict  # Create a new issue` */
+export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown, asks = false): string {
+  if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
+  const { definition } = tool
+  const returns = returnType(tool, detail, observed)
+  // With `full`, the whole description follows below.
+  const said =
+    detail === 'full'
+      ? ''
+      : firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
+  const against = deprecationNote(definition)
+  // Omit the note when the first sentence already says it.
+  const warned = against !== undefined && !said.toLowerCase().includes('deprecated') ? [against] : []
+  const marks = [...(asks ? ['asks the user'] : []), ...(returns.observed ? ['observed'] : [])]
+  const comment = [...marks, ...warned, ...(said === '' ? [] : [said])].join('; ')
+  return (
+    `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
+    `${returns.text === undefined ? '' : ` -> ${returns.text}`}${comment === '' ? '' : `  # ${comment}`}`
+  )
+}
+
+/** The type of the Python result: from the output schema, otherwise from observed results, otherwise unknown. */
+export function returnType(
+  tool: CatalogTool,
+  detail: Detail,
+  observed?: unknown,
+): { text: string | undefined; observed: boolean } {
+  const declared = tool.definition.outputSchema
+  const saysLittle = observed !== undefined && isTextBox(declared)
+  const schema = isRecord(declared) && !saysLittle ? declared : observed
+  if (!isRecord(schema)) return { text: isText(tool) ? 'str' : undefined, observed: false }
+  const text = typeText(unboxed(schema), schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
+  return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
+}
+
+/** A result without a schema is text, unless the description promises JSON, which is parsed, or an image. */
+function isText({ method, name, definition }: CatalogTool): boolean {
+  return (
+    method === undefined &&
+    !/json|image|screenshot|picture|photo|audio|media|base64|binary/i.test(`${name} ${definition.description ?? ''}`)
+  )
+}
+
+/** The kernel unwraps an object with a single `result` or `content`, so its type is the type inside. */
+function unboxed(schema: unknown): unknown {
+  const properties = propertiesOf(resolve(schema, schema))
+  const [name, inner] = properties[0] ?? []
+  return properties.length === 1 && (name === 'result' || name === 'content') ? inner : schema
+}
