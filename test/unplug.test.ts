@@ -62,7 +62,16 @@ function node(...args: string[]): string {
   return status === 0 ? stdout : `${stdout}${stderr} (exit code ${status})`
 }
 
-const typeErrors = (): string => node(path.join(ROOT, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', copy)
+const typeErrors = (): string =>
+  node(
+    path.join(ROOT, 'node_modules/typescript/bin/tsc'),
+    '--noEmit',
+    '--incremental',
+    '--tsBuildInfoFile',
+    path.join(copy, 'types'),
+    '-p',
+    copy,
+  )
 
 it('a copy of the sources in which a feature is missing but still listed does not type-check', () => {
   unplug([])
