@@ -1,4 +1,4 @@
-// Every error that the bridge itself raises, in one table: who acts on it, whether a retry can help, and what to do next. Pure.
+// Every error that the bridge itself raises, in one table: who acts on it and what to do next. Pure.
 // docs/errors.md documents each code; a test compares the two in both directions. A failing cell is not an error but a CellResult.
 
 /** Who can act on an error. */
@@ -6,126 +6,125 @@ type Actor = 'model' | 'user' | 'operator' | 'us'
 
 interface ErrorKind {
   actor: Actor
-  retryable: boolean
   /** What to do next. A hint given with the error itself takes precedence. */
   hint: string
 }
 
 export const ERROR_CODES = {
-  CONFIG_INVALID: { actor: 'user', retryable: false, hint: 'Correct the setting and start again.' },
+  CONFIG_INVALID: { actor: 'user', hint: 'Correct the setting and start again.' },
   SANDBOX_ENGINE_MISSING: {
     actor: 'user',
-    retryable: false,
+
     hint: 'Set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox, or install the engine.',
   },
-  SANDBOX_START_FAILED: { actor: 'operator', retryable: true, hint: 'Run `sandbridge doctor` to see what is wrong.' },
-  SANDBOX_START_TIMEOUT: { actor: 'operator', retryable: true, hint: 'The machine may be overloaded. Retry later.' },
-  SANDBOX_BUSY: { actor: 'operator', retryable: true, hint: 'Retry when another sandbox has ended.' },
-  SANDBOX_IMAGE_MISSING: { actor: 'user', retryable: false, hint: 'Build it with `sandbridge image build slim`.' },
+  SANDBOX_START_FAILED: { actor: 'operator', hint: 'Run `sandbridge doctor` to see what is wrong.' },
+  SANDBOX_START_TIMEOUT: { actor: 'operator', hint: 'The machine may be overloaded. Retry later.' },
+  SANDBOX_BUSY: { actor: 'operator', hint: 'Retry when another sandbox has ended.' },
+  SANDBOX_IMAGE_MISSING: { actor: 'user', hint: 'Build it with `sandbridge image build slim`.' },
   KERNEL_DIED: {
     actor: 'model',
-    retryable: true,
+
     hint: 'All variables are gone. The next cell runs in a fresh session.',
   },
   PROTOCOL_VERSION_MISMATCH: {
     actor: 'us',
-    retryable: false,
+
     hint: 'Reinstall sandbridge: its bridge and kernel are different versions.',
   },
-  FRAME_INVALID: { actor: 'us', retryable: false, hint: 'Send frames as docs/protocol.md describes them.' },
+  FRAME_INVALID: { actor: 'us', hint: 'Send frames as docs/protocol.md describes them.' },
   FRAME_TOO_LARGE: {
     actor: 'model',
-    retryable: false,
+
     hint: 'Request less data at a time: use paging, filters or a smaller range.',
   },
   UPSTREAM_UNREACHABLE: {
     actor: 'user',
-    retryable: true,
+
     hint: 'The next use restarts the server. See its state with `sandbridge servers NAME`.',
   },
   UPSTREAM_JAIL_UNAVAILABLE: {
     actor: 'user',
-    retryable: false,
+
     hint: 'Install bubblewrap, podman or docker. `sandbridge doctor` says what works here.',
   },
-  UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Retry, or request less data.' },
+  UPSTREAM_TIMEOUT: { actor: 'model', hint: 'Retry, or request less data.' },
   UPSTREAM_PROTOCOL: {
     actor: 'operator',
-    retryable: false,
+
     hint: 'The server violated the MCP protocol. Report it to its author.',
   },
   UPSTREAM_AUTH_REQUIRED: {
     actor: 'user',
-    retryable: false,
+
     hint: 'Run `sandbridge login NAME`, or correct the credentials in the server’s headers.',
   },
-  PROXY_SERVER_UNAVAILABLE: { actor: 'model', retryable: false, hint: 'See runtime.discovered_servers().' },
-  PROXY_TOOL_UNKNOWN: { actor: 'model', retryable: false, hint: 'See await runtime.query_tool_docs(server).' },
+  PROXY_SERVER_UNAVAILABLE: { actor: 'model', hint: 'See runtime.discovered_servers().' },
+  PROXY_TOOL_UNKNOWN: { actor: 'model', hint: 'See await runtime.query_tool_docs(server).' },
   PERMISSION_DENIED: {
     actor: 'user',
-    retryable: false,
+
     hint: 'The rules in force: `sandbridge permissions`.',
   },
-  PROXY_ARGUMENTS_INVALID: { actor: 'model', retryable: false, hint: 'Compare the call with the tool’s signature.' },
-  PROXY_METHOD_UNKNOWN: { actor: 'model', retryable: false, hint: 'docs/protocol.md lists the methods.' },
-  CALL_NOT_AWAITED: { actor: 'model', retryable: false, hint: 'Write `await` before the call.' },
-  PROXY_TOO_MANY_CALLS: { actor: 'model', retryable: true, hint: 'Await some of the open calls first.' },
-  PROXY_ANSWERS_UNREAD: { actor: 'model', retryable: true, hint: 'Await fewer calls at a time.' },
+  PROXY_ARGUMENTS_INVALID: { actor: 'model', hint: 'Compare the call with the tool’s signature.' },
+  PROXY_METHOD_UNKNOWN: { actor: 'model', hint: 'docs/protocol.md lists the methods.' },
+  CALL_NOT_AWAITED: { actor: 'model', hint: 'Write `await` before the call.' },
+  PROXY_TOO_MANY_CALLS: { actor: 'model', hint: 'Await some of the open calls first.' },
+  PROXY_ANSWERS_UNREAD: { actor: 'model', hint: 'Await fewer calls at a time.' },
   CALL_INTERRUPTED: {
     actor: 'model',
-    retryable: false,
+
     hint: 'Find out whether it took effect before you repeat it.',
   },
-  TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message comes from the tool.' },
-  CANCELLED: { actor: 'model', retryable: true, hint: '' },
+  TOOL_FAILED: { actor: 'model', hint: 'The message comes from the tool.' },
+  CANCELLED: { actor: 'model', hint: '' },
   TOOL_ARGUMENTS_INVALID: {
     actor: 'model',
-    retryable: false,
+
     hint: 'Correct the arguments of run_python and call it again.',
   },
-  OUTPUT_UNKNOWN: { actor: 'model', retryable: false, hint: 'Run the cell again.' },
-  QUOTA_EXCEEDED: { actor: 'operator', retryable: true, hint: 'Retry when the hour is over.' },
-  SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to finish.' },
+  OUTPUT_UNKNOWN: { actor: 'model', hint: 'Run the cell again.' },
+  QUOTA_EXCEEDED: { actor: 'operator', hint: 'Retry when the hour is over.' },
+  SESSION_LIMIT: { actor: 'operator', hint: 'Wait for a running cell to finish.' },
   MASK_UNAVAILABLE: {
     actor: 'user',
-    retryable: true,
+
     hint: 'Start the endpoint of MCP_BRIDGE_MASK_ENDPOINT, or unset it and start the bridge again.',
   },
-  SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'Retry when the bridge has restarted.' },
+  SHUTTING_DOWN: { actor: 'user', hint: 'Retry when the bridge has restarted.' },
   STATE_DAMAGED: {
     actor: 'user',
-    retryable: false,
+
     hint: 'Restore the file from a backup, or save it again.',
   },
   STATE_NOT_FOUND: {
     actor: 'model',
-    retryable: false,
+
     hint: 'See runtime.artifacts() and runtime.list_saved_tools().',
   },
-  STATE_REFUSED: { actor: 'model', retryable: false, hint: 'Correct what the message names, then save again.' },
+  STATE_REFUSED: { actor: 'model', hint: 'Correct what the message names, then save again.' },
   STATE_UNWRITABLE: {
     actor: 'operator',
-    retryable: true,
+
     hint: 'Free space on the disk of MCP_BRIDGE_STATE_DIR, or make that folder writable.',
   },
   UPSTREAM_LINK_REQUIRED: {
     actor: 'user',
-    retryable: true,
+
     hint: 'Ask the user to open the link. Retry when they have finished.',
   },
   REGISTRY_UNREADABLE: {
     actor: 'operator',
-    retryable: true,
+
     hint: 'Check the address in MCP_BRIDGE_REGISTRIES and the network, and try again later.',
   },
   SERVER_REFUSED: {
     actor: 'user',
-    retryable: false,
+
     hint: 'Find a server with `sandbridge find`, and add it with `sandbridge add`.',
   },
   SESSION_UNKNOWN: {
     actor: 'model',
-    retryable: false,
+
     hint: 'Call run_python without `session` to start a new session.',
   },
 } as const satisfies Record<string, ErrorKind>

@@ -70,20 +70,6 @@ it('a bundle is shown first, and imported when confirmed', async () => {
   ])
 })
 
-it('a bundle can be exported as a notebook', async () => {
-  await at(home, 'export', 'weekly-report', '--notebook')
-  const notebook = JSON.parse(readFileSync(path.join(home, 'weekly-report.ipynb'), 'utf8')) as {
-    nbformat: number
-    cells: { source: string }[]
-  }
-  expect(notebook.nbformat).toBe(4)
-  expect(notebook.cells.map(({ source }) => source.split('\n').at(-1))).toEqual([
-    'Writes a line.',
-    '    return await mcp_ledger.add_line(text=f"{title} {double(week)}")',
-    'await weekly_report(week=..., title="x")',
-  ])
-})
-
 /** Repacks the bundle: `change` gets its entries. */
 function tampered(name: string, change: (entries: ZipFile[]) => void): string {
   const file = path.join(home, `${name}.sbx`)

@@ -308,16 +308,6 @@ it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so
   await expect(author().client.callTool({ name: 'weekly-report' })).rejects.toThrow('the only one is run_python')
 })
 
-it('a workflow is printed as an entry for a timer, once its time and its parameters are right', async () => {
-  const schedule = (...args: string[]) => sandbridge('schedule', 'weekly-report', ...args)
-  const { stdout } = await schedule('0 8 * * 1', '--print', 'cron', '--week', '47')
-  expect(stdout).toMatch(/^0 8 \* \* 1 \S+ \S+cli\.js run-workflow weekly-report --week 47\n$/)
-  expect((await schedule('0 8 * * 1', '--print', 'cron')).stderr).toContain('--week is missing')
-  expect((await schedule('0 25 * * 1', '--print', 'cron', '--week', '1')).stderr).toContain(
-    "'25' is not valid as the hour",
-  )
-})
-
 it('run-workflow shows in a terminal which tool it calls, and leaves only what was printed', async () => {
   const command = [process.execPath, CLI, 'run-workflow', 'weekly-report', '--week', '47']
   const shown = await inTerminal(command, bridgeEnv(home), { cwd: home })

@@ -1,14 +1,13 @@
 // When a cron schedule is due. The library handles time zones: an hour that is skipped or repeated by a clock change gives one run. Pure.
 import { Cron } from 'croner'
-import { BridgeError } from '../../errors.ts'
-import { parseCron } from './timer-entries.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 
 /** Maximum number of missed times that are reported. */
 const MAX_TIMES = 1_000
 
 /** The times after `since` and up to `now`, oldest first. */
 export function timesBetween(when: string, zone: string, since: Date, now: Date): Date[] {
-  const cron = new Cron(when, { timezone: zone })
+  const cron = read(when, zone)
   const times: Date[] = []
   for (let next = cron.nextRun(since); next !== null && next <= now; next = cron.nextRun(next)) {
     times.push(next)
@@ -19,8 +18,20 @@ export function timesBetween(when: string, zone: string, since: Date, now: Date)
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is invalid or never due */
 export function nextTime(when: string, zone: string, now: Date): Date {
-  parseCron(when)
-  const next = new Cron(when, { timezone: zone }).nextRun(now)
+  const next = read(when, zone).nextRun(now)
   if (next) return next
   throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when}' never comes`, { hint: 'Check the day and the month.' })
+}
+
+function read(when: string, zone: string): Cron {
+  try {
+    return new Cron(when, { timezone: zone, mode: '5-part' })
+  } catch (error) {
+    const why = messageOf(error)
+      .replace(/^CronPattern: /, '')
+      .slice(0, 200)
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when.slice(0, 80)}' is not a time for a schedule: ${why}`, {
+      hint: 'For example: "0 8 * * 1" for Mondays at eight.',
+    })
+  }
 }

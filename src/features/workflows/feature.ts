@@ -16,11 +16,8 @@ export const workflows: Feature = {
       'sandbridge run-workflow weekly-report --week 47',
       'sandbridge run-workflow weekly-report --check',
     ],
-    schedule: [
-      'sandbridge schedule weekly-report "0 8 * * 1" --week auto',
-      'sandbridge schedule weekly-report "0 8 * * 1" --week auto --print systemd',
-    ],
-    export: ['sandbridge export weekly-report report.csv -o bundle.sbx', 'sandbridge export weekly-report --notebook'],
+    schedule: ['sandbridge schedule weekly-report "0 8 * * 1" --week auto'],
+    export: ['sandbridge export weekly-report report.csv -o bundle.sbx'],
     import: ['sandbridge import bundle.sbx --dry-run'],
   },
   methods: () =>

@@ -4,28 +4,13 @@ import type { Bridge } from '../../../bridge/bridge.ts'
 import { BridgeError, messageOf } from '../../../errors.ts'
 import { count } from '../../../util/text/count.ts'
 import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
-import { notebookOf } from '../share/notebook.ts'
-import { asWorkflow, functionName } from '../workflow-cell.ts'
 import { ZipError } from '../../../util/bytes/plain-zip.ts'
 import { confirm } from '../../../cli/terminal/confirm.ts'
 import { withBridge } from '../../../cli/terminal/open-bridge.ts'
 import { print, visibleInline } from '../../../cli/terminal/print.ts'
 
-interface ExportOptions {
-  output?: string
-  notebook?: boolean
-}
-
-export async function exportBundle(names: string[], { output, notebook }: ExportOptions): Promise<void> {
+export async function exportBundle(names: string[], { output }: { output?: string }): Promise<void> {
   await withBridge(async ({ savedTools, artifacts }) => {
-    if (notebook) {
-      const [name] = names
-      if (name === undefined || names.length > 1) throw usage('--notebook takes the name of one workflow')
-      const tool = asWorkflow(await savedTools.find(functionName(name)))
-      const file = output ?? `${tool.workflow.title}.ipynb`
-      await written(file, () => writeFile(file, notebookOf(tool, tool.workflow), { flag: 'wx' }))
-      return print(`Wrote ${file}.`)
-    }
     const file = output ?? 'bundle.sbx'
     const contents = await chooseContents(names, savedTools, artifacts)
     if (contents.tools.length + contents.artifacts.length === 0) throw usage('Nothing to export')

@@ -48,7 +48,6 @@ export function addCommands(program: Command): void {
     .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
     .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
     .option('--remove', 'stop running NAME')
-    .option('--print <system>', 'print an entry for cron, systemd or launchd instead')
     .option('--json', 'print as JSON')
     .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
       (await import('./schedule.ts')).schedule(name, when, words, options),
@@ -59,7 +58,6 @@ export function addCommands(program: Command): void {
     .description('write workflows, saved functions and artifacts to a file that `import` reads')
     .argument('[names...]', 'only these, and the functions they import')
     .option('-o, --output <file>', 'the file (default: bundle.sbx)')
-    .option('--notebook', 'write one workflow as a Jupyter notebook instead')
     .action(async (names: string[], options: object) => (await import('./bundle.ts')).exportBundle(names, options))
 
   program

@@ -1,13 +1,10 @@
-// `sandbridge schedule`: makes a bridge that serves HTTP run a workflow at set times, lists and removes schedules, or prints entries for this machine's
-// own timers.
-import path from 'node:path'
+// `sandbridge schedule`: makes a bridge that serves HTTP run a workflow at set times, lists and removes schedules.
 import { BridgeError } from '../../../errors.ts'
 import { SavedToolStore } from '../../../keep/saved/saved-tool-store.ts'
 import { ago } from '../../../util/text/ago.ts'
 import { nextTime } from '../cron-times.ts'
 import { parseArguments } from '../parameters.ts'
 import { type Schedule, type ScheduledRun, ScheduleStore } from '../schedules.ts'
-import { cronEntry, launchdList, systemdUnits, type TimerEntry } from '../timer-entries.ts'
 import { usesNamed } from '../used-tools.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflow-cell.ts'
 import { ownStore } from '../../../cli/terminal/own-store.ts'
@@ -17,14 +14,7 @@ interface ScheduleOptions {
   allow?: string[]
   zone?: string
   remove?: boolean
-  print?: string
   json?: boolean
-}
-
-const PRINTERS: Record<string, (entry: TimerEntry) => string> = {
-  cron: cronEntry,
-  systemd: systemdUnits,
-  launchd: launchdList,
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid time or parameter, so that the first run does not fail */
@@ -48,7 +38,6 @@ export async function schedule(
   const workflow = asWorkflow(await new SavedToolStore(kept).find(functionName(name)))
   const { title, parameters } = workflow.workflow
   parseArguments(words, parameters)
-  if (options.print !== undefined) return printEntry(options.print, title, when, words)
   const zone = zoneOf(options.zone)
   const next = nextTime(when, zone, new Date())
   const allowed = allowedOf(workflow, options.allow ?? [])
@@ -120,15 +109,4 @@ function allowedOf({ workflow }: Workflow, tools: string[]): string[] {
   if (unknown === undefined) return tools
   const hint = used.length === 0 ? 'Allow it by a rule in permissions.json.' : `It names: ${used.join(', ')}.`
   throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${workflow.title} does not name the tool '${unknown}'`, { hint })
-}
-
-function printEntry(system: string, name: string, when: string, words: string[]): void {
-  const printer = Object.hasOwn(PRINTERS, system) ? PRINTERS[system] : undefined
-  if (!printer) {
-    const hint = `Write --print with one of ${Object.keys(PRINTERS).join(', ')}.`
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${system}' is not a known timer system`, { hint })
-  }
-  const program = [process.execPath, path.resolve(process.argv[1]!)]
-  // Unchanged: other programs read it.
-  process.stdout.write(printer({ name, when, command: [...program, 'run-workflow', name, ...words] }))
 }
