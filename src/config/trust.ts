@@ -1,6 +1,6 @@
 // Which config files of projects the user has trusted: a file's path and the hash of its text, in <state dir>/.sandbridge/trust.json.
 // The user trusts what they saw: a text that was changed or moved since is not trusted.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import path from 'node:path'
 import type { CoveredFiles } from './entries/server-definition.ts'
 import { isRecord } from '../util/json/json.ts'
@@ -73,7 +73,7 @@ export function trustedText(text: string, covered: readonly CoveredFiles[]): str
 
 /** Identifies a text in the record. */
 export function textHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 function parseTrusted(value: unknown): Trusted | undefined {

@@ -1,5 +1,5 @@
 // Names the folders that keep each user's rules, artifacts, memories, projects and saved tools apart. Pure.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import path from 'node:path'
 
 /** Names that `sandbridge token` issues. No other user's folder has such a name. */
@@ -23,5 +23,5 @@ function folderName(user: string): string {
   if (TOKEN_NAME.test(user)) return user
   const subject = user.slice(user.indexOf('#') + 1).toLowerCase()
   const readable = subject.replaceAll(/[^a-z0-9]+/g, '-').slice(0, MAX_READABLE)
-  return `@${readable}-${createHash('sha256').update(user).digest('hex').slice(0, 32)}`
+  return `@${readable}-${hash('sha256', user).slice(0, 32)}`
 }

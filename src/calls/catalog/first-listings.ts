@@ -1,6 +1,6 @@
 // The tools of each server as first listed. If a server later describes a tool differently, the tool may do something else: it counts as changed
 // until the user accepts it.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Log } from '../../util/log.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
 import type { Store } from '../../keep/store.ts'
@@ -110,9 +110,7 @@ function kept(tool: UpstreamTool): FirstListed {
 }
 
 function hashOf(tool: UpstreamTool): string {
-  return createHash('sha256')
-    .update(JSON.stringify(shown(tool)))
-    .digest('hex')
+  return hash('sha256', JSON.stringify(shown(tool)))
 }
 
 /** The fields that a model or a rule depends on. */

@@ -1,6 +1,6 @@
 // Questions about calls for clients that cannot ask: kept in a private folder until `sandbridge approve` or the page answers them. An answer is valid
 // once, before the timeout, for the bridge and session that asked, and for the text that was shown.
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -47,7 +47,7 @@ export class KeptQuestions {
   idOf(session: object, calls: string): string {
     const secret = this.#sessions.get(session) ?? randomUUID()
     this.#sessions.set(session, secret)
-    return createHash('sha256').update(`${secret}\n${calls}`).digest('hex').slice(0, 16)
+    return hash('sha256', `${secret}\n${calls}`).slice(0, 16)
   }
 
   /** Returns the answer to a kept question and deletes the question; undefined while there is no answer, or if it came too late. */

@@ -1,5 +1,5 @@
 // Identifies the owner of a durable sandbox, so that the next bridge gives it back to the same owner.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { KeptFor } from './session.ts'
 
 /** The owner is a connected client: its name, its user and the bridge's working folder. */
@@ -22,7 +22,5 @@ export function keptForHandle(session: string, user: string | undefined, place?:
 type Place = NonNullable<ReturnType<KeptFor>['place']>
 
 function ownerOf(kind: string, user: string | undefined, ...names: string[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([kind, user ?? null, ...names]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([kind, user ?? null, ...names]))
 }

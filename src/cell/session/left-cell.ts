@@ -1,5 +1,5 @@
 // Describes a cell that an earlier bridge started, for the result of the next cell.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { CellResult } from '../cell-result.ts'
 import type { LeftBehind } from '../../isolation/provider.ts'
 import { count } from '../../util/text/count.ts'
@@ -10,9 +10,7 @@ const SHOWN_CHARS = 4_000
 
 /** Identifies the source of a cell. */
 export function digestOf({ code, language }: Pick<CellRequest, 'code' | 'language'>): string {
-  return createHash('sha256')
-    .update(`${language ?? 'python'}\n${code}`)
-    .digest('hex')
+  return hash('sha256', `${language ?? 'python'}\n${code}`)
 }
 
 /** Notes about what happened to the cell while no bridge was connected. */

@@ -1,6 +1,6 @@
 // The record of what `sandbridge init` has changed, and how its files are read and written. The record and the backups hold removed values, so only
 // their owner can read them.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { JsonRecord } from '../../keep/json-record.ts'
@@ -58,5 +58,5 @@ export function recordOf(stateDir: string): JsonRecord<Done[]> {
 }
 
 export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

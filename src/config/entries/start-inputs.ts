@@ -1,6 +1,6 @@
 // A fingerprint of what the start of a server depends on beside its definition: variables, its program, files that it names. A failure is remembered
 // only until one of them changes. Values enter only a common hash.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { VERSION } from '../../util/version.ts'
@@ -28,7 +28,7 @@ export function startInputs({ transport }: ServerDefinition, place: StartPlace):
     [...new Set(variables)].toSorted().map((name) => [name, place.env[name] ?? null]),
     [...files, ...texts.flatMap(filesIn)].map((file) => stampOf(file, place)),
   ]
-  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 32)
+  return hash('sha256', JSON.stringify(inputs)).slice(0, 32)
 }
 
 function textsOf(transport: StdioServer | RemoteServer): string[] {

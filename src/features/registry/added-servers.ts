@@ -1,6 +1,6 @@
 // The servers that were added from a registry: `added-servers.json` in the state folder. Discovery reads it like any file there; beside each entry it
 // holds the origin of the entry. Secrets are separate files that the entry names.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
@@ -177,13 +177,11 @@ export function asPrompt({ id, description, name, secret, choices }: NeededInput
 
 /** Names of tools, each with a hash of its definition. */
 export function toolHashes(tools: readonly KeptTool[]): Record<string, string> {
-  return Object.fromEntries(
-    tools.map((tool) => [tool.name, createHash('sha256').update(JSON.stringify(tool)).digest('hex').slice(0, 16)]),
-  )
+  return Object.fromEntries(tools.map((tool) => [tool.name, hash('sha256', JSON.stringify(tool)).slice(0, 16)]))
 }
 
 /** Letters, digits and a hash: two names never share a file on any system. */
 function fileName(name: string): string {
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  return `${name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)}-${hash}`
+  const digest = hash('sha256', name).slice(0, 8)
+  return `${name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)}-${digest}`
 }

@@ -1,6 +1,6 @@
 // Workflows as separate tools and prompts, for clients that do not use `run_python`. Their annotations are derived from the tools that the
 // workflow calls; the worst is assumed where these are unknown.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { SavedToolContent, WorkflowDetails } from '../../keep/saved/saved-tool.ts'
 import { type SkillFrontmatter, skillFrontmatter, skillText } from '../../keep/saved/skill-text.ts'
@@ -125,7 +125,7 @@ function skillOf({ workflow, ...tool }: Workflow): ExposedSkill {
     frontmatter: skillFrontmatter(tool, workflow),
     text,
     size: bytes.length,
-    digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    digest: `sha256:${hash('sha256', bytes)}`,
   }
 }
 

@@ -1,5 +1,5 @@
 // Describes the tools that a workflow uses, from their servers' definitions: when it is saved, and again before it runs. Calls no tool.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Catalog } from '../../calls/catalog/catalog.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
@@ -15,10 +15,7 @@ function describeUse(tool: CatalogTool): UsedTool {
   return {
     server: tool.server,
     tool: tool.name,
-    hash: createHash('sha256')
-      .update(sortedJson([inputSchema, outputSchema]))
-      .digest('hex')
-      .slice(0, 32),
+    hash: hash('sha256', sortedJson([inputSchema, outputSchema])).slice(0, 32),
     readOnly,
     destructive: !readOnly && annotations.destructiveHint !== false,
     idempotent: readOnly || annotations.idempotentHint === true,

@@ -1,6 +1,6 @@
 // The image with the packages of MCP_BRIDGE_PACKAGES: built once on top of the configured image, later found by its name.
 // Packages are installed only during the build, which is also the only step with network access.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -31,7 +31,7 @@ export async function ensurePackageImage(
   onProgress: (message: string) => void = () => {},
 ): Promise<Image> {
   const requested = await readRequestedPackages(words)
-  const key = createHash('sha256').update(`${base.id}\n${requested.key}`).digest('hex').slice(0, 24)
+  const key = hash('sha256', `${base.id}\n${requested.key}`).slice(0, 24)
   const name = `localhost/sandbridge-packages:${key}`
   const { code } = await runCommand(engine.command, ['image', 'inspect', '--format', '{{.Id}}', name])
   if (code !== 0) await build(engine, base, requested, name, onProgress)

@@ -1,6 +1,6 @@
 // Remembers which provider `auto` took, so that the next start need not wait for engines that it does not take. Whoever uses a remembered
 // choice checks it meanwhile.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -109,5 +109,5 @@ function stampOf(file: string): unknown {
 }
 
 function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
+  return hash('sha256', JSON.stringify(value))
 }

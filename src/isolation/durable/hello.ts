@@ -1,6 +1,6 @@
 // Parses the hello of a kept sandbox's first process (python/sandbox_relay.py): its key, the bridge it follows, and the state of its
 // cell. Anything in a container can connect and write this, so every word is checked; only the key proves the sender.
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { LeftBehind } from '../provider.ts'
 
 export interface Hello extends LeftBehind {
@@ -72,7 +72,7 @@ function openCalls(text: string): number[] | undefined {
 
 /** Hash under which a key is stored on this machine. */
 export function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret)
 }
 
 export function isKeyOf({ key }: Hello, hash: string): boolean {

@@ -1,6 +1,6 @@
 // Unpacked images in a cache folder: each is made beside its final place, then renamed. A lock serialises bridges.
 // An image is in use while its time is recent. Unused images are removed, and so is what killed bridges left behind.
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { withFileLock } from '../../util/files/file-lock.ts'
@@ -56,7 +56,7 @@ export class UnpackedImages {
     { source, id }: { source: string; id: string },
     unpack: (folder: string) => Promise<string[]>,
   ): Promise<RootFileSystem> {
-    const name = createHash('sha256').update(`${source}\n${id}`).digest('hex').slice(0, 24)
+    const name = hash('sha256', `${source}\n${id}`).slice(0, 24)
     const known = await this.#read(name)
     if (known) return this.#use(name, known)
     // Other users may pass through, but not list it.

@@ -1,6 +1,6 @@
 // The machine's own root folders for containers: an image of empty folders, over which the machine's folders are mounted. A jailed server thus
 // runs with the programs installed here, without pulling an image.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdir, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import type { Engine } from '../container/probe-engine.ts'
@@ -33,8 +33,8 @@ export async function ensureRootImage(
   root: RootFolders,
 ): Promise<{ image: string } | { reason: string }> {
   const archive = rootArchive(root)
-  const hash = createHash('sha256').update(archive).digest('hex').slice(0, 16)
-  const image = `localhost/sandbridge-jail-root:${hash}`
+  const digest = hash('sha256', archive).slice(0, 16)
+  const image = `localhost/sandbridge-jail-root:${digest}`
   const known = await runCommand(command, ['image', 'inspect', '--format', '{{.Id}}', image])
   if (known.code === 0) return { image }
   const { code, stderr } = await runCommand(command, ['import', '-', image], { input: archive })

@@ -1,6 +1,6 @@
 // Converts the start of a server to a start inside a jail, or fails: a server that must be jailed never runs without a jail.
 import { chmod, chown, rm } from 'node:fs/promises'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import path from 'node:path'
 import { NETWORK_VARIABLES, passedEnvironment } from '../../config/entries/passed-variables.ts'
 import {
@@ -207,8 +207,8 @@ async function privateHome(name: string, stateDir: string, owner: number | undef
 /** The home folder of a jailed server, whether or not it exists. */
 export function jailHome(name: string, stateDir: string): string {
   const readable = name.replaceAll(/[^\w.-]/g, '_').slice(0, 40)
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  return path.join(stateDir, '.sandbridge', 'jail', `${readable}-${hash}`)
+  const digest = hash('sha256', name).slice(0, 8)
+  return path.join(stateDir, '.sandbridge', 'jail', `${readable}-${digest}`)
 }
 
 async function openProxy(

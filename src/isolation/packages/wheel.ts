@@ -1,6 +1,6 @@
 // Unpacks a wheel: checks every file against the wheel's RECORD, and decides where it goes. Runs no code. Pure.
 // (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isSafeName, readZip } from '../../util/bytes/zip-archive.ts'
 
 export interface PackageFile {
@@ -51,5 +51,5 @@ function parseRecord(text: string): Map<string, string> {
 }
 
 function sha256(data: Buffer): string {
-  return createHash('sha256').update(data).digest('base64url')
+  return hash('sha256', data, 'base64url')
 }

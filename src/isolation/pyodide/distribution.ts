@@ -1,6 +1,6 @@
 // Packages compiled for Python in WebAssembly, such as numpy. The installed `pyodide` package pins each by its hash and names
 // the download location. The bridge fetches them before any sandbox starts, and keeps them.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -134,7 +134,7 @@ async function keep(file: string, data: Buffer): Promise<void> {
 }
 
 function hashOf(data: Buffer): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data)
 }
 
 /** Normalises a package name for comparison (PEP 503). */

@@ -1,6 +1,6 @@
 // Stores files that cells keep beyond their session, in versions. Limited in number and size, because the sandbox chooses both.
 // Never overwrites or drops a version to make room.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import type { Piece, Store, VersionFile, Versions } from '../store.ts'
@@ -182,7 +182,7 @@ export class ArtifactStore {
 }
 
 function sha256Of(data: Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data)
 }
 
 const URI = /^sandbridge:\/\/artifact\/([^/?#]+)(?:\/([1-9]\d{0,8}))?$/

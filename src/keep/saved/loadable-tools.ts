@@ -1,6 +1,6 @@
 // Determines which saved tools still load: packages may be removed, helper tools deleted, files copied from elsewhere. Remembers tools that loaded,
 // in a file of hashes, until something they depend on changes. The next bridge retries those that did not load.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
 import type { SavedTool, SavedToolContent } from './saved-tool.ts'
@@ -86,9 +86,7 @@ export class LoadableTools {
       }
     }
     const parts = [...reached.values()].map(({ name, source, imports }) => [name, source, imports])
-    return createHash('sha256')
-      .update(JSON.stringify([this.#options.environment, parts]))
-      .digest('base64url')
+    return hash('sha256', JSON.stringify([this.#options.environment, parts]), 'base64url')
   }
 
   async #learn(verdicts: Map<string, string | undefined>): Promise<void> {

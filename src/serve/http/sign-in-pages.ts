@@ -1,7 +1,7 @@
 // Pages at the bridge's public address where people on other machines sign in to MCP servers. A sign-in is for the user who enters their token,
 // or for the user a link was made for, whose name the page shows. It must end in the browser that started it: nobody can trick someone else
 // into signing in for them (MCP 2025-11-25, Elicitation, Phishing).
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../../errors.ts'
 import { escaped, html } from '../../util/text/html.ts'
@@ -16,7 +16,7 @@ const STYLE =
   ':root{color-scheme:light dark}body{max-width:32rem;margin:3rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif}' +
   'label{display:block}input,button{font:inherit;padding:.4rem .6rem}input{display:block;width:100%;box-sizing:border-box}'
 const HEAD = `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>`
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+const STYLE_HASH = hash('sha256', STYLE, 'base64')
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',

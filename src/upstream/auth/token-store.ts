@@ -1,7 +1,7 @@
 // Credentials for remote servers that require OAuth, in one document of the store: per server, by the authorization server that issued them.
 // Sealed with a key if one is set or the system has a keychain.
 // Several bridges and a login may use it at once: every change happens under a lock, on the current content.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Log } from '../../util/log.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
@@ -82,7 +82,7 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
 }
 
 function keyOf(serverUrl: string): string {
-  return createHash('sha256').update(serverUrl).digest('hex')
+  return hash('sha256', serverUrl)
 }
 
 /** Undefined when the entry is missing or cannot be decrypted; null when it is damaged. */

@@ -1,6 +1,6 @@
 // Remembers the transport and era of each upstream, so that the next connection need not negotiate. Kept in memory, and in a file when one is given.
 // Keyed by a hash of the configured definition: the file holds no command, URL or secret, and a changed definition negotiates again.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Via } from '../dial.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
@@ -52,9 +52,7 @@ function keepNewest(all: Stored, others: Stored): void {
 }
 
 function keyOf({ name, transport }: ServerDefinition): string {
-  return createHash('sha256')
-    .update(JSON.stringify([name, transport]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([name, transport]))
 }
 
 function parse(value: unknown): Stored | undefined {

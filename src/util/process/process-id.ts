@@ -1,5 +1,5 @@
 // Process ids: whether a process runs, and the scope (machine, user, PID namespace) in which its id is valid.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 
@@ -11,7 +11,7 @@ export function hostId(): string {
   } catch {
     // Not Linux.
   }
-  return createHash('sha256').update(`${hostname()} ${userId()} ${namespace}`).digest('hex').slice(0, 16)
+  return hash('sha256', `${hostname()} ${userId()} ${namespace}`).slice(0, 16)
 }
 
 /** The numeric uid where there is one: in a container or on a build machine, the user may have no name. */

@@ -1,6 +1,6 @@
 // The copy of one registry on disk: a header line, an index with one short line per server, then the servers, one per line.
 // A search reads the index, and the servers that it found.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
@@ -44,8 +44,8 @@ export class RegistryCopy {
 
   /** @param folder the folder of all copies */
   constructor(folder: string, registry: string) {
-    const hash = createHash('sha256').update(registry).digest('hex').slice(0, 16)
-    this.#file = path.join(folder, `${hash}.servers`)
+    const digest = hash('sha256', registry).slice(0, 16)
+    this.#file = path.join(folder, `${digest}.servers`)
   }
 
   /** Undefined when the copy is missing or damaged. */

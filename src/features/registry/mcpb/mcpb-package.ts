@@ -1,6 +1,6 @@
 // Downloads an MCPB file and unpacks it to a folder of its own: limited in size, only with the SHA-256 that the registry states, and only regular files
 // below that folder. Runs nothing of it.
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -38,7 +38,7 @@ export async function unpackMcpb(
   const wanted = fileSha256.toLowerCase()
   if (!/^[0-9a-f]{64}$/.test(wanted)) throw refused('the registry does not name the SHA-256 of its file')
   const file = await download(identifier, env)
-  const sha256 = createHash('sha256').update(file).digest('hex')
+  const sha256 = hash('sha256', file)
   if (sha256 !== wanted) throw refused(`its file has another SHA-256 than the registry says: ${sha256}`)
   await makePrivateFolder(parent)
   // Each unpacking gets a new folder: an existing one with the same content may be in use.

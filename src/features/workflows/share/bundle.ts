@@ -1,6 +1,6 @@
 // A bundle: workflows, saved functions and artifacts in one zip file, with a manifest of checksums and the names of the servers they need.
 // It holds no secrets, recorded replies or data about this machine, and the same contents give the same file.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../../errors.ts'
 import { ARTIFACT_LIMITS, type ArtifactStore } from '../../../keep/saved/artifact-store.ts'
@@ -175,7 +175,7 @@ function serversOf(tools: readonly SavedTool[]): string[] {
 }
 
 function hashOf(data: Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data)
 }
 
 /** The same order on every machine. */
