@@ -2,6 +2,7 @@
 // Checks the program that a command line runs, not every word: a server may be given a folder called sandbridge.
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { RemoteServer, StdioServer } from './server-definition.ts'
+import { isLoopback } from '../../util/net/loopback.ts'
 
 /** This package, and the system it re-creates. */
 const OWN_NAME = /^(sandbridge|mcp[-_]server[-_]code[-_]execution[-_]mode)$/i
@@ -15,8 +16,7 @@ export function launchesBridge(transport: StdioServer | RemoteServer, ownPaths: 
 export function reachesBridge(transport: StdioServer | RemoteServer, ownPort: number | undefined): boolean {
   if (transport.type === 'stdio' || ownPort === undefined || !URL.canParse(transport.url)) return false
   const { protocol, hostname, port } = new URL(transport.url)
-  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-  return isLocal && protocol === 'http:' && Number(port || 80) === ownPort
+  return isLoopback(hostname) && protocol === 'http:' && Number(port || 80) === ownPort
 }
 
 function runsBridge(words: string[], ownPaths: readonly string[]): boolean {

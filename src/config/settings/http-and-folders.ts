@@ -1,6 +1,7 @@
 // Settings of `run --http`, and of where files are stored.
 import { standardCacheDir } from './cache-folder.ts'
 import path from 'node:path'
+import { isLoopback } from '../../util/net/loopback.ts'
 import {
   folder,
   list,
@@ -40,7 +41,7 @@ const oauthIssuers: Setting<readonly string[]> = {
 function isIssuer(text: string): boolean {
   if (!isPlainHttpAddress(text) || /[@"\\]/.test(text)) return false
   const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  return protocol === 'https:' || isLoopback(hostname)
 }
 
 const storage: Setting<string | undefined> = {

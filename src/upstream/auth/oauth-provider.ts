@@ -12,6 +12,7 @@ import type {
 import type { SignInClient } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Grant, TokenStore } from './token-store.ts'
+import { isLoopback } from '../../util/net/loopback.ts'
 
 export interface OAuthProviderOptions {
   name: string
@@ -107,7 +108,7 @@ export class OAuthProvider implements OAuthClientProvider {
 
   /** @throws Error for anything but a web page: the address comes from the server, and a browser can also open programs. */
   async redirectToAuthorization(url: URL): Promise<void> {
-    const isLocal = url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
+    const isLocal = url.protocol === 'http:' && isLoopback(url.hostname)
     if (url.protocol !== 'https:' && !isLocal) throw new Error('the login page does not use https')
     const { scope } = this.#options
     if (scope !== undefined) {

@@ -1,11 +1,13 @@
 // The proxy that the environment selects for a request: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or lower case, as curl reads them.
 // Not supported: SOCKS proxies, and address ranges in NO_PROXY.
+import { isLoopback } from '../../util/net/loopback.ts'
 
 type Environment = Record<string, string | undefined>
 
 /** Undefined means a direct connection. Loopback never uses a proxy. @throws Error for a proxy that is neither http nor https. */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
-  if (isLoopback(url.hostname) || isExempt(url, setting(env, 'no_proxy') ?? '')) return undefined
+  if (isLoopback(url.hostname) || url.hostname.endsWith('.localhost') || isExempt(url, setting(env, 'no_proxy') ?? ''))
+    return undefined
   const value = setting(env, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy') ?? setting(env, 'all_proxy')
   if (!value) return undefined
   const address = /^[a-z][\w+.-]*:\/\//i.test(value) ? value : `http://${value}`
@@ -18,10 +20,6 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
 
 function setting(env: Environment, name: string): string | undefined {
   return env[name] || env[name.toUpperCase()] || undefined
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || host.startsWith('127.')
 }
 
 /** Entries are names, which include their subdomains, or addresses, each with an optional port, or `*`. */

@@ -1,4 +1,5 @@
 // Reads a JSON document of an authorization server: complete, limited in size, without following redirects.
+import { isLoopback } from '../../../util/net/loopback.ts'
 
 /** Far above the size of a key set with certificates. */
 const MAX_BYTES = 512 * 1024
@@ -33,5 +34,5 @@ function isAuthorizationAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
   if (username !== '' || password !== '') return false
-  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
