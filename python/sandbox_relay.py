@@ -34,8 +34,8 @@ UNKEPT_S = 60
 AGAIN_S = 0.2
 # How long the delivery of a cell's result to its client may take.
 DELIVERY_S = 5
-# A bridge heard within this time may make a call at once. A longer time would leave more calls of which it is unknown whether
-# a killed bridge made them.
+# While the bridge was heard within this time, a cell's call goes out at once. The longer it is, the more calls may be in
+# flight when a bridge is killed, and nobody knows whether they were made.
 TRUST_S = 0.5
 # Received lines are acknowledged with the next frame, or after this time, or after this many bytes.
 TELL_S = 0.02

@@ -94,7 +94,7 @@ def found_for(error: BaseException) -> dict[str, str]:
 def _coroutine(error: BaseException) -> _Advice:
     if not isinstance(error, (TypeError, AttributeError)) or "'coroutine'" not in str(error):
         return None
-    return {"hint": "A coroutine stands where its result should: write `await` before the call that made it."}
+    return {"hint": "This value is a coroutine, not a result: write `await` before the call that made it."}
 
 
 def _plain_call(error: BaseException) -> _Advice:

@@ -56,7 +56,7 @@ export class Bridge {
   readonly questions: Questions
   readonly sessions: OpenSessions
   readonly users: Users
-  /** State of the bridge's owner, as are the next two. */
+  /** These three belong to the bridge's owner, not to one of its users. */
   readonly artifacts: UserState['artifacts']
   readonly savedTools: UserState['savedTools']
   readonly loadableTools: UserState['loadableTools']

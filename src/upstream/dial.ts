@@ -1,4 +1,4 @@
-// The parts of a connection to an upstream of any kind, and the kind that is a process. The handshake opens it.
+// A way to a server before the handshake (`Link`), and how the process of a local server becomes one.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { MessageObserver } from './connection/message-tap.ts'
 import type { ProcessExit, ServerProcess } from './stdio/server-process.ts'

@@ -51,7 +51,7 @@ class QuickJS:
             except (ValueError, RecursionError):
                 message = None
             if not isinstance(message, dict):
-                raise ProgramEnded("it said what it should not")
+                raise ProgramEnded("it sent an invalid message")
             if message.get("type") != "timer":
                 return message
             self._wake_after(message.get("afterMs"))

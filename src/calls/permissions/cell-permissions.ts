@@ -6,7 +6,7 @@ import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../config/rules/limits.ts'
 import type { Rule } from '../../config/rules/rule.ts'
-import { asSent, type Decision, mutate, validate } from '../../config/rules/policy.ts'
+import { asSent, type Decision, frozenCopy, validate } from '../../config/rules/policy.ts'
 import type { Asker } from '../questions/questions.ts'
 import type { Hold } from './answer-page.ts'
 import { Approvals } from './approvals.ts'
@@ -70,7 +70,7 @@ export class CellPermissions {
     let id: string | undefined
     if (decision.verdict === 'ask') {
       id = this.#tell(tool, args, decision, 'ask')
-      const shown = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
+      const shown = frozenCopy({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
       try {
         await this.#approvals.approve({ tool, call: shown, decision, signal: call.signal })
       } catch (error) {
@@ -104,7 +104,7 @@ export class CellPermissions {
       const decision = validate(permissions.policy, { ...subject, args: args ?? {} })
       if (decision.verdict === 'deny') return this.#deny(tool, args ?? {})
       if (decision.verdict === 'ask') {
-        const call = mutate({ ...subject, args: args ?? {}, toolKey: permissions.toolKey(tool, subject) })
+        const call = frozenCopy({ ...subject, args: args ?? {}, toolKey: permissions.toolKey(tool, subject) })
         asked.push({ index, call, decision, isExact: args !== undefined, tool })
       }
       return undefined

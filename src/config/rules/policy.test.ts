@@ -1,6 +1,6 @@
 // This file verifies how rules decide a call: which rule matches, which wins, and that another spelling does not evade a rule.
 import { describe, expect, it } from 'vitest'
-import { asSent, type Call, mutate, Policy, validate } from './policy.ts'
+import { asSent, type Call, frozenCopy, Policy, validate } from './policy.ts'
 import type { Preset } from './presets.ts'
 import { readRules, rulesOf } from './read-rules.ts'
 import type { Origin, Rule, RuleLists } from './rule.ts'
@@ -222,7 +222,7 @@ it('the arguments that are judged are those that the server parses', async () =>
 
 it('a policy returns a copy of the arguments that nothing can change', () => {
   const args = { to: ['a'], __proto__: null }
-  const sent = mutate(call('a', 'x', { args }))
+  const sent = frozenCopy(call('a', 'x', { args }))
   args.to.push('b')
   expect(sent.args).toEqual({ to: ['a'] })
   expect(() => (sent.args['to'] as string[]).push('c')).toThrow(TypeError)

@@ -1,5 +1,5 @@
-// Decides a call: `validate` applies the rules, `mutate` freezes what is sent. Both depend on the call alone. limits.ts counts calls;
-// asking the user happens elsewhere. Pure.
+// Judges a call by the rules: allow, ask or deny. The verdict depends on the call alone. limits.ts counts calls, and the user is
+// asked in calls/permissions/. Pure.
 import { believedHints } from './hints.ts'
 import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
@@ -162,7 +162,7 @@ export function asSent<T>(args: T): T {
 }
 
 /** Returns a copy of the call with frozen arguments, so that the call that was judged and shown is the one that is sent. */
-export function mutate<T extends Call>(call: T): T {
+export function frozenCopy<T extends Call>(call: T): T {
   return Object.freeze({ ...call, args: frozen(asSent(call.args)) })
 }
 

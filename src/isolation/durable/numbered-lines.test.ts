@@ -180,7 +180,7 @@ describe('numbered frames', () => {
     ['a smaller number', '7 {}\n3 {}\n', /frame 3 after frame 7/],
     ['no number', '{"type":"call"}\n', /a line without a number/],
     ['a word that no sandbox says', 'ack 99\n', /a line without a number/],
-    ['a hello that is none', 'hello version=3\n', /a hello that is none/],
+    ['a hello that is invalid', 'hello version=3\n', /an invalid hello/],
     ['a number that is too large', `${'9'.repeat(17)} {}\n`, /a line without a number/],
   ])('numbered frames end with %s, and nothing of that batch is passed on', async (_what, text, reason) => {
     const { theirs, faults, frames, read } = await numbered()

@@ -1,6 +1,6 @@
-// Reads numbered frames from the first process of a kept sandbox. Passes on a call only when the sandbox counts it as possibly made, and so never
-// sends it to another bridge: the sandbox says so with the call, or has confirmed the acknowledgement of the call. An impossible number
-// ends the sandbox.
+// Reads numbered frames from the first process of a kept sandbox. It passes a call on only after the sandbox has marked it as
+// possibly made: with the call itself, or by confirming that the call was acknowledged. A marked call is never offered to
+// another bridge, so no call is made twice. A number that cannot be right ends the sandbox.
 import { Readable } from 'node:stream'
 import { createLineSplitter, type LineSplitter } from '../../util/bytes/line-splitter.ts'
 import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
@@ -168,7 +168,7 @@ export class NumberedLines {
   #takeHello(line: Buffer): void {
     const hello = line.length <= MAX_HELLO_BYTES ? parseHello(line.toString('latin1')) : undefined
     if (hello) this.#hasMet = this.#options.onHello(hello) || this.#hasMet
-    else this.#fault('a hello that is none')
+    else this.#fault('an invalid hello')
   }
 
   #takeWord(line: Buffer): void {

@@ -166,7 +166,7 @@ async function startBubblewrap(
   }
 }
 
-/** The owner of files of root's servers; for other users, files keep their owner. */
+/** The user id that owns the jail's files when the bridge runs as root; undefined for any other user, whose files stay theirs. */
 function ownerFor(maker: JailMaker): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   return maker.name === 'bubblewrap' ? UNPRIVILEGED_UID : (maker.container.engine.hostUid ?? UNPRIVILEGED_UID)

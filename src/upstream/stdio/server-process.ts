@@ -1,4 +1,4 @@
-// A server's process as its transport needs it, wherever it runs, and the kind that is a child process.
+// The interface of a server's process, which its transport uses, and the implementation for a child process of the bridge.
 import type { ChildProcess } from 'node:child_process'
 // Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
 import spawn from 'cross-spawn'
