@@ -19,6 +19,8 @@ const isAlone = (file: string): boolean => ALONE_ON_CLUSTER.includes(file)
 export default defineConfig({
   test: {
     globalSetup: ['./test/support/temporary-folder.ts', './test/support/warm-caches.ts'],
+    // Tests leave no state behind, so a worker loads each module once for all of its files.
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
@@ -32,8 +34,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          // They leave no state behind, so a worker loads each module once for all of them.
-          isolate: false,
           exclude: [...REPLACES_MODULES, ...configDefaults.exclude],
           include: listed?.filter((file) => !file.startsWith('test/')) ?? ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
         },
@@ -41,11 +41,16 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'replaced-modules',
+          isolate: true,
+          include: listed?.filter((file) => REPLACES_MODULES.includes(file)) ?? REPLACES_MODULES,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'tests',
-          include: listed?.filter((file) => file.startsWith('test/') || REPLACES_MODULES.includes(file)) ?? [
-            'test/**/*.test.ts',
-            ...REPLACES_MODULES,
-          ],
+          include: listed?.filter((file) => file.startsWith('test/')) ?? ['test/**/*.test.ts'],
           exclude: [REAL_CLUSTER, ...configDefaults.exclude],
         },
       },

@@ -17,6 +17,7 @@ import { until } from '../support/processes.ts'
 
 const cluster = await FakeCluster.start()
 process.env['KUBECONFIG'] = cluster.kubeconfig
+afterAll(() => void delete process.env['KUBECONFIG'])
 afterAll(() => cluster.stop())
 afterEach(() => cluster.heal())
 // The fake cluster's pods run in bubblewrap.

@@ -19,6 +19,7 @@ import { startBridge } from '../support/start-bridge.ts'
 
 const cluster = await FakeCluster.start()
 process.env['KUBECONFIG'] = cluster.kubeconfig
+afterAll(() => void delete process.env['KUBECONFIG'])
 afterAll(() => cluster.stop())
 afterEach(() => cluster.heal())
 // The fake cluster's pods run in bubblewrap.
