@@ -1,7 +1,7 @@
 // This file verifies hostile answers of servers, and answers that a cell does not read: neither may end the sandbox or fill the bridge's memory.
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { type CellRunner, sharedCells, startCells } from '../support/cell-runner.ts'
-import { makeProvider, PROVIDER_NAMES, whyNot } from '../support/engines.ts'
+import { makeProvider, whyNot } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import type { CallFrame } from '../../src/cell/protocol/frames.ts'
 
@@ -45,60 +45,57 @@ while time.monotonic() < until: pass`
 
 const pods = await openPods()
 
-describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const)(
-  '%s',
-  { timeout: 180_000 },
-  (name) => {
-    const provider = name === 'kubernetes' ? pods.provider : makeProvider(name)
-    let missing: string | undefined
-    beforeAll(async () => {
-      missing = await whyNot(provider)
-    }, 300_000)
-    const start = async (ctx: TestContext, open = () => startCells(provider)): Promise<CellRunner> => {
-      if (missing !== undefined) ctx.skip(missing)
-      return open()
-    }
-    const shared = sharedCells(provider)
+// One of each kind: no Python process, one on this machine, one in a container, one behind a relay.
+describe.each(['pyodide', 'bubblewrap', 'docker', 'kubernetes'] as const)('%s', { timeout: 180_000 }, (name) => {
+  const provider = name === 'kubernetes' ? pods.provider : makeProvider(name)
+  let missing: string | undefined
+  beforeAll(async () => {
+    missing = await whyNot(provider)
+  }, 300_000)
+  const start = async (ctx: TestContext, open = () => startCells(provider)): Promise<CellRunner> => {
+    if (missing !== undefined) ctx.skip(missing)
+    return open()
+  }
+  const shared = sharedCells(provider)
 
-    it.for(ANSWERS)('hostile answers are an error and keep the variables: %s', async ([, answer, told], ctx) => {
-      const cells = await start(ctx, shared)
-      await cells.run('kept = 42')
-      const code = 'try: await mcp_host.ask()\nexcept Exception as error: print(str(error)[:1000])'
-      const { status, output, error, exit } = await cells.run(code, answer)
-      expect(status, error?.traceback ?? exit?.detail ?? output).toBe('ok')
-      if (told) expect(output).toMatch(told)
-      // Too little memory for the answer must not lose the variables.
-      else expect(output).toMatch(/^$|has not enough memory for the answer|^\n$/)
-      expect((await cells.run('kept')).value).toBe('42')
-    })
+  it.for(ANSWERS)('hostile answers are an error and keep the variables: %s', async ([, answer, told], ctx) => {
+    const cells = await start(ctx, shared)
+    await cells.run('kept = 42')
+    const code = 'try: await mcp_host.ask()\nexcept Exception as error: print(str(error)[:1000])'
+    const { status, output, error, exit } = await cells.run(code, answer)
+    expect(status, error?.traceback ?? exit?.detail ?? output).toBe('ok')
+    if (told) expect(output).toMatch(told)
+    // Too little memory for the answer must not lose the variables.
+    else expect(output).toMatch(/^$|has not enough memory for the answer|^\n$/)
+    expect((await cells.run('kept')).value).toBe('42')
+  })
 
-    it('control: a cell that parses those brackets into objects is lost, or out of memory', async (ctx) => {
+  it('control: a cell that parses those brackets into objects is lost, or out of memory', async (ctx) => {
+    const cells = await start(ctx)
+    const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
+    expect(status === 'died' || error?.name === 'MemoryError').toBe(true)
+  })
+
+  it.for([
+    ['open_artifact', 30],
+    ['call_tool', 200],
+  ] as const)(
+    'answers to %s that a cell does not read are requested for %s of 200 calls at most',
+    async ([method, most], ctx) => {
       const cells = await start(ctx)
-      const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
-      expect(status === 'died' || error?.name === 'MemoryError').toBe(true)
-    })
-
-    it.for([
-      ['open_artifact', 30],
-      ['call_tool', 200],
-    ] as const)(
-      'answers to %s that a cell does not read are requested for %s of 200 calls at most',
-      async ([method, most], ctx) => {
-        const cells = await start(ctx)
-        let begun = 0
-        const onCall = (call: CallFrame) => {
-          if (call.id < 10 ** 9) return { content: [] }
-          begun += 1
-          return 'x'.repeat(5 * MIB)
-        }
-        const stdin = cells.kernel.sandbox.stdin
-        const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
-        expect(status).toBe('ok')
-        expect(begun).toBeLessThanOrEqual(most)
-        // The control: the flood arrives, and many calls are begun. What stays unread is limited.
-        if (method === 'call_tool') expect(begun).toBeGreaterThan(20)
-        expect(stdin.writableLength).toBeLessThan(136 * MIB)
-      },
-    )
-  },
-)
+      let begun = 0
+      const onCall = (call: CallFrame) => {
+        if (call.id < 10 ** 9) return { content: [] }
+        begun += 1
+        return 'x'.repeat(5 * MIB)
+      }
+      const stdin = cells.kernel.sandbox.stdin
+      const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
+      expect(status).toBe('ok')
+      expect(begun).toBeLessThanOrEqual(most)
+      // The control: the flood arrives, and many calls are begun. What stays unread is limited.
+      if (method === 'call_tool') expect(begun).toBeGreaterThan(20)
+      expect(stdin.writableLength).toBeLessThan(136 * MIB)
+    },
+  )
+})
