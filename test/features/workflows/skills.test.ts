@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { expect, it, vi } from 'vitest'
-import { fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { startBridge } from '../../support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 

@@ -2,12 +2,12 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { FakeRegistry, listed } from '../support/fake-registry.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { skip } from '../support/needs.ts'
-import { findBubblewrapJail } from '../../src/isolation/jail/bubblewrap-jail.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { FakeRegistry, listed } from '../../support/fake-registry.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startBridge } from '../../support/start-bridge.ts'
+import { skip } from '../../support/needs.ts'
+import { findBubblewrapJail } from '../../../src/isolation/jail/bubblewrap-jail.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

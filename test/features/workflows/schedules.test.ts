@@ -3,13 +3,13 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { timesBetween } from '../../src/features/workflows/cron-times.ts'
-import { Scheduler } from '../../src/features/workflows/schedule/scheduler.ts'
-import { ScheduleStore } from '../../src/features/workflows/schedules.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { type ObservedBridge, openObserved } from '../support/observed-bridge.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startHttpBridge } from '../support/http-bridge.ts'
+import { timesBetween } from '../../../src/features/workflows/cron-times.ts'
+import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
+import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { type ObservedBridge, openObserved } from '../../support/observed-bridge.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startHttpBridge } from '../../support/http-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 

@@ -3,11 +3,18 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, openTestBridge, closeTestBridge } from '../support/bridge-process.ts'
-import { readZip } from '../../src/util/bytes/zip-archive.ts'
-import { makeZip, type ZipFile } from '../support/make-zip.ts'
-import { needsProgram } from '../support/needs.ts'
-import { runProgram } from '../support/run-program.ts'
+import {
+  bridgeEnv,
+  CLI,
+  fixtureServer,
+  makeHome,
+  openTestBridge,
+  closeTestBridge,
+} from '../../support/bridge-process.ts'
+import { readZip } from '../../../src/util/bytes/zip-archive.ts'
+import { makeZip, type ZipFile } from '../../support/make-zip.ts'
+import { needsProgram } from '../../support/needs.ts'
+import { runProgram } from '../../support/run-program.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 

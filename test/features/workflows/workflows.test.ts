@@ -3,11 +3,11 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { inTerminal } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
-import { sharedBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { inTerminal } from '../../support/in-terminal.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { sharedBridge } from '../../support/shared-bridge.ts'
+import { startBridge } from '../../support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 

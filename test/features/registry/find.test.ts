@@ -1,9 +1,9 @@
 // This file verifies that a terminal and a cell can find servers of a registry, and what is reported when a registry fails.
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
-import { FakeRegistry, listed } from '../support/fake-registry.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
+import { FakeRegistry, listed } from '../../support/fake-registry.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startBridge } from '../../support/start-bridge.ts'
 
 const weather = listed({
   name: 'io.example/weather',
