@@ -48,7 +48,7 @@ export function createTrustStore(stateDir: string): TrustStore {
       const trusted = await known.catch((): Trusted => new Map())
       return trusted.get(path.resolve(file)) === textHash(text)
     },
-    trust: (file, hash) => change((trusted) => void trusted.set(path.resolve(file), hash)),
+    trust: (file, digest) => change((trusted) => void trusted.set(path.resolve(file), digest)),
     async untrust(file) {
       let had = false
       await change((trusted) => {

@@ -59,7 +59,7 @@ export async function driftOf(
   const gone: string[] = []
   for (const before of uses) {
     if (before.hash === undefined) continue
-    const { server, tool, hash } = before
+    const { server, tool } = before
     const name = catalog.resolveServer(server)
     if (name === undefined) {
       gone.push(`Server '${server}' is not configured.`)
@@ -67,7 +67,7 @@ export async function driftOf(
     }
     const now = await find(name, tool, catalog)
     if (now.hash === undefined) gone.push(`Server '${server}' has no tool '${tool}' any more.`)
-    else if (now.hash !== hash) changed.push(`The parameters or the result of ${server}.${tool} have changed.`)
+    else if (now.hash !== before.hash) changed.push(`The parameters or the result of ${server}.${tool} have changed.`)
     else if (before.readOnly && !now.readOnly) changed.push(`${server}.${tool} no longer says that it changes nothing.`)
   }
   for (const one of packages) {

@@ -75,6 +75,6 @@ export function hashOf(secret: string): string {
   return hash('sha256', secret)
 }
 
-export function isKeyOf({ key }: Hello, hash: string): boolean {
-  return key !== undefined && timingSafeEqual(Buffer.from(hashOf(key)), Buffer.from(hash.padEnd(64).slice(0, 64)))
+export function isKeyOf({ key }: Hello, keyHash: string): boolean {
+  return key !== undefined && timingSafeEqual(Buffer.from(hashOf(key)), Buffer.from(keyHash.padEnd(64).slice(0, 64)))
 }

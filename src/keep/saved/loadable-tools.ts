@@ -33,7 +33,7 @@ export class LoadableTools {
     this.#record = new JsonRecord({
       document: options.file,
       empty: () => [],
-      parse: (json) => (Array.isArray(json) ? json.filter((hash) => typeof hash === 'string') : undefined),
+      parse: (json) => (Array.isArray(json) ? json.filter((key) => typeof key === 'string') : undefined),
       damaged: 'empty',
     })
   }
@@ -90,14 +90,14 @@ export class LoadableTools {
   }
 
   async #learn(verdicts: Map<string, string | undefined>): Promise<void> {
-    for (const [hash, problem] of verdicts) this.#known.set(hash, problem)
-    const loadable = [...this.#known].flatMap(([hash, problem]) => (problem === undefined ? [hash] : []))
+    for (const [key, problem] of verdicts) this.#known.set(key, problem)
+    const loadable = [...this.#known].flatMap(([key, problem]) => (problem === undefined ? [key] : []))
     // If the file cannot be written, the next bridge must check again.
-    await this.#record.update((hashes) => void hashes.splice(0, Infinity, ...loadable.slice(-MAX_KEPT))).catch(() => {})
+    await this.#record.update((keys) => void keys.splice(0, Infinity, ...loadable.slice(-MAX_KEPT))).catch(() => {})
   }
 
   async #read(): Promise<void> {
-    for (const hash of await this.#record.read()) this.#known.set(hash, undefined)
+    for (const key of await this.#record.read()) this.#known.set(key, undefined)
   }
 }
 
