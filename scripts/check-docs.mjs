@@ -1,5 +1,6 @@
-// `npm run check:docs`: checks the line length of README.md, the other pages at the root and docs/, and every relative link
-// and anchor. Prints one line per problem. Exit code 1 when there is any.
+// `npm run check:docs`: checks the line length of README.md, the other pages at the root and docs/, every relative link
+// and anchor in them, and the line length of comments in code. Prints one line per problem. Exit code 1 when there is any.
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,6 +28,12 @@ export function problemsIn(pages, exists) {
     ...longLines(page, text),
     ...brokenLinks(page, text, pages, exists),
   ])
+}
+
+/** @returns {string[]} one sentence for each comment line of TypeScript, JavaScript or Python that is too long */
+export function longComments(file, text) {
+  const code = text.replaceAll(/^(?![ \t]*(?:\/\/|\/?\*|#)).*$/gm, '')
+  return longLines(file, code)
 }
 
 function longLines(page, text) {
@@ -73,6 +80,12 @@ const withoutCode = (text) => withoutFences(text).replaceAll(/`[^`\n]*`(?!\]\()/
 function main() {
   const pages = Object.fromEntries(listPages().map((page) => [page, readFileSync(path.join(ROOT, page), 'utf8')]))
   const problems = problemsIn(pages, (file) => existsSync(path.join(ROOT, file)))
+  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+  const code = tracked
+    .toString()
+    .split('\n')
+    .filter((file) => /\.(ts|tsx|mjs|js|py)$/.test(file) && existsSync(path.join(ROOT, file)))
+  problems.push(...code.flatMap((file) => longComments(file, readFileSync(path.join(ROOT, file), 'utf8'))))
   if (!linksIn(pages['README.md']).includes('docs/guide.md')) problems.push('README.md does not link docs/guide.md')
   for (const problem of problems) process.stdout.write(`${problem}\n`)
   process.exitCode = problems.length === 0 ? 0 : 1

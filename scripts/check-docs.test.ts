@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { problemsIn } from './check-docs.mjs'
+import { longComments, problemsIn } from './check-docs.mjs'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const known = (file: string) => ['README.md', 'docs', 'docs/a.md', 'docs/pic.svg'].includes(file)
@@ -44,3 +44,15 @@ it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/contributing/r
     expect(files.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])
   },
 )
+
+it.each([
+  ['// ', 1],
+  ['  /** ', 1],
+  ['   * ', 1],
+  ['# ', 1],
+  ['const x = ', 0],
+])('the docs check reports a comment of 130 characters, and no code: %j', (start, count) => {
+  const text = `a\n${start}${'word '.repeat(26)}\n`
+  expect(longComments('a.ts', text)).toHaveLength(count)
+  expect(longComments('a.ts', text.replaceAll('word', 'w'))).toEqual([])
+})
