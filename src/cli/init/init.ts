@@ -24,7 +24,7 @@ import { print, printJson, printStyled, visibleInline, type Style } from '../ter
 import { printSkipped } from './print-skipped.ts'
 import { isOfOneVersion, stableNode } from './stable-node.ts'
 
-export interface InitOptions {
+interface InitOptions {
   yes?: boolean
   move?: boolean
   undo?: boolean

@@ -1,7 +1,6 @@
 // `sandbridge init --undo`: shows what undoing does to each file, asks, and does it.
 import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
 import { confirm } from '../terminal/confirm.ts'
-import type { InitOptions } from './init.ts'
 import { print, printJson, printTable, visibleInline } from '../terminal/print.ts'
 import { printSkipped } from './print-skipped.ts'
 
@@ -12,7 +11,7 @@ const NOTES: Record<PlannedUndo['action'], string> = {
 }
 
 export async function undo(
-  { yes = false, dryRun = false, json = false }: InitOptions,
+  { yes = false, dryRun = false, json = false }: { yes?: boolean; dryRun?: boolean; json?: boolean },
   stateDir: string,
 ): Promise<void> {
   const planned = await planUndo(stateDir)
