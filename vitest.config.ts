@@ -25,7 +25,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
-    // A machine that stands still for a second makes one test of thousands fail. The tally names what needed its second try.
+    // A machine that stands still for a second makes one test of thousands fail. The tally names what needed its second
+    // try.
     retry: Number(process.env['SANDBRIDGE_TEST_RETRIES'] ?? 0),
     ...(testNamePattern !== undefined && { testNamePattern, passWithNoTests: true }),
     projects: [

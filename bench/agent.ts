@@ -1,4 +1,5 @@
-// Rows of what everyday tasks cost a model that makes typical mistakes: cells, tokens, and whether each error named the fix.
+// Rows of what everyday tasks cost a model that makes typical mistakes: cells, tokens, and whether each error named the
+// fix.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'

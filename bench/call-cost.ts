@@ -1,5 +1,5 @@
-// The cost of a tool call from Python: relative to the same call from a bare MCP client, on the same machine in the same minute, and in
-// CPU time of every process involved.
+// The cost of a tool call from Python: relative to the same call from a bare MCP client, on the same machine in the
+// same minute, and in CPU time of every process involved.
 import type { ProviderName } from '../src/isolation/provider.ts'
 import { connectBare } from '../test/support/bare-client.ts'
 import { published, type TestBridge } from '../test/support/bridge-process.ts'
@@ -20,7 +20,10 @@ export interface CallCost {
   uses: Record<Part | 'bare', Use>
 }
 
-/** @param bridge has the published server "everything": its tool does nothing, so only the overhead of the call is measured. */
+/**
+ * @param bridge has the published server "everything": its tool does nothing, so only the overhead of the call is
+ * measured.
+ */
 export async function callCosts(
   bridge: TestBridge,
   engine: ProviderName,

@@ -1,5 +1,5 @@
-// Rows of tool calls from every kind of sandbox on this machine: wall time relative to a bare client's, and CPU time and context switches of each
-// process involved.
+// Rows of tool calls from every kind of sandbox on this machine: wall time relative to a bare client's, and CPU time
+// and context switches of each process involved.
 import type { ProviderName } from '../src/isolation/provider.ts'
 import { closeTestBridge, openTestBridge, published } from '../test/support/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '../test/support/engines.ts'

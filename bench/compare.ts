@@ -1,5 +1,6 @@
-// `npm run bench -- --compare REF [--runs N] [SECTION …]`: builds another commit and measures it and this tree alternately, with this tree's bench.
-// Each run is a separate process, because V8 optimises the same code differently each time.
+// `npm run bench -- --compare REF [--runs N] [SECTION …]`: builds another commit and measures it and this tree
+// alternately, with this tree's bench. Each run is a separate process, because V8 optimises the same code differently
+// each time.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'

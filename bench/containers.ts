@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
-// Rows of podman, docker and bubblewrap; engines that are not on this machine are left out. Goals that name `docker run` or
-// `podman run` compare with it in the same run, because absolute times depend on the machine.
+// Rows of podman, docker and bubblewrap; engines that are not on this machine are left out. Goals that name
+// `docker run` or `podman run` compare with it in the same run, because absolute times depend on the machine.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/cell/kernel/kernel.ts'
@@ -118,8 +118,8 @@ async function cellRows(name: Engine): Promise<BenchRow[]> {
 }
 
 /**
- * Memory of each of four sandboxes that wait as those of a pool do, with their warm-up cells behind them. Pages that they share, such as those of
- * Python itself, count once.
+ * Memory of each of four sandboxes that wait as those of a pool do, with their warm-up cells behind them. Pages that
+ * they share, such as those of Python itself, count once.
  */
 export async function waitingMemory(provider: Provider): Promise<number> {
   const kernels = await Promise.all([1, 2, 3, 4].map(async () => Kernel.attach(await provider.start(LIMITS))))

@@ -1,4 +1,5 @@
-// Measures whether a session that takes all it can delays others: cells and calls of a quiet client, alone and beside a greedy one of the same bridge.
+// Measures whether a session that takes all it can delays others: cells and calls of a quiet client, alone and beside a
+// greedy one of the same bridge.
 import type { Client } from '@modelcontextprotocol/client'
 import { fixtureServer } from '../test/support/bridge-process.ts'
 import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'

@@ -1,4 +1,5 @@
-// Rows of forked sandboxes and of bubblewrap with a separate Python, measured alternately, because absolute times depend on the machine and its load.
+// Rows of forked sandboxes and of bubblewrap with a separate Python, measured alternately, because absolute times
+// depend on the machine and its load.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/cell/kernel/kernel.ts'

@@ -1,4 +1,5 @@
-// Rows of an image in bubblewrap and in the engines, measured alternately, because absolute times depend on the machine and its load.
+// Rows of an image in bubblewrap and in the engines, measured alternately, because absolute times depend on the machine
+// and its load.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/cell/kernel/kernel.ts'
 import type { Provider } from '../src/isolation/provider.ts'

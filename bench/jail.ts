@@ -1,4 +1,5 @@
-// Rows of jails: how much longer a server takes to list its tools in a jail. Measured alternately, because other load on the machine changes.
+// Rows of jails: how much longer a server takes to list its tools in a jail. Measured alternately, because other load
+// on the machine changes.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

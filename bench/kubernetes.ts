@@ -1,4 +1,5 @@
-// Pods of a real cluster, and a container of this machine in the same run. Measures nothing without a cluster (SANDBRIDGE_TEST_KUBECONFIG).
+// Pods of a real cluster, and a container of this machine in the same run. Measures nothing without a cluster
+// (SANDBRIDGE_TEST_KUBECONFIG).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -111,8 +112,8 @@ async function localRows(): Promise<BenchRow[]> {
 }
 
 /**
- * A `docker` that reports another machine's name, so that frames pass the engine as they do with a remote one. A pod's frames pass the cluster in the
- * same way, while those of a local container bypass the engine.
+ * A `docker` that reports another machine's name, so that frames pass the engine as they do with a remote one. A pod's
+ * frames pass the cluster in the same way, while those of a local container bypass the engine.
  */
 function dockerOfAnotherMachine(): { path: string; remove: () => void } {
   const folder = mkdtempSync(path.join(tmpdir(), 'docker-'))
@@ -132,7 +133,9 @@ async function callMs(bridge: TestBridge): Promise<number> {
   return Number(printed)
 }
 
-/** From requesting a pod to the result of a cell, and how long the cluster takes to run the same pod without a bridge. */
+/**
+ * From requesting a pod to the result of a cell, and how long the cluster takes to run the same pod without a bridge.
+ */
 async function coldRows(provider: Provider): Promise<BenchRow[]> {
   const own: number[] = []
   const ours: number[] = []

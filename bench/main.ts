@@ -1,5 +1,5 @@
-// `npm run bench [-- SECTION …]`: measures, prints a table, writes bench/results.json. Exits with 1 when a goal is missed.
-// `--compare REF` measures another commit as well, `--runs` times each.
+// `npm run bench [-- SECTION …]`: measures, prints a table, writes bench/results.json. Exits with 1 when a goal is
+// missed. `--compare REF` measures another commit as well, `--runs` times each.
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,10 @@ import { parseArgs } from 'node:util'
 import { compare } from './compare.ts'
 import type { BenchRow } from './row.ts'
 
-/** Each section is loaded when it runs, so that it can be measured alone. `calls:podman` is the section for one kind of sandbox. */
+/**
+ * Each section is loaded when it runs, so that it can be measured alone. `calls:podman` is the section for one kind of
+ * sandbox.
+ */
 const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   core: async () => (await import('./core.ts')).coreRows(),
   calls: async (kinds) => (await import('./calls.ts')).callRows(kinds),

@@ -1,4 +1,5 @@
-// Many clients over HTTP, some of which send a cell now and then, and several bridges of one machine that share a state folder.
+// Many clients over HTTP, some of which send a cell now and then, and several bridges of one machine that share a state
+// folder.
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/client'

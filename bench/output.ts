@@ -53,7 +53,10 @@ const EVERYDAY: Record<string, string> = {
     'type("Figure", (), {"__repr__": lambda s: "<Figure size 640x480>", "_repr_png_": lambda s: bytes(3000)})()',
 }
 
-/** The same result with every field, as indented JSON with a list of lines per stream: the format of a bridge without a budget. */
+/**
+ * The same result with every field, as indented JSON with a list of lines per stream: the format of a bridge without a
+ * budget.
+ */
 function inFull(result: { stdout: string; stderr: string; value?: unknown; error?: unknown; status: string }): string {
   const lines = (text: string) => text.split('\n')
   const { status, stdout, stderr, value = null, error = null } = result
@@ -73,7 +76,8 @@ async function everydayRows(): Promise<BenchRow[]> {
   const ratios: number[] = []
   for (const code of Object.values(EVERYDAY)) {
     const { text, structured } = await bridge.call({ code })
-    // Without structuredContent: use the whole output that the bridge keeps of a long result, and the text of one with an image.
+    // Without structuredContent: use the whole output that the bridge keeps of a long result, and the text of one with
+    // an image.
     const long = 'status' in structured ? structured : { status: 'ok', stdout: await outputOf(bridge, text) }
     const full = inFull({ stdout: '', stderr: '', status: 'ok', ...long })
     ratios.push(countTokens(text) / countTokens(full))

@@ -1,4 +1,5 @@
-// The page in a real browser: first paint with ten thousand runs, and the time from an event in the bridge to its row on the screen.
+// The page in a real browser: first paint with ten thousand runs, and the time from an event in the bridge to its row
+// on the screen.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// Compares with another program that gives a model code instead of tools, alternating with ours. Run by hand: its packages are installed separately.
+// Compares with another program that gives a model code instead of tools, alternating with ours. Run by hand: its
+// packages are installed separately.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'

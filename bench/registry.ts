@@ -1,4 +1,5 @@
-// Finding servers: a search in the copy of a registry of ten thousand, while the registry is down. Adding one: until a running bridge has called it.
+// Finding servers: a search in the copy of a registry of ten thousand, while the registry is down. Adding one: until a
+// running bridge has called it.
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

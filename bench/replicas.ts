@@ -1,5 +1,5 @@
-// Durable sessions in one cluster, a real one if available, served by two bridges of which one is killed half-way: counts lost variables, calls that
-// were made twice, and calls that were neither made nor reported.
+// Durable sessions in one cluster, a real one if available, served by two bridges of which one is killed half-way:
+// counts lost variables, calls that were made twice, and calls that were neither made nor reported.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -13,7 +13,10 @@ import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'
 import { timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
-/** SANDBRIDGE_BENCH_SANDBOXES sets another number. Each is a Python process on this machine, also with a real cluster on it. */
+/**
+ * SANDBRIDGE_BENCH_SANDBOXES sets another number. Each is a Python process on this machine, also with a real cluster on
+ * it.
+ */
 const SANDBOXES = Number(process.env['SANDBRIDGE_BENCH_SANDBOXES'] ?? 10)
 const CELLS = 20
 const TRIES = 40

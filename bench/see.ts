@@ -1,4 +1,5 @@
-// The cost of observers: calls with all observers on and with none, starts with OTEL_* set, and the duration of `sandbridge doctor`.
+// The cost of observers: calls with all observers on and with none, starts with OTEL_* set, and the duration of
+// `sandbridge doctor`.
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,4 +1,5 @@
-// Stored state in files and in PostgreSQL. An HTTP request waits for the look-up of its token, a cell for what it saves; nothing else is on a hot path.
+// Stored state in files and in PostgreSQL. An HTTP request waits for the look-up of its token, a cell for what it
+// saves; nothing else is on a hot path.
 import { rm } from 'node:fs/promises'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// Rows of rules, record and masking together: what they add to a tool call, alternating with a bridge without them, and to the start.
+// Rows of rules, record and masking together: what they add to a tool call, alternating with a bridge without them, and
+// to the start.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {

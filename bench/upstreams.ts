@@ -47,7 +47,8 @@ function journalOf(file: string): { pids: Set<string>; methods: string[] } {
 /** Alternates between ours and the bare client, because other load on the machine changes from second to second. */
 async function firstCallRows(): Promise<BenchRow[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-bench-'))
-  // One cache for all bridges, and one journal that is emptied before each: the definition must stay the same to be found in the cache.
+  // One cache for all bridges, and one journal that is emptied before each: the definition must stay the same to be
+  // found in the cache.
   const file = path.join(folder, 'journal')
   const servers = { journal: fixtureServer('raw.mjs', 'journal', file) }
   const home = makeHome()
@@ -148,7 +149,10 @@ function residentMegabytes(pid: number): number | undefined {
   return Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024)
 }
 
-/** Calls are in flight whenever the server dies. Those must fail with a clear error; every other call must get its own reply. */
+/**
+ * Calls are in flight whenever the server dies. Those must fail with a clear error; every other call must get its own
+ * reply.
+ */
 async function dyingRow(): Promise<BenchRow> {
   const servers = { frail: fixtureServer('raw.mjs', 'dies', String(CALLS_PER_LIFE)) }
   const bridge = await openTestBridge({ servers })

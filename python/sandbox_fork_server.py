@@ -263,7 +263,8 @@ class Server:
         run_sandbox(config, BELL, lambda: run_kernel(self.run, BELL))
 
 
-# --- system calls -------------------------------------------------------------------------------------------------------
+# --- system calls
+# -------------------------------------------------------------------------------------------------------
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:

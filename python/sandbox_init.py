@@ -155,17 +155,20 @@ def take_channel(path: str) -> int:
     return bell
 
 
-# --- limits -------------------------------------------------------------------------------------------------------------
+# --- limits
+# -------------------------------------------------------------------------------------------------------------
 
 
 def set_limits(memory: int, pids: int) -> bool:
     """Set the limits of every process in the sandbox. Returns whether the host enforces the sandbox's memory limit."""
-    # Reached before the sandbox's own limit, so that a cell that requests too much gets a MemoryError and keeps its variables.
+    # Reached before the sandbox's own limit, so that a cell that requests too much gets a MemoryError and keeps its
+    # variables.
     lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
     lower(resource.RLIMIT_CORE, 0)
     # Pending timers and signals use kernel memory.
     lower(resource.RLIMIT_SIGPENDING, 4096)
-    # Without the cgroup controller, a host ignores its limits (rootless Podman on cgroup v1); in bubblewrap the files are invisible.
+    # Without the cgroup controller, a host ignores its limits (rootless Podman on cgroup v1); in bubblewrap the files
+    # are invisible.
     if not at_most(pids, "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
         lower(resource.RLIMIT_NPROC, pids)
     if at_most(memory, "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -173,7 +176,8 @@ def set_limits(memory: int, pids: int) -> bool:
         return True
     # Sockets and pipes hold memory of no process, much of it before it can be counted. Few programs need many.
     lower(resource.RLIMIT_NOFILE, 256)
-    # RLIMIT_DATA does not cover shared memory. Address space is a coarse measure (it includes libraries and stacks), hence the margin.
+    # RLIMIT_DATA does not cover shared memory. Address space is a coarse measure (it includes libraries and stacks),
+    # hence the margin.
     lower(resource.RLIMIT_AS, memory * 2 + (1 << 30))
     return False
 
@@ -214,7 +218,8 @@ def libc() -> "ctypes.CDLL":
     return libraries[0]
 
 
-# --- the kernel's process -----------------------------------------------------------------------------------------------
+# --- the kernel's process
+# -----------------------------------------------------------------------------------------------
 
 
 def load_library() -> None:
@@ -299,12 +304,14 @@ def run_kernel(run: "Callable[[str, dict[str, object]], None]", bell: int) -> No
     run(module.__file__, module.__dict__)
 
 
-# --- PID 1 --------------------------------------------------------------------------------------------------------------
+# --- PID 1
+# --------------------------------------------------------------------------------------------------------------
 
 
 def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None" = None) -> None:
     """Reap until the kernel or the bridge is gone. End the sandbox if it takes more than `memory` bytes that the host does not count."""
-    # Not dumpable: code in the sandbox, although of the same user, can neither trace this process nor write to its memory.
+    # Not dumpable: code in the sandbox, although of the same user, can neither trace this process nor write to its
+    # memory.
     libc().prctl(4, 0, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

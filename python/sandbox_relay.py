@@ -34,8 +34,8 @@ UNKEPT_S = 60
 AGAIN_S = 0.2
 # How long the delivery of a cell's result to its client may take.
 DELIVERY_S = 5
-# While the bridge was heard within this time, a cell's call goes out at once. The longer it is, the more calls may be in
-# flight when a bridge is killed, and nobody knows whether they were made.
+# While the bridge was heard within this time, a cell's call goes out at once. The longer it is, the more calls may be
+# in flight when a bridge is killed, and nobody knows whether they were made.
 TRUST_S = 0.5
 # Received lines are acknowledged with the next frame, or after this time, or after this many bytes.
 TELL_S = 0.02
@@ -53,7 +53,8 @@ class Relay:
         self.pipe = None  # type: Pipe | None
         self.bridge = None  # type: Pipe | None
         self.heard_at = 0.0
-        # The bridge's generation, its connection attempt, its last line received, and the last frame it has acknowledged.
+        # The bridge's generation, its connection attempt, its last line received, and the last frame it has
+        # acknowledged.
         self.generation = 0
         self.attempt = 0
         self.got = 0

@@ -1,4 +1,5 @@
-// `npm run build:mcpb`: packs the npm package and its one dependency into sandbridge.mcpb, for clients that install bundles.
+// `npm run build:mcpb`: packs the npm package and its one dependency into sandbridge.mcpb, for clients that install
+// bundles.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

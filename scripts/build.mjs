@@ -1,6 +1,6 @@
-// Bundles src/ and its imports into dist/. A few files load in half the time of two hundred modules, and a client waits for
-// that at start. The installed package depends only on Pyodide. The bundle is CommonJS, because only then can
-// Node 20 keep the compiled code: src/cli/compile-cache.ts.
+// Bundles src/ and its imports into dist/. A few files load in half the time of two hundred modules, and a client waits
+// for that at start. The installed package depends only on Pyodide. The bundle is CommonJS, because only then can Node
+// 20 keep the compiled code: src/cli/compile-cache.ts.
 import {
   chmodSync,
   copyFileSync,
@@ -46,8 +46,8 @@ const bridgeInputs = await bundle({
   output: {
     dir: dist,
     chunkFileNames: '[name]-[hash].js',
-    // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of libraries is dropped:
-    // it would appear unredacted beside our log, for example text of an authorization server.
+    // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of
+    // libraries is dropped: it would appear unredacted beside our log, for example text of an authorization server.
     minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
   },
 })

@@ -1,5 +1,6 @@
 // `npm run check:docs`: checks the line length of README.md, the other pages at the root and docs/, every relative link
-// and anchor in them, and the line length of comments in code. Prints one line per problem. Exit code 1 when there is any.
+// and anchor in them, and the line length of comments in code. Prints one line per problem. Exit code 1 when there is
+// any.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,5 +1,6 @@
-// `npm run check:layers`: checks the imports of src/ against scripts/layers.txt, and that files that call themselves pure are pure.
-// Prints every import that the table does not allow, unused rows, and cycles of layers. Exit code 1 when there is any.
+// `npm run check:layers`: checks the imports of src/ against scripts/layers.txt, and that files that call themselves
+// pure are pure. Prints every import that the table does not allow, unused rows, and cycles of layers. Exit code 1 when
+// there is any.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -19,7 +20,10 @@ const PURE_NAMES = {
   'node:zlib': true,
 }
 
-/** @returns {Map<string, { pure: boolean, may: Set<string>, packages: Set<string>, private: boolean }>} by folder or file */
+/**
+ * @returns {Map<string, { pure: boolean, may: Set<string>, packages: Set<string>, private: boolean }>} by folder or
+ * file
+ */
 export function readTable(text) {
   const layers = new Map()
   for (const line of text.split('\n')) {

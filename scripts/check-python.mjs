@@ -1,6 +1,6 @@
-// Lints, format-checks and type-checks python/ with the tools of python/requirements-check.txt. `.ci/run` installs them in TOOLS.
-// On a machine without them there or on the PATH, a check is skipped, unless CI=true. It is the last part of `npm run check`, so that
-// the last line names what was skipped.
+// Lints, format-checks and type-checks python/ with the tools of python/requirements-check.txt. `.ci/run` installs them
+// in TOOLS. On a machine without them there or on the PATH, a check is skipped, unless CI=true. It is the last part of
+// `npm run check`, so that the last line names what was skipped.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 

@@ -1,6 +1,6 @@
-// `npm run check:release [-- v1.2.3]`: checks that everything that names this version, and the tag, names the same, that
-// CHANGELOG.md describes each version that SECURITY.md names, and that the package says where its source is.
-// With a tag, it also checks that README.md no longer says that the package is not on the registry.
+// `npm run check:release [-- v1.2.3]`: checks that everything that names this version, and the tag, names the same,
+// that CHANGELOG.md describes each version that SECURITY.md names, and that the package says where its source is. With
+// a tag, it also checks that README.md no longer says that the package is not on the registry.
 import { readFileSync } from 'node:fs'
 
 const text = (name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')

@@ -1,5 +1,5 @@
-// Part of `npm run check:layers`: no circle of imports between files of src/ or of python/, no folder of src/ with too many
-// entries, few files outside of its rooms. Prints what it finds. Exit code 1 when there is anything.
+// Part of `npm run check:layers`: no circle of imports between files of src/ or of python/, no folder of src/ with too
+// many entries, few files outside of its rooms. Prints what it finds. Exit code 1 when there is anything.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,7 +10,8 @@ const MAX_ENTRIES = 20
 const MAX_LOOSE = 3
 
 /**
- * Files that import each other, types and lazy imports included: what two files need belongs to one of them or to a third.
+ * Files that import each other, types and lazy imports included: what two files need belongs to one of them or to a
+ * third.
  * @param {Map<string, string>} files path → text, of TypeScript and Python
  * @returns {string[][]} the files of each circle
  */

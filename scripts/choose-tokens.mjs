@@ -1,5 +1,5 @@
-// Selects the tokens of o200k_base that src/util/tokens/estimate-tokens.ts uses, and writes them to src/util/tokens/common-tokens.json.
-// Run by hand when the selection changes: node scripts/choose-tokens.mjs
+// Selects the tokens of o200k_base that src/util/tokens/estimate-tokens.ts uses, and writes them to
+// src/util/tokens/common-tokens.json. Run by hand when the selection changes: node scripts/choose-tokens.mjs
 import { writeFileSync } from 'node:fs'
 import ranks from 'gpt-tokenizer/bpeRanks/o200k_base'
 

@@ -1,5 +1,5 @@
-// Writes dist/sbom.cdx.json (CycloneDX): the packages that are bundled into dist/, and those that npm installs beside it.
-// An audit of the installed package sees only the latter. Runs after the build, when the package is packed.
+// Writes dist/sbom.cdx.json (CycloneDX): the packages that are bundled into dist/, and those that npm installs beside
+// it. An audit of the installed package sees only the latter. Runs after the build, when the package is packed.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// `npm run schema`: writes the JSON Schemas of config files: schema/servers.schema.json from src/config/entries/entry-schema.ts, and
-// schema/permissions.schema.json from src/config/rules/permissions-schema.ts.
+// `npm run schema`: writes the JSON Schemas of config files: schema/servers.schema.json from
+// src/config/entries/entry-schema.ts, and schema/permissions.schema.json from src/config/rules/permissions-schema.ts.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tsImport } from 'tsx/esm/api'
 

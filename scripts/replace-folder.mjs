@@ -1,4 +1,5 @@
-// Puts a finished build in the place of an earlier one while programs run from it: at no moment is a file missing or half written.
+// Puts a finished build in the place of an earlier one while programs run from it: at no moment is a file missing or
+// half written.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 

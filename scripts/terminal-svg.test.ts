@@ -1,4 +1,5 @@
-// This file verifies that a recorded terminal is drawn as it looked at the end, and that the checked-in picture matches.
+// This file verifies that a recorded terminal is drawn as it looked at the end, and that the checked-in picture
+// matches.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { drawSession, screenOf } from './terminal-svg.mjs'

@@ -1,6 +1,6 @@
-// `npm run test:changed [REF]`: the tests that a change since REF can break soonest; without REF, since this branch left
-// main. Of src/, the unit tests that import a changed file; of test/, changed files, and those named after a changed
-// file or its folder; always the cells of the built bridge. CI runs the rest.
+// `npm run test:changed [REF]`: the tests that a change since REF can break soonest; without REF, since this branch
+// left main. Of src/, the unit tests that import a changed file; of test/, changed files, and those named after a
+// changed file or its folder; always the cells of the built bridge. CI runs the rest.
 import { execFileSync, spawnSync } from 'node:child_process'
 import path from 'node:path'
 

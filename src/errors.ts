@@ -1,5 +1,6 @@
 // Every error that the bridge itself raises, in one table: who acts on it and what to do next. Pure.
-// docs/errors.md documents each code; a test compares the two in both directions. A failing cell is not an error but a CellResult.
+// docs/errors.md documents each code; a test compares the two in both directions. A failing cell is not an error but a
+// CellResult.
 
 /** Who can act on an error. */
 type Actor = 'model' | 'user' | 'operator' | 'us'
@@ -157,7 +158,9 @@ export interface BridgeErrorOptions {
   log?: string
 }
 
-/** An error raised by the bridge. `message` says what happened, `hint` what to do next; neither may contain a secret. */
+/**
+ * An error raised by the bridge. `message` says what happened, `hint` what to do next; neither may contain a secret.
+ */
 export class BridgeError extends Error {
   override readonly name = 'BridgeError'
   readonly code: ErrorCode

@@ -1,4 +1,5 @@
-// This file verifies that ARCHITECTURE.md names the functions that a call and a cell pass through: they are counted while both are made.
+// This file verifies that ARCHITECTURE.md names the functions that a call and a cell pass through: they are counted
+// while both are made.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// How fast a bridge answers when all its 300 servers are in the catalog, and that it starts none of them. The servers are real: they are indexed first.
+// How fast a bridge answers when all its 300 servers are in the catalog, and that it starts none of them. The servers
+// are real: they are indexed first.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'

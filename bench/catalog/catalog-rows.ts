@@ -1,5 +1,6 @@
-// The catalog's rows of the benchmark. Recall and tokens are measured over real tools, which are not part of this repository: set
-// SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list` result of each package.
+// The catalog's rows of the benchmark. Recall and tokens are measured over real tools, which are not part of this
+// repository: set SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list`
+// result of each package.
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'

@@ -1,4 +1,5 @@
-// Rows on weak answers: how many queries without a fitting tool a search recognises, and how many answers with the wanted tool it calls weak.
+// Rows on weak answers: how many queries without a fitting tool a search recognises, and how many answers with the
+// wanted tool it calls weak.
 import type { Catalog } from '../../src/calls/catalog/catalog.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import type { BenchRow } from '../row.ts'
@@ -13,7 +14,9 @@ interface Goals {
 /** Servers that a catalog has at once: with few, there is often no tool that fits. */
 const AT_ONCE = 3
 
-/** Asks every query of catalogs with three servers each: of those that have the wanted tool, and of those that do not. */
+/**
+ * Asks every query of catalogs with three servers each: of those that have the wanted tool, and of those that do not.
+ */
 export async function weakRows(
   tools: ReadonlyMap<string, UpstreamTool[]>,
   queries: readonly { query: string; want: string[] }[],

@@ -1,5 +1,5 @@
-// UTCP code mode with one MCP server, named by its command. Runs each line of stdin as code; writes the result and the time in
-// milliseconds. Its code calls without await: each call blocks the isolate.
+// UTCP code mode with one MCP server, named by its command. Runs each line of stdin as code; writes the result and the
+// time in milliseconds. Its code calls without await: each call blocks the isolate.
 import { Console } from 'node:console'
 import { createInterface } from 'node:readline'
 import { CodeModeUtcpClient } from '@utcp/code-mode'

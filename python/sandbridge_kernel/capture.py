@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16
 _LOOK_MS = 50
 _IDLE_LOOK_MS = 1000
-# Most bytes that one drain reads, where other processes exist: one that never stops writing must not keep a cell from ending. In Pyodide
-# nothing writes while this reads, and no thread would send the rest while the cell runs: it would appear in the next cell.
+# Most bytes that one drain reads, where other processes exist: one that never stops writing must not keep a cell from
+# ending. In Pyodide nothing writes while this reads, and no thread would send the rest while the cell runs: it would
+# appear in the next cell.
 _DRAIN_BYTES = sys.maxsize if sys.platform == "emscripten" else 1 << 20
 
 

@@ -66,8 +66,8 @@ class Interrupts:
         self.check()
 
     def _in_loop(self, frame: FrameType | None) -> bool:
-        # Down the stack, through code of event loops. A cell's code that was called by a loop may never return to the loop's
-        # select, so do not wait for that.
+        # Down the stack, through code of event loops. A cell's code that was called by a loop may never return to the
+        # loop's select, so do not wait for that.
         while frame is not None and frame.f_code.co_filename in self.loop_files:
             if frame.f_code in self.loop_code and frame.f_locals.get("self") is self.loop:
                 return True
@@ -147,8 +147,8 @@ def _count_frames(levels: int = ROOM) -> None:
     raise RecursionError("maximum recursion depth exceeded")
 
 
-# Raises RecursionError now, while nothing is half done, if the cell has left too little stack for the kernel. From 3.12 on,
-# Python's limit counts only Python frames: checking is ten times faster than recursing, and every call does it.
+# Raises RecursionError now, while nothing is half done, if the cell has left too little stack for the kernel. From 3.12
+# on, Python's limit counts only Python frames: checking is ten times faster than recursing, and every call does it.
 need_room = _count_frames if version_info >= (3, 12) else _go_down
 
 
@@ -169,8 +169,8 @@ class Gate:
     def __enter__(self) -> None:
         me = get_ident()
         self._interrupts.enter(me)
-        # Before the lock is taken, and until after its release: a signal handler may run in between, and would wait for itself if it
-        # did not know that its own thread is here.
+        # Before the lock is taken, and until after its release: a signal handler may run in between, and would wait for
+        # itself if it did not know that its own thread is here.
         self._inside.add(me)
         self._lock.acquire()
 

@@ -1,4 +1,5 @@
-// Composition root: creates every part of the bridge and connects them. Opening a bridge starts no process; each starts at its first use.
+// Composition root: creates every part of the bridge and connects them. Opening a bridge starts no process; each starts
+// at its first use.
 import { Cells } from './cells.ts'
 import type { ConnectedServers, ConnectOptions } from './connect-servers.ts'
 import { attachObservers } from './observers.ts'
@@ -174,7 +175,10 @@ export class Bridge {
     return this.shared.configured.discovered
   }
 
-  /** Why runs and calls cannot be recorded; undefined while they can be. The last lines are written when the bridge closes. */
+  /**
+   * Why runs and calls cannot be recorded; undefined while they can be. The last lines are written when the bridge
+   * closes.
+   */
   get recordFailure(): BridgeError | undefined {
     return this.#observers.recordFailure()
   }
@@ -195,7 +199,10 @@ export class Bridge {
     this.#observers.live?.start()
   }
 
-  /** Start sandboxes and load what a first cell and a first call need. Returns at once; a failure shows when a cell needs the part that failed. */
+  /**
+   * Start sandboxes and load what a first cell and a first call need. Returns at once; a failure shows when a cell
+   * needs the part that failed.
+   */
   warmUp(): void {
     this.#pool.warm()
     for (const observer of this.#observers.ofCells) observer.start()
@@ -225,7 +232,10 @@ export class Bridge {
     return this.page
   }
 
-  /** Check that a tool loads in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* when no sandbox starts */
+  /**
+   * Check that a tool loads in a fresh sandbox.
+   * @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* when no sandbox starts
+   */
   async checkSavedTool(tool: SavedToolContent, { savedTools, loadableTools }: UserState | this = this): Promise<void> {
     await checkSavedTool(this.#pool, savedTools, tool)
     await loadableTools.remember(tool)
@@ -242,12 +252,19 @@ export class Bridge {
     })
   }
 
-  /** Returns a user's own servers, without sharing them. @throws BridgeError CONFIG_INVALID while the rules contain a mistake */
+  /**
+   * Returns a user's own servers, without sharing them.
+   * @throws BridgeError CONFIG_INVALID while the rules contain a mistake
+   */
   serversOfUser(user: string): Promise<ServerSet> {
     return this.#userServers.own(user)
   }
 
-  /** Begin a sign-in to a server, for a user or else the owner. @returns the page to open @throws BridgeError as `beginSignIn` does */
+  /**
+   * Begin a sign-in to a server, for a user or else the owner.
+   * @returns the page to open
+   * @throws BridgeError as `beginSignIn` does
+   */
   async beginSignIn(server: string, user?: string): Promise<URL> {
     const { connected } = user === undefined ? this.shared : await this.serversOfUser(user)
     return beginSignIn(connected, server)
@@ -279,7 +296,10 @@ export interface BridgeOptions {
   ask?: AskInput
   /** The port of this bridge's HTTP server, if it has one. */
   ownPort?: number
-  /** Starts serving the page, at the first question that a client cannot show to its user, who sits at this machine. Missing: no page. */
+  /**
+   * Starts serving the page, at the first question that a client cannot show to its user, who sits at this machine.
+   * Missing: no page.
+   */
   servePage?: (bridge: Bridge) => Promise<void>
   /** Where users on other machines sign in to servers. Missing: users sign in on this machine. */
   signInPage?: SignInPage

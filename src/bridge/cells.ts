@@ -1,4 +1,5 @@
-// Runs the cells of all sessions: decides which servers each can reach, starts the servers it names, and lets it be interrupted.
+// Runs the cells of all sessions: decides which servers each can reach, starts the servers it names, and lets it be
+// interrupted.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CellResult } from '../cell/cell-result.ts'
 import { FileNews } from '../config/notes/file-news.ts'
@@ -143,7 +144,11 @@ export class Cells {
     return this.#interrupts.size
   }
 
-  /** Interrupt a cell, as its client can. @param cell its id in events @returns false when no such cell runs or waits */
+  /**
+   * Interrupt a cell, as its client can.
+   * @param cell its id in events
+   * @returns false when no such cell runs or waits
+   */
   interrupt(cell: string): boolean {
     const interrupt = this.#interrupts.get(cell)
     interrupt?.abort()
@@ -318,7 +323,8 @@ export class Cells {
   }
 
   /**
-   * Start the servers that a cell is likely to call, while it waits for its sandbox. A failure shows when the cell calls the server.
+   * Start the servers that a cell is likely to call, while it waits for its sandbox. A failure shows when the cell
+   * calls the server.
    * @returns a controller that ends the wait for them; undefined when no server is started
    */
   #startNamed({ code, language }: Pick<CellRequest, 'code' | 'language'>, cell: OpenCell): AbortController | undefined {

@@ -38,7 +38,10 @@ export class ConfiguredServers {
     this.#tellRenamed(this.discovered.found)
   }
 
-  /** Apply changes of the config files since the last read. @throws BridgeError CONFIG_INVALID while the rules contain a mistake */
+  /**
+   * Apply changes of the config files since the last read.
+   * @throws BridgeError CONFIG_INVALID while the rules contain a mistake
+   */
   async refresh(): Promise<void> {
     const { definitions, rules, upstreams, catalog, log } = this.#options
     const discovered = (this.#unused = (await definitions.readAgain()) ?? this.#unused)

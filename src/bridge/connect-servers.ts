@@ -1,4 +1,5 @@
-// Creates the upstreams and the catalog of a set of servers and connects the two: the catalog follows the upstreams' tools and errors.
+// Creates the upstreams and the catalog of a set of servers and connects the two: the catalog follows the upstreams'
+// tools and errors.
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from '../calls/catalog/catalog.ts'

@@ -198,7 +198,10 @@ async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> 
   return sum
 }
 
-/** Hides the whole text if the server's definition is gone, since its secrets are then unknown. Users may have different secrets for one name. */
+/**
+ * Hides the whole text if the server's definition is gone, since its secrets are then unknown. Users may have different
+ * secrets for one name.
+ */
 function redactFor(all: Iterable<Upstreams>, server: string, text: string): string {
   let isKnown = false
   let redacted = text

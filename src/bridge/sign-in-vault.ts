@@ -6,7 +6,10 @@ import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
 
 type KeySettings = Pick<Settings, 'signInKey' | 'keychain' | 'storage'>
 
-/** Returns undefined (no encryption) for files of this machine, when no key is set and the keychain is missing or turned off. */
+/**
+ * Returns undefined (no encryption) for files of this machine, when no key is set and the keychain is missing or turned
+ * off.
+ */
 export function signInVault({ signInKey, keychain: wanted, storage }: KeySettings, log: Log): Vault | undefined {
   const given = signInKey && { get: () => Promise.resolve(signInKey), set: () => Promise.resolve() }
   if (given) return createVault(given, log)

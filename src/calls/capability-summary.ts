@@ -1,4 +1,5 @@
-// Tells a model what it needs to know beyond run_python's short definition: `runtime.capability_summary()` and the capabilities resource. Pure.
+// Tells a model what it needs to know beyond run_python's short definition: `runtime.capability_summary()` and the
+// capabilities resource. Pure.
 import type { Catalog } from './catalog/catalog.ts'
 import { oneLine, SERVER_WORDS_NOTE } from '../util/text/one-line.ts'
 import type { Scope } from './scope.ts'

@@ -1,12 +1,13 @@
-// Finds the servers that a cell's source names, so that they start while the sandbox starts. Names in comments and strings count, too: at worst
-// a server starts that is not needed. Pure.
+// Finds the servers that a cell's source names, so that they start while the sandbox starts. Names in comments and
+// strings count, too: at worst a server starts that is not needed. Pure.
 import type { OtherLanguage } from '../config/settings/cells.ts'
 import type { VisibleServer } from '../cell/protocol/frames.ts'
 
 /** Longer source is mostly data and is not searched. */
 const MAX_SOURCE = 200_000
 
-// Every character beyond ASCII counts as a letter: a pattern with \p{L} takes a bridge's first cell two milliseconds to compile.
+// Every character beyond ASCII counts as a letter: a pattern with \p{L} takes a bridge's first cell two milliseconds to
+// compile.
 const WAYS = [
   /\bmcp_([\w\x80-\uffff]+)/g,
   /\bmcp\.servers\.([\w\x80-\uffff]+)/g,
@@ -23,7 +24,9 @@ const OTHER_WAYS: Record<OtherLanguage, RegExp[]> = {
   ],
 }
 
-/** The servers that `code` reaches in one of the ways of its language: `mcp_github`, `mcp_servers["github"]` and so on. */
+/**
+ * The servers that `code` reaches in one of the ways of its language: `mcp_github`, `mcp_servers["github"]` and so on.
+ */
 export function namedServers(
   code: string,
   servers: readonly VisibleServer[],

@@ -1,4 +1,5 @@
-// Serves the calls of cells: the only place that checks and decides what the sandbox may ask for. One entry per method of docs/protocol.md.
+// Serves the calls of cells: the only place that checks and decides what the sandbox may ask for. One entry per method
+// of docs/protocol.md.
 import { namesOf } from './catalog/model/argument-names.ts'
 import * as z from 'zod'
 import { bindArguments } from './catalog/arguments/bind.ts'
@@ -36,7 +37,10 @@ const repeatedErrors = new RepeatedErrors()
 /** Maximum number of servers that one search can name. */
 const MAX_SERVERS = 1_000
 
-/** Serves every tool call of a cell, so it is written for speed: no zod, no AbortSignal, and no waiting for what is already known. */
+/**
+ * Serves every tool call of a cell, so it is written for speed: no zod, no AbortSignal, and no waiting for what is
+ * already known.
+ */
 function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
   const { server, tool, args, kwargs, raw, exact } = checkToolCall(params)
   const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context

@@ -1,4 +1,5 @@
-// Remembers the argument errors that a session has seen. A repeated one, as in a loop that catches it, comes without the tool's signature.
+// Remembers the argument errors that a session has seen. A repeated one, as in a loop that catches it, comes without
+// the tool's signature.
 import { withoutSignature } from './catalog/arguments/bind.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { BridgeError } from '../errors.ts'
@@ -10,7 +11,10 @@ const MAX_REMEMBERED = 200
 export class RepeatedErrors {
   readonly #told = new WeakMap<Session, Set<string>>()
 
-  /** Returns what `bind` returns. @throws what it throws, without the signature when the session has seen the same error */
+  /**
+   * Returns what `bind` returns.
+   * @throws what it throws, without the signature when the session has seen the same error
+   */
   async shortened<T>(session: Session, tool: CatalogTool, bind: () => Promise<T>): Promise<T> {
     try {
       return await bind()

@@ -1,5 +1,6 @@
-// Adds tools to the hint of a failed cell that can do what its sandbox cannot: reach the network, read the host's files.
-// A search always returns something, and an unrelated tool would mislead. Therefore a tool's own words must say that it does this.
+// Adds tools to the hint of a failed cell that can do what its sandbox cannot: reach the network, read the host's
+// files. A search always returns something, and an unrelated tool would mislead. Therefore a tool's own words must say
+// that it does this.
 import type { Catalog } from './catalog/catalog.ts'
 import { stems } from './catalog/search/tokenize.ts'
 import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
@@ -26,7 +27,9 @@ const FITTING = new Map([
   ['git', ['get read search list clone fetch', 'git repository repo']],
 ])
 
-/** Returns the error with suitable tools in its hint, if it has words to search for and some are found. Never throws. */
+/**
+ * Returns the error with suitable tools in its hint, if it has words to search for and some are found. Never throws.
+ */
 export async function withToolHint(failed: CellError, catalog: Catalog, scope: Scope): Promise<CellError> {
   const servers = scope.servers.map((server) => server.name)
   if (!failed.search || servers.length === 0) return failed
@@ -40,7 +43,10 @@ export async function withToolHint(failed: CellError, catalog: Catalog, scope: S
   return { ...failed, hint: `${failed.hint ?? ''} Tools that may do it:\n${lines.join('\n')}`.trim() }
 }
 
-/** Whether the tool's names, parameters and first sentence fit, or its server is named like the host that could not be reached. */
+/**
+ * Whether the tool's names, parameters and first sentence fit, or its server is named like the host that could not be
+ * reached.
+ */
 function fits(tool: ToolDoc, search: string): boolean {
   const wanted = stems(search)
   const groups = FITTING.get(wanted[0] ?? '')

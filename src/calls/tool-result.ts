@@ -1,4 +1,5 @@
-// An upstream's tool result on its way into the sandbox: without what would only be sent twice, and with a failed call as an error. Pure.
+// An upstream's tool result on its way into the sandbox: without what would only be sent twice, and with a failed call
+// as an error. Pure.
 import { cleanWords } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
@@ -7,8 +8,9 @@ import type { ToolResult } from '../upstream/upstream.ts'
 const MAX_MESSAGE_CHARS = 4_000
 
 /**
- * The result as the reply carries it. Text blocks beside `structuredContent` are left out unless `raw`: the specification has servers repeat
- * the structured value as text for old clients (2025-06-18, Tools, Structured Content), and large results would cross the pipe twice.
+ * The result as the reply carries it. Text blocks beside `structuredContent` are left out unless `raw`: the
+ * specification has servers repeat the structured value as text for old clients (2025-06-18, Tools, Structured
+ * Content), and large results would cross the pipe twice.
  * @throws BridgeError TOOL_FAILED when the tool itself says that it failed
  */
 export function resultForSandbox(server: string, tool: string, result: ToolResult, raw: boolean): ToolResult {

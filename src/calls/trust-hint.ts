@@ -1,5 +1,5 @@
-// What a cell and its caller learn about a server that the project defines and the owner has not trusted: its name, and who can allow it.
-// Only a cell or caller that named the server learns this.
+// What a cell and its caller learn about a server that the project defines and the owner has not trusted: its name, and
+// who can allow it. Only a cell or caller that named the server learns this.
 import { serverAlias } from '../util/text/python-name.ts'
 import type { CellError } from '../cell/cell-result.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'

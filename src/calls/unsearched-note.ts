@@ -1,4 +1,5 @@
-// A note for the reader of a cell about servers that a search did not cover. Without it, a tool that was not found seems not to exist. Pure.
+// A note for the reader of a cell about servers that a search did not cover. Without it, a tool that was not found
+// seems not to exist. Pure.
 import type { Unsearched } from './catalog/known-server.ts'
 import { oneLine } from '../util/text/one-line.ts'
 import { firstOf } from '../util/text/first-of.ts'
@@ -37,7 +38,10 @@ function withReasons(servers: readonly Unsearched[]): string {
   return firstOf(servers.map(described), MAX_SHOWN)
 }
 
-/** Remembers which broken servers a session was told about: each is named once, and again only after it has worked in between. */
+/**
+ * Remembers which broken servers a session was told about: each is named once, and again only after it has worked in
+ * between.
+ */
 export class BrokenServers {
   readonly #told = new WeakMap<Session, Set<string>>()
 

@@ -1,4 +1,5 @@
-// The outcome of a cell, as data: a cell that fails is a result, not an exception. src/cell/render/ turns it into text for the model.
+// The outcome of a cell, as data: a cell that fails is a result, not an exception. src/cell/render/ turns it into text
+// for the model.
 import type { MimeBundle } from './protocol/frames.ts'
 import type { Artifact } from '../keep/saved/artifact-store.ts'
 

@@ -1,4 +1,5 @@
-// `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the commands.
+// `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the
+// commands.
 import type { Command } from 'commander'
 import { BridgeError } from '../errors.ts'
 

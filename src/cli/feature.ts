@@ -1,5 +1,6 @@
-// What a feature is: something that the bridge would be whole without, in one folder of src/features/. src/features.ts lists all features.
-// Each part names words and types only; its code is loaded at its first use, because a client must be answered quickly.
+// What a feature is: something that the bridge would be whole without, in one folder of src/features/. src/features.ts
+// lists all features. Each part names words and types only; its code is loaded at its first use, because a client must
+// be answered quickly.
 import type { Command } from 'commander'
 import type { Bridge } from '../bridge/bridge.ts'
 import type { Methods } from '../calls/methods/method.ts'

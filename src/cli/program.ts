@@ -1,4 +1,5 @@
-// Maps the words of the command line to commands. Each command is a module that is loaded on use: a client must be answered quickly.
+// Maps the words of the command line to commands. Each command is a module that is loaded on use: a client must be
+// answered quickly.
 import { Command, CommanderError } from 'commander'
 import type { LogOptions } from './watch/log.ts'
 import type { TopOptions } from './watch/top.ts'

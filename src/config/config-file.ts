@@ -1,5 +1,5 @@
-// Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an exception.
-// config-document.ts and the readers interpret the text.
+// Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an
+// exception. config-document.ts and the readers interpret the text.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 

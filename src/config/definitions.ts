@@ -1,4 +1,5 @@
-// The server definitions of a running bridge. Read at start, and again when one of the possible config files has changed.
+// The server definitions of a running bridge. Read at start, and again when one of the possible config files has
+// changed.
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { PlacesSeen } from './places-seen.ts'

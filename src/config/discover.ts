@@ -1,5 +1,6 @@
 // Finds every configured MCP server: reads the files of the chosen sources, in order of precedence, and starts nothing.
-// An invalid file or entry does not affect others: it is listed in `skipped`, with a reason that quotes no value of the file.
+// An invalid file or entry does not affect others: it is listed in `skipped`, with a reason that quotes no value of the
+// file.
 import { homedir } from 'node:os'
 import { parseDocument } from './formats/config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
@@ -38,10 +39,16 @@ export interface DiscoverOptions {
   ownPort?: number
 }
 
-/** For servers that are jailed only because of MCP_BRIDGE_JAIL=all: no files of this machine, and internet access, which most servers need. */
+/**
+ * For servers that are jailed only because of MCP_BRIDGE_JAIL=all: no files of this machine, and internet access, which
+ * most servers need.
+ */
 const DEFAULT_SANDBOX: ServerSandbox = { network: { allowedDomains: ['*'] } }
 
-/** The content of one file. The lowest `rank` comes first: the user's own files, then those of trusted projects, then the rest. */
+/**
+ * The content of one file. The lowest `rank` comes first: the user's own files, then those of trusted projects, then
+ * the rest.
+ */
 interface FileServers {
   rank: 0 | 1 | 2
   read?: ConfigFileRead
@@ -64,7 +71,10 @@ export function hostPaths(
   }
 }
 
-/** Returns all configured servers, each with a unique name, and what was skipped and why. Never rejects because of a file's content. */
+/**
+ * Returns all configured servers, each with a unique name, and what was skipped and why. Never rejects because of a
+ * file's content.
+ */
 export async function discoverServers(options: DiscoverOptions): Promise<DiscoveredServers> {
   const { settings, fileSystem = nodeFileSystem } = options
   const place = hostPaths(settings, options)

@@ -1,9 +1,13 @@
-// Gives each definition a unique name: duplicates of a server are merged, and different servers with the same name are both kept. Pure.
+// Gives each definition a unique name: duplicates of a server are merged, and different servers with the same name are
+// both kept. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { foldName, serverAlias } from '../util/text/python-name.ts'
 import type { FoundServer, ServerDefinition } from './entries/server-definition.ts'
 
-/** How far a server is trusted: 0 for the user's own, 1 for trusted projects', 2 for others. Names are assigned in this order. */
+/**
+ * How far a server is trusted: 0 for the user's own, 1 for trusted projects', 2 for others. Names are assigned in this
+ * order.
+ */
 export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isProjects' | 'trusted'>): 0 | 1 | 2 {
   if (trusted === false) return 2
   return isProjects ? 1 : 0
@@ -17,9 +21,10 @@ export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[
 }
 
 /**
- * Assigns unique names to definitions in order of precedence. The first keeps its name, the second becomes `name@client`, and a
- * third from the same client `name@client-2`. A definition equal to an earlier one with the same configured name is a duplicate.
- * A name is also taken when it only resembles a more trusted server's, in Python or to a person: `github` beside the user's `GitHub`.
+ * Assigns unique names to definitions in order of precedence. The first keeps its name, the second becomes
+ * `name@client`, and a third from the same client `name@client-2`. A definition equal to an earlier one with the same
+ * configured name is a duplicate. A name is also taken when it only resembles a more trusted server's, in Python or to
+ * a person: `github` beside the user's `GitHub`.
  */
 export function placeDefinitions(found: readonly ServerDefinition[]): FoundServer[] {
   const byConfiguredName = new Map<string, FoundServer[]>()

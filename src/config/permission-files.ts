@@ -1,5 +1,6 @@
-// Where rules come from: permissions.json in the state folder, the profile's own file, the definitions of servers, and .sandbridge/permissions.json
-// of a project, which can only make things stricter. An invalid file is an error of the bridge; it is never ignored.
+// Where rules come from: permissions.json in the state folder, the profile's own file, the definitions of servers, and
+// .sandbridge/permissions.json of a project, which can only make things stricter. An invalid file is an error of the
+// bridge; it is never ignored.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { MaskPattern } from './rules/permissions-schema.ts'
@@ -104,8 +105,8 @@ interface RulesOfFile {
 const NO_RULES: RulesOfFile = { rules: [], mask: [] }
 
 /**
- * @param skip is told of a named pipe, a folder or the like, which then has no rules: it is not a file that its author could correct, and in a
- * project of someone else it must not stop the bridge. Without `skip` it is an error.
+ * @param skip is told of a named pipe, a folder or the like, which then has no rules: it is not a file that its author
+ * could correct, and in a project of someone else it must not stop the bridge. Without `skip` it is an error.
  * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
  */
 export async function readRulesFile(

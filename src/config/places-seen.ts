@@ -1,5 +1,5 @@
-// Notices when a config file was added, changed or removed, from file system metadata. Fast enough for every cell: most possible files do not exist,
-// many share a folder, and a folder's metadata shows when an entry is created in it.
+// Notices when a config file was added, changed or removed, from file system metadata. Fast enough for every cell: most
+// possible files do not exist, many share a folder, and a folder's metadata shows when an entry is created in it.
 import { type BigIntStats, lstatSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ConfigFileSystem } from './config-file.ts'

@@ -1,4 +1,5 @@
-// Adds rules to the user's permissions.json: under a lock, atomically, and only if the file is valid. Comments and order are kept.
+// Adds rules to the user's permissions.json: under a lock, atomically, and only if the file is valid. Comments and
+// order are kept.
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
@@ -8,7 +9,10 @@ import { replaceFile } from '../util/files/replace-file.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'
 import { permissionsFile } from './permission-files.ts'
 
-/** @returns the number of added rules; existing ones are not added again. @throws BridgeError CONFIG_INVALID when the file is invalid or cannot be written */
+/**
+ * @returns the number of added rules; existing ones are not added again.
+ * @throws BridgeError CONFIG_INVALID when the file is invalid or cannot be written
+ */
 export async function rememberRules(
   stateDir: string,
   rules: readonly { verdict: Verdict; rule: string | RuleEntry }[],

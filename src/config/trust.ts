@@ -1,5 +1,5 @@
-// Which config files of projects the user has trusted: a file's path and the hash of its text, in <state dir>/.sandbridge/trust.json.
-// The user trusts what they saw: a text that was changed or moved since is not trusted.
+// Which config files of projects the user has trusted: a file's path and the hash of its text, in <state
+// dir>/.sandbridge/trust.json. The user trusts what they saw: a text that was changed or moved since is not trusted.
 import { hash } from 'node:crypto'
 import path from 'node:path'
 import type { CoveredFiles } from './entries/server-definition.ts'
@@ -20,7 +20,10 @@ export interface TrustStore {
 /** Hashes by absolute path. */
 type Trusted = Map<string, string>
 
-/** @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is left unchanged. */
+/**
+ * @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is
+ * left unchanged.
+ */
 export function createTrustStore(stateDir: string): TrustStore {
   const record = new JsonRecord<Trusted>({
     document: trustRecord(stateDir),

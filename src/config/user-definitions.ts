@@ -1,5 +1,5 @@
-// The servers of one user of a shared bridge: those of their own folder, and the shared ones whose names they have not taken.
-// The operator of the bridge writes that folder: its commands run as the operator's system user.
+// The servers of one user of a shared bridge: those of their own folder, and the shared ones whose names they have not
+// taken. The operator of the bridge writes that folder: its commands run as the operator's system user.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { foldName } from '../util/text/python-name.ts'
@@ -26,7 +26,9 @@ interface UserDefinitionsOptions {
 export class UserDefinitions {
   /** The user's own variables, as last read. */
   env: Readonly<Record<string, string>> = {}
-  /** Whether the user has servers, variables or sign-ins of their own, and therefore cannot use the shared connections. */
+  /**
+   * Whether the user has servers, variables or sign-ins of their own, and therefore cannot use the shared connections.
+   */
   hasOwn = false
   readonly #options: UserDefinitionsOptions
   #seen: PlacesSeen | undefined
@@ -45,7 +47,9 @@ export class UserDefinitions {
     return isSame ? undefined : this.#read(shared)
   }
 
-  /** Checks only whether the file exists: its content changes with each refresh of a token, which changes no definition. */
+  /**
+   * Checks only whether the file exists: its content changes with each refresh of a token, which changes no definition.
+   */
   #hasSignIns(): boolean {
     return existsSync(tokensFile(this.#options.folder))
   }

@@ -1,4 +1,5 @@
-// Interprets MCP_BRIDGE_IMAGE: the name of an image that an engine has or pulls, or a folder or archive on this machine. Pure.
+// Interprets MCP_BRIDGE_IMAGE: the name of an image that an engine has or pulls, or a folder or archive on this
+// machine. Pure.
 import path from 'node:path'
 
 /** The image for containers if none is set. */

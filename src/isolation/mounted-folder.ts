@@ -11,7 +11,8 @@ export interface MountedFolder {
 }
 
 /**
- * @param own the bridge's own folders: write access there decides which programs the bridge starts, and read access reveals credentials
+ * @param own the bridge's own folders: write access there decides which programs the bridge starts, and read access
+ * reveals credentials
  * @throws BridgeError CONFIG_INVALID if it is not a folder, contains a folder of the bridge, or is inside one
  */
 export async function resolveMount(

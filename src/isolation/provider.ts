@@ -1,11 +1,15 @@
 // The interface for isolation: a started sandbox is a duplex byte stream plus exited, interrupt() and dispose().
-// Each provider's folder implements it, and providers never import each other. They do not interpret the bytes; the kernel does.
+// Each provider's folder implements it, and providers never import each other. They do not interpret the bytes; the
+// kernel does.
 import type { Readable, Writable } from 'node:stream'
 import type { ProcessUsage } from '../util/process/process-tree-usage.ts'
 
 export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap' | 'kubernetes'
 
-/** How a sandbox ended. `reason` is specific if the provider knows it; `detail` is for the log, and for errors of a sandbox that did not start. */
+/**
+ * How a sandbox ended. `reason` is specific if the provider knows it; `detail` is for the log, and for errors of a
+ * sandbox that did not start.
+ */
 export interface SandboxExit {
   reason:
     | 'exited'
@@ -25,7 +29,10 @@ export interface SandboxExit {
   code: number | null
   /** The signal that ended the sandbox's process; with the reason `exited`, the one that ended the kernel in it. */
   signal: NodeJS.Signals | null
-  /** The end of the process's stderr, at most 4 KiB. After a cell has run, the cell may have written it: use it only in the log. */
+  /**
+   * The end of the process's stderr, at most 4 KiB. After a cell has run, the cell may have written it: use it only in
+   * the log.
+   */
   detail: string
 }
 
@@ -51,7 +58,10 @@ export interface Sandbox {
   readonly durable?: Durable
 }
 
-/** Operations of a sandbox that can outlive its bridge. docs/protocol.md, "Resuming", describes the messages behind them. */
+/**
+ * Operations of a sandbox that can outlive its bridge. docs/protocol.md, "Resuming", describes the messages behind
+ * them.
+ */
 export interface Durable {
   /** What an earlier bridge left; missing in a new sandbox. */
   readonly left: LeftBehind | undefined
@@ -73,7 +83,10 @@ export interface Durable {
 
 /** The owner of a sandbox, and details for people. */
 export interface KeptSession {
-  /** Identifies the owner: a session with the same value gets the sandbox. A hash, since it may be derived from a secret. */
+  /**
+   * Identifies the owner: a session with the same value gets the sandbox. A hash, since it may be derived from a
+   * secret.
+   */
   owner: string
   client?: string | undefined
   folder?: string | undefined
@@ -150,7 +163,9 @@ export interface Provider {
   readonly startsAtOnce?: number
   /** Describes how sandboxes are started, if there are several ways. Known after the first start. */
   readonly startMethod?: string
-  /** Slow one-off work (a snapshot, an image pull) before the first start. Idempotent; concurrent calls share one run. */
+  /**
+   * Slow one-off work (a snapshot, an image pull) before the first start. Idempotent; concurrent calls share one run.
+   */
   prepare(onProgress?: (message: string) => void): Promise<void>
   start(limits: SandboxLimits): Promise<Sandbox>
   /** Resume the sandbox that an earlier bridge kept for this session, if sandboxes can outlive their bridge. */

@@ -1,4 +1,5 @@
-// One-off work of a provider before its first sandbox, such as finding its engine or pulling an image. Concurrent callers share one run.
+// One-off work of a provider before its first sandbox, such as finding its engine or pulling an image. Concurrent
+// callers share one run.
 
 export class SharedPreparation<T> {
   readonly #prepare: (onProgress: (message: string) => void) => Promise<T>

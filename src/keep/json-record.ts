@@ -14,8 +14,8 @@ interface RecordOptions<T> {
   /** Converts the value for writing. Missing: it is written as it is. */
   serialize?: (value: T) => unknown
   /**
-   * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an error names
-   * the record and says what to do, and the document stays unchanged.
+   * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an
+   * error names the record and says what to do, and the document stays unchanged.
    */
   damaged: 'empty' | { record: string; hint: string; code?: ErrorCode }
 }

@@ -1,4 +1,5 @@
-// Chooses the storage for state that outlives the bridge: this machine's state folder, or the PostgreSQL database that several bridges share.
+// Chooses the storage for state that outlives the bridge: this machine's state folder, or the PostgreSQL database that
+// several bridges share.
 import path from 'node:path'
 import { FileStore } from './files/file-store.ts'
 import type { Store } from './store.ts'

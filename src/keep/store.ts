@@ -29,13 +29,16 @@ export interface VersionFile {
 }
 
 /**
- * Named items in versions, each with a few files. A version appears whole or not at all and never changes; any number of bridges
- * may write at once. Does not interpret the files.
+ * Named items in versions, each with a few files. A version appears whole or not at all and never changes; any number
+ * of bridges may write at once. Does not interpret the files.
  */
 export interface Versions {
   /** All names with their versions: names sorted, versions oldest first. */
   all(): Promise<Map<string, number[]>>
-  /** The versions of a name, oldest first; empty for an unknown name. @throws BridgeError STATE_REFUSED for an invalid name */
+  /**
+   * The versions of a name, oldest first; empty for an unknown name.
+   * @throws BridgeError STATE_REFUSED for an invalid name
+   */
   versions(name: string): Promise<number[]>
   /**
    * Adds the next version.
@@ -45,7 +48,10 @@ export interface Versions {
   add(name: string, files: Record<string, Uint8Array | string>): Promise<number>
   /** @throws BridgeError STATE_NOT_FOUND if it does not exist or cannot be read */
   read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer>
-  /** One file of every version, by name, oldest first. Skips unreadable files. @param name restricts the result to one name */
+  /**
+   * One file of every version, by name, oldest first. Skips unreadable files.
+   * @param name restricts the result to one name
+   */
   readEach(file: string, name?: string): Promise<VersionFile[]>
   /** Deletes a name with all its versions. @returns whether it existed */
   remove(name: string): Promise<boolean>

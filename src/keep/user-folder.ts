@@ -12,7 +12,8 @@ export function usersFolder(root: string): string {
 }
 
 /**
- * Returns one user's folder. User names of authorization servers may contain anything: a hash makes the folder unique, letters make it readable.
+ * Returns one user's folder. User names of authorization servers may contain anything: a hash makes the folder unique,
+ * letters make it readable.
  * @param user missing: the holder of the bridge's own token, who has the whole folder
  */
 export function userFolder(root: string, user: string | undefined): string {

@@ -63,7 +63,10 @@ export interface UpstreamsOptions {
   tokenStore?: TokenStore
   /** Missing means that users sign in on this machine. */
   signInPlace?: SignInPlace
-  /** Where a document that describes this client is published, for authorization servers that accept it instead of a registration. */
+  /**
+   * Where a document that describes this client is published, for authorization servers that accept it instead of a
+   * registration.
+   */
   clientMetadataUrl?: string | undefined
   /** Remembers the transport and era of servers between runs. Missing means in memory only. */
   negotiatedTransportsFile?: string

@@ -3,7 +3,10 @@ import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { Abortable } from '../util/async/cancellation.ts'
 import type { BridgeError } from '../errors.ts'
 
-/** A tool as listed by its server. Only `name` is certain: servers send invalid schemas, and one must not affect the other tools. */
+/**
+ * A tool as listed by its server. Only `name` is certain: servers send invalid schemas, and one must not affect the
+ * other tools.
+ */
 export interface UpstreamTool {
   name: string
   title?: string
@@ -29,7 +32,10 @@ export interface ToolResult {
   _meta?: unknown
 }
 
-/** A resource, or a resource template, which has `uriTemplate` (RFC 6570) and no `uri`. Other fields are the server's, unchecked. */
+/**
+ * A resource, or a resource template, which has `uriTemplate` (RFC 6570) and no `uri`. Other fields are the server's,
+ * unchecked.
+ */
 export interface UpstreamResource {
   uri?: string
   uriTemplate?: string
@@ -89,7 +95,10 @@ export interface ServerStart {
   tookMs: number
 }
 
-/** All configured upstreams. Each is started on first use, shared by all sessions, and restarted on the next use after it exited. */
+/**
+ * All configured upstreams. Each is started on first use, shared by all sessions, and restarted on the next use after
+ * it exited.
+ */
 export interface Upstreams {
   readonly definitions: readonly ServerDefinition[]
   /** Applies a new list. Unchanged servers keep running; the others are stopped when their open calls have ended. */
@@ -99,17 +108,28 @@ export interface Upstreams {
   lastStart(server: string): ServerStart | undefined
   /** Why a server left a call unanswered that was just given up, in a sentence; undefined when it answers a ping. */
   whyUnanswered(server: string): Promise<string | undefined>
-  /** Removes a server's secrets from a text: those of its definition, with placeholders filled in after its first start. */
+  /**
+   * Removes a server's secrets from a text: those of its definition, with placeholders filled in after its first start.
+   */
   redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
-  /** Lists a server's tools, starting it if necessary; answered from memory until the server announces a change. @throws BridgeError UPSTREAM_* */
+  /**
+   * Lists a server's tools, starting it if necessary; answered from memory until the server announces a change.
+   * @throws BridgeError UPSTREAM_*
+   */
   listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]>
   /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is returned. */
   callTool(server: string, tool: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>
-  /** Resources and templates of a server, requested each time; empty without that capability. @throws BridgeError UPSTREAM_* or TOOL_FAILED */
+  /**
+   * Resources and templates of a server, requested each time; empty without that capability.
+   * @throws BridgeError UPSTREAM_* or TOOL_FAILED
+   */
   listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]>
-  /** @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no resources */
+  /**
+   * @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no
+   * resources
+   */
   readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource>
   /** Like `listResources`. */
   listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]>
@@ -120,7 +140,9 @@ export interface Upstreams {
     signal?: AbortSignal,
     meta?: Meta,
   ): Promise<GottenPrompt>
-  /** Whether `signIn` helps when the server requires authentication. False when its entry configures the credentials. */
+  /**
+   * Whether `signIn` helps when the server requires authentication. False when its entry configures the credentials.
+   */
   canSignIn(server: string): boolean
   /** @throws BridgeError as `login` does, or what `showPage` throws */
   signIn(server: string, options: SignInOptions): Promise<void>
@@ -132,7 +154,10 @@ export interface Upstreams {
   onOfferings(listener: (server: string) => void): void
   /** Called when a server failed to start or exited by itself. The error holds no secret. */
   onError(listener: (server: string, error: BridgeError) => void): void
-  /** Stops a server until its next use. Its open calls fail. @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
+  /**
+   * Stops a server until its next use. Its open calls fail.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name
+   */
   stop(server: string): Promise<void>
   /** Stops every upstream with its whole process group. */
   close(): Promise<void>

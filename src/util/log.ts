@@ -1,5 +1,6 @@
-// Writes log lines to stderr, one line each: stdout belongs to MCP. A logging library would cost a seventh of the start-up budget.
-// Never log a server's command, environment, headers or URL, or a cell's code: other programs write the log to their files.
+// Writes log lines to stderr, one line each: stdout belongs to MCP. A logging library would cost a seventh of the
+// start-up budget. Never log a server's command, environment, headers or URL, or a cell's code: other programs write
+// the log to their files.
 import { messageOf } from '../errors.ts'
 
 const LEVELS = ['debug', 'info', 'warning', 'error'] as const

@@ -1,4 +1,5 @@
-// Finds the package's files: src/ when it runs from its sources, the bundle dist/ when built, and beside them files that are used unchanged.
+// Finds the package's files: src/ when it runs from its sources, the bundle dist/ when built, and beside them files
+// that are used unchanged.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,6 @@
-// An attack: Python that tries one thing. It has escaped when it printed ESCAPED, printed a secret of the host, or left a trace on the host.
-// The same list runs against every provider. Each attack must fail there, and must work once without protection.
+// An attack: Python that tries one thing. It has escaped when it printed ESCAPED, printed a secret of the host, or left
+// a trace on the host. The same list runs against every provider. Each attack must fail there, and must work once
+// without protection.
 
 /** The kinds of attack, as docs/security.md lists them. */
 type AttackKind = 'javascript' | 'native' | 'network' | 'host' | 'kernel' | 'frames' | 'exhaustion' | 'separation'
@@ -8,8 +9,8 @@ export interface Attack {
   name: string
   kind: AttackKind
   /**
-   * Python with top-level await. These names are set: FILE (a secret file), MARKER (a path to write), PORT and UDP_PORT (listeners on
-   * 127.0.0.1), UNIX_SOCKET (another one), HOST_PID (the test's process).
+   * Python with top-level await. These names are set: FILE (a secret file), MARKER (a path to write), PORT and UDP_PORT
+   * (listeners on 127.0.0.1), UNIX_SOCKET (another one), HOST_PID (the test's process).
    */
   code: string
   /** Where it must work: in this machine's python3, or in plain Pyodide in Node. */

@@ -1,4 +1,5 @@
-// Targets on the host for attacks: a file, an environment variable, listeners on loopback, a path to write. Detects whether any was reached.
+// Targets on the host for attacks: a file, an environment variable, listeners on loopback, a path to write. Detects
+// whether any was reached.
 import { createSocket } from 'node:dgram'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -44,7 +45,8 @@ export async function openCanaries(): Promise<Canaries> {
   const udp = createSocket('udp4').on('message', count)
   udp.bind(0, '127.0.0.1')
   await once(udp, 'listening')
-  // Set in this process's environment, because it stands for the bridge, which starts sandboxes and has the user's secrets.
+  // Set in this process's environment, because it stands for the bridge, which starts sandboxes and has the user's
+  // secrets.
   process.env['SANDBRIDGE_CANARY'] = secret
   const env = { ...process.env }
   let marker = 0

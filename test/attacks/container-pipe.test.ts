@@ -1,4 +1,5 @@
-// Attacks that depend on where frames go, for frames that go through the engine. Other tests try all attacks with frames that bypass it.
+// Attacks that depend on where frames go, for frames that go through the engine. Other tests try all attacks with
+// frames that bypass it.
 import { makeProvider, whyNot } from '../support/engines.ts'
 import type { Attack } from './attack.ts'
 import { hostAttacks } from './list/host.ts'

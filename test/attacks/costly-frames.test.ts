@@ -1,4 +1,5 @@
-// This file verifies one line of legal length that would block the whole bridge while it is parsed, written by a cell past its kernel.
+// This file verifies one line of legal length that would block the whole bridge while it is parsed, written by a cell
+// past its kernel.
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { FrameDecoder } from '../../src/cell/protocol/codec.ts'
 import { type CellRunner, sharedCells } from '../support/cell-runner.ts'

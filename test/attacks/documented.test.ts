@@ -1,4 +1,5 @@
-// This file verifies the links from promises in docs/security.md to their tests: every link leads to a file, and a link text in code format names a test.
+// This file verifies the links from promises in docs/security.md to their tests: every link leads to a file, and a link
+// text in code format names a test.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
-// This file verifies the walls of forked sandboxes, which our own code builds instead of bubblewrap: each as the kernel shows it from inside.
-// Failing attacks are not enough, because several walls stop most of them.
+// This file verifies the walls of forked sandboxes, which our own code builds instead of bubblewrap: each as the kernel
+// shows it from inside. Failing attacks are not enough, because several walls stop most of them.
 import { readlinkSync } from 'node:fs'
 import { expect, it, type TestContext } from 'vitest'
 import { type CellRunner, startCells } from '../support/cell-runner.ts'

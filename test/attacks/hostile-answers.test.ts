@@ -1,4 +1,5 @@
-// This file verifies hostile answers of servers, and answers that a cell does not read: neither may end the sandbox or fill the bridge's memory.
+// This file verifies hostile answers of servers, and answers that a cell does not read: neither may end the sandbox or
+// fill the bridge's memory.
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { type CellRunner, sharedCells, startCells } from '../support/cell-runner.ts'
 import { makeProvider, whyNot } from '../support/engines.ts'
@@ -8,7 +9,9 @@ import type { CallFrame } from '../../src/cell/protocol/frames.ts'
 const text = (words: string) => ({ type: 'text', text: words })
 const MIB = 1 << 20
 
-/** Made on demand, because they are large. `told` is the text of the call's error; without it, the call returns a value. */
+/**
+ * Made on demand, because they are large. `told` is the text of the call's error; without it, the call returns a value.
+ */
 const ANSWERS: [what: string, answer: () => unknown, told?: RegExp][] = [
   ['sixty megabytes of brackets as text', () => ({ content: [text(`[${'[],'.repeat(20_000_000)}1]`)] })],
   [

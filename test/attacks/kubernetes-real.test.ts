@@ -1,12 +1,14 @@
-// On a real cluster, if there is one: with the walls of its container runtime and the seccomp profile of deploy/kubernetes on its nodes. It enforces no
-// network policies: the profile alone keeps sandboxes from opening connections.
+// On a real cluster, if there is one: with the walls of its container runtime and the seccomp profile of
+// deploy/kubernetes on its nodes. It enforces no network policies: the profile alone keeps sandboxes from opening
+// connections.
 import { whyNot } from '../support/engines.ts'
 import { realPods } from '../support/real-cluster.ts'
 import { runAttacks } from './run-attacks.ts'
 
 /**
- * Every pod has the network device of its node's plugin, and clusters mount in-memory folders without these options. The profile refuses network sockets,
- * and without new privileges and capabilities neither setuid programs nor devices are useful.
+ * Every pod has the network device of its node's plugin, and clusters mount in-memory folders without these options.
+ * The profile refuses network sockets, and without new privileges and capabilities neither setuid programs nor devices
+ * are useful.
  */
 const NOT_HELD_OFF = ['a network device', 'a writable folder that allows setuid or devices']
 
@@ -15,7 +17,8 @@ const provider = realPods({ seccompProfile: 'sandbridge.json' })
 runAttacks({
   name: 'kubernetes',
   memoryBytes: 384 << 20,
-  // Each attack that exhausts a sandbox costs another pod. In a short run, the limits in the contract tests replace them.
+  // Each attack that exhausts a sandbox costs another pod. In a short run, the limits in the contract tests replace
+  // them.
   only: ({ kind, name }) =>
     !NOT_HELD_OFF.includes(name) && (!process.env['SANDBRIDGE_TEST_CLUSTER'] || kind !== 'exhaustion'),
   open: async () => (await whyNot(provider)) ?? provider,

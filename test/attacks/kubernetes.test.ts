@@ -1,5 +1,6 @@
-// On a fake cluster, whose pods run in bubblewrap: the program, the limits and the frames are those of a pod, the walls are not a cluster's.
-// test/contract/kubernetes-manifests.test.ts checks what a pod's manifest asks for; the probe pod tests a real network.
+// On a fake cluster, whose pods run in bubblewrap: the program, the limits and the frames are those of a pod, the walls
+// are not a cluster's. test/contract/kubernetes-manifests.test.ts checks what a pod's manifest asks for; the probe pod
+// tests a real network.
 import { whyNot } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { runAttacks } from './run-attacks.ts'

@@ -3,7 +3,10 @@ import type { Victim } from './victims.ts'
 
 const ENCODINGS = ['latin1', 'utf16le'] as const
 
-/** Which of these words occur in the memory of a kernel. They are sent and compared in halves, so that a search never finds itself. */
+/**
+ * Which of these words occur in the memory of a kernel. They are sent and compared in halves, so that a search never
+ * finds itself.
+ */
 export async function searchMemory(victim: Victim, words: readonly string[]): Promise<string[]> {
   const needles = words.map((word) =>
     ENCODINGS.map((encoding) => {

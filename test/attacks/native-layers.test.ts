@@ -1,4 +1,5 @@
-// This file verifies single defences of containers: an attack that one of them stops, and that works when only this one is left out.
+// This file verifies single defences of containers: an attack that one of them stops, and that works when only this one
+// is left out.
 import { expect, it, describe } from 'vitest'
 import { runCommand } from '../../src/util/process/run-command.ts'
 import { startCells } from '../support/cell-runner.ts'

@@ -1,5 +1,5 @@
-// This file verifies what must not pass from one native sandbox to another or outlive it, and what a hostile kernel can do to the bridge. The control is
-// always the same check where it works: in a second cell of the same sandbox.
+// This file verifies what must not pass from one native sandbox to another or outlive it, and what a hostile kernel can
+// do to the bridge. The control is always the same check where it works: in a second cell of the same sandbox.
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, type TestContext } from 'vitest'
 import type { Provider } from '../../src/isolation/provider.ts'
@@ -102,7 +102,10 @@ time.sleep(600)`
   })
 })
 
-/** Code that writes to the channel past the kernel: its descriptor is a pipe or a socket, and not one of the first three. */
+/**
+ * Code that writes to the channel past the kernel: its descriptor is a pipe or a socket, and not one of the first
+ * three.
+ */
 const FORGE = `
 import os, stat
 def forge(data):

@@ -1,4 +1,5 @@
-// This file verifies each part of the outer wall's command line, assuming that code runs with all of Node: an attack that this part alone stops.
+// This file verifies each part of the outer wall's command line, assuming that code runs with all of Node: an attack
+// that this part alone stops.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,5 @@
-// This file verifies each defence of the embedded sandbox: an attack that it stops, and that works when only this defence is removed.
+// This file verifies each defence of the embedded sandbox: an attack that it stops, and that works when only this
+// defence is removed.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -41,7 +42,9 @@ async function printed(weakening: Weakening, code: string): Promise<string> {
   }
 }
 
-/** Runs code in one sandbox for several tests: starting one takes most of their time, and no attack prepares another. */
+/**
+ * Runs code in one sandbox for several tests: starting one takes most of their time, and no attack prepares another.
+ */
 function sharedSandbox(weakening: Weakening): (code: string) => Promise<string> {
   let victim: Victim | undefined
   afterAll(() => victim?.close())

@@ -1,4 +1,5 @@
-// This file verifies the embedded sandbox's memory, which is a copy of a process on some machine: it must contain nothing of that machine or this one.
+// This file verifies the embedded sandbox's memory, which is a copy of a process on some machine: it must contain
+// nothing of that machine or this one.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
@@ -22,7 +23,10 @@ beforeAll(async () => {
 })
 afterAll(() => rm(base, { recursive: true, force: true }))
 
-/** Starts a machine's bridge with a distinct word in every place that could be copied. Returns which of these and of `others` are in memory. */
+/**
+ * Starts a machine's bridge with a distinct word in every place that could be copied. Returns which of these and of
+ * `others` are in memory.
+ */
 async function searchOn(machine: string, others: readonly string[]): Promise<string[]> {
   const canary = (what: string): string => `canary-${machine}-${what}`
   const folder = path.join(base, canary('folder'))

@@ -1,4 +1,5 @@
-// This file verifies sandboxes against each other and after their end: nothing passes to another one, nothing is left, a crash affects no other one.
+// This file verifies sandboxes against each other and after their end: nothing passes to another one, nothing is left,
+// a crash affects no other one.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -67,7 +68,8 @@ describe('the end', () => {
     const bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
     const memory = planMemory(384 << 20)
     const command = [process.execPath, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
-    // Stands for the bridge: starts the sandbox in a separate process group, sends it an endless loop, and prints its pid.
+    // Stands for the bridge: starts the sandbox in a separate process group, sends it an endless loop, and prints its
+    // pid.
     const run = `${JSON.stringify({ type: 'run', cell: 1, servers: [], code: "print('busy', flush=True)\nwhile True: pass" })}\n`
     const bridge = spawn(
       process.execPath,

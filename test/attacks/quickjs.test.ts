@@ -1,4 +1,5 @@
-// This file verifies JavaScript cells that attack the embedded sandbox from QuickJS, and each attack with its defence removed.
+// This file verifies JavaScript cells that attack the embedded sandbox from QuickJS, and each attack with its defence
+// removed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languageFiles } from '../../src/cell/languages/language-files.ts'
 import { prepareBundle } from '../../src/isolation/pyodide/provider.ts'

@@ -1,4 +1,5 @@
-// This file verifies the first process of a native sandbox, alone in a PID namespace: its limits and the ends it notices. The attacks test its effect.
+// This file verifies the first process of a native sandbox, alone in a PID namespace: its limits and the ends it
+// notices. The attacks test its effect.
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,5 +1,5 @@
-// Sandboxes with one defence removed, to show that an attack works without it. Defences are removed from a copy of the bundle by text replacement,
-// because the product has no switch for them.
+// Sandboxes with one defence removed, to show that an attack works without it. Defences are removed from a copy of the
+// bundle by text replacement, because the product has no switch for them.
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,7 +43,9 @@ async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Wea
   return folder
 }
 
-/** A sandbox without the outer wall and without the given defences. Its folder is deleted when the sandbox has ended. */
+/**
+ * A sandbox without the outer wall and without the given defences. Its folder is deleted when the sandbox has ended.
+ */
 export async function weakenedSandbox(bundle: string, weakening: Weakening): Promise<Sandbox> {
   const folder = await weakenedBundle(bundle, weakening)
   const flags = flagsWithout(folder, weakening.withoutFlags ?? [])

@@ -1,4 +1,5 @@
-// This file verifies that published agents give their models what cells show: each runs with a stub instead of its model.
+// This file verifies that published agents give their models what cells show: each runs with a stub instead of its
+// model.
 //   npm ci --prefix test/clients --ignore-scripts
 import { expect, it } from 'vitest'
 import { type AgentName, runAgent } from './agents.ts'

@@ -1,4 +1,5 @@
-// Agents with a stub instead of their model: how each is configured for the model and the bridge, and run until the model has finished.
+// Agents with a stub instead of their model: how each is configured for the model and the bridge, and run until the
+// model has finished.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished, type TestContext } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies what the MCP SDK's clients get from the bridge: version 2 in both eras of the protocol, and version 1 as published.
+// This file verifies what the MCP SDK's clients get from the bridge: version 2 in both eras of the protocol, and
+// version 1 as published.
 //   npm ci --prefix test/clients --ignore-scripts
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'

@@ -1,5 +1,6 @@
-// A model on loopback with scripted turns: each turn calls run_python with the next piece of code, and the last one ends the conversation.
-// It supports the three wire formats that agents use, and keeps the requests, which are what a model would have read.
+// A model on loopback with scripted turns: each turn calls run_python with the next piece of code, and the last one
+// ends the conversation. It supports the three wire formats that agents use, and keeps the requests, which are what a
+// model would have read.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'

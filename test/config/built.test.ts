@@ -1,4 +1,5 @@
-// This file verifies that the built bridge reads every format: parsers are bundled, and some work only if they are bundled correctly.
+// This file verifies that the built bridge reads every format: parsers are bundled, and some work only if they are
+// bundled correctly.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies discovery on real files: the effect of invalid files, which names win, what is trusted, and that no secret leaves a definition.
+// This file verifies discovery on real files: the effect of invalid files, which names win, what is trusted, and that
+// no secret leaves a definition.
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

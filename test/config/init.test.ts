@@ -1,4 +1,5 @@
-// This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be undone.
+// This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be
+// undone.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

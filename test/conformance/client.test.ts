@@ -1,4 +1,5 @@
-// Runs the client scenarios of the MCP conformance suite that each revision requires, against our upstream side: client.ts is the client. Installed apart:
+// Runs the client scenarios of the MCP conformance suite that each revision requires, against our upstream side:
+// client.ts is the client. Installed apart:
 //   npm ci --prefix test/conformance --ignore-scripts
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'

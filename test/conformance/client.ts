@@ -1,5 +1,6 @@
 // The client that the MCP conformance suite drives: our upstream side, with a user who agrees to everything.
-// The suite passes the URL of a server as the last argument, and the scenario in the environment; see README.md beside it.
+// The suite passes the URL of a server as the last argument, and the scenario in the environment; see README.md beside
+// it.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

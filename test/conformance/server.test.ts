@@ -1,5 +1,5 @@
-// Runs the server scenarios of the MCP conformance suite that apply to a server with one tool and no fixtures, against the bridge over HTTP.
-// The suite cannot send a token, so a small proxy adds it and changes nothing else.
+// Runs the server scenarios of the MCP conformance suite that apply to a server with one tool and no fixtures, against
+// the bridge over HTTP. The suite cannot send a token, so a small proxy adds it and changes nothing else.
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'

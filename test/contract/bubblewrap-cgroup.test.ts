@@ -1,4 +1,5 @@
-// This file verifies control groups of sandboxes in the kernel. Only where this process may create some: cgroup v2, delegated or as root.
+// This file verifies control groups of sandboxes in the kernel. Only where this process may create some: cgroup v2,
+// delegated or as root.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

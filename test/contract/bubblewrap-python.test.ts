@@ -1,4 +1,5 @@
-// This file verifies which Python bubblewrap runs, for the ways in which PATH leads to it: links, virtual environments made through links, and broken ones.
+// This file verifies which Python bubblewrap runs, for the ways in which PATH leads to it: links, virtual environments
+// made through links, and broken ones.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

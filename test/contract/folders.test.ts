@@ -1,4 +1,5 @@
-// This file verifies packages and folders of this machine that the user adds to a sandbox, the same for every provider that supports them.
+// This file verifies packages and folders of this machine that the user adds to a sandbox, the same for every provider
+// that supports them.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

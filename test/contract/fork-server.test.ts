@@ -1,4 +1,5 @@
-// This file verifies the process from which bubblewrap sandboxes are forked: how many are, what they share, and what happens when it ends or cannot fork.
+// This file verifies the process from which bubblewrap sandboxes are forked: how many are, what they share, and what
+// happens when it ends or cannot fork.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'

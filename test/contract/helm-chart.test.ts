@@ -1,4 +1,5 @@
-// This file verifies the Helm chart, rendered by helm: it installs what the kustomize base installs, and more when configured.
+// This file verifies the Helm chart, rendered by helm: it installs what the kustomize base installs, and more when
+// configured.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, type TestContext } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies faults in a cluster, provoked in a fake one: each is a clear error or has no effect, and nothing is lost needlessly.
+// This file verifies faults in a cluster, provoked in a fake one: each is a clear error or has no effect, and nothing
+// is lost needlessly.
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { describeExit } from '../../src/cell/kernel/channel.ts'
 import { Kernel } from '../../src/cell/kernel/kernel.ts'

@@ -1,4 +1,5 @@
-// This file verifies what a session in Kubernetes is told when its pod's node is unreachable or the cluster has given the node up, on a fake cluster.
+// This file verifies what a session in Kubernetes is told when its pod's node is unreachable or the cluster has given
+// the node up, on a fake cluster.
 import { afterEach, expect, it } from 'vitest'
 import { Kernel } from '../../src/cell/kernel/kernel.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'

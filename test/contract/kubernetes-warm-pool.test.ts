@@ -1,4 +1,5 @@
-// This file verifies pods of a warm pool in a fake cluster, made from the template of deploy/agent-sandbox: how the bridge uses them, and which it refuses.
+// This file verifies pods of a warm pool in a fake cluster, made from the template of deploy/agent-sandbox: how the
+// bridge uses them, and which it refuses.
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { describeCluster, USED_FOR_WARM_POOL } from '../../src/isolation/kubernetes/describe-cluster.ts'
 import { removeLeftovers } from '../../src/isolation/kubernetes/leftovers.ts'

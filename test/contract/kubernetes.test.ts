@@ -1,4 +1,5 @@
-// The provider contract on a fake cluster, whose pods are real processes in bubblewrap: tests the provider, not a cluster.
+// The provider contract on a fake cluster, whose pods are real processes in bubblewrap: tests the provider, not a
+// cluster.
 import type { Sandbox } from '../../src/isolation/provider.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { testProvider } from './provider-contract.ts'

@@ -1,5 +1,5 @@
-// This file verifies MCP_BRIDGE_PACKAGES in containers: the image's own pip installs them once into a new image, from its configured index.
-// Here that is a folder of wheels in the image, so that no test needs a network.
+// This file verifies MCP_BRIDGE_PACKAGES in containers: the image's own pip installs them once into a new image, from
+// its configured index. Here that is a folder of wheels in the image, so that no test needs a network.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,9 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     if (status !== 0) problem = stderr
   }
 
-  /** Removes all of them, including those of an earlier run that was killed: an existing image would not be built again. */
+  /**
+   * Removes all of them, including those of an earlier run that was killed: an existing image would not be built again.
+   */
   function removeImages(): void {
     const { stdout } = spawnSync(engine, ['images', '--quiet', '--all', '--filter', `label=${LABEL}`], {
       encoding: 'utf8',

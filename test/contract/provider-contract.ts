@@ -1,4 +1,5 @@
-// What every provider promises, as one suite that all of them pass. Differences are parameters here and are documented in docs/security.md.
+// What every provider promises, as one suite that all of them pass. Differences are parameters here and are documented
+// in docs/security.md.
 import { tmpdir } from 'node:os'
 import type { TestContext } from 'vitest'
 import { afterAll, describe, expect, it } from 'vitest'

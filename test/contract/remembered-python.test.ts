@@ -1,4 +1,5 @@
-// This file verifies what bridges remember about the Python that forks sandboxes: what it saves, and that a machine that has changed is searched again.
+// This file verifies what bridges remember about the Python that forks sandboxes: what it saves, and that a machine
+// that has changed is searched again.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

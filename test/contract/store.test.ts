@@ -1,4 +1,5 @@
-// This file verifies what both kinds of store promise: a folder of this machine, and PostgreSQL. Two bridges use one store in each test.
+// This file verifies what both kinds of store promise: a folder of this machine, and PostgreSQL. Two bridges use one
+// store in each test.
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// This file verifies how a user whose client cannot ask gets a question: by a link in the log, in the browser, or shown by the client. The link opens
-// once, and neither the model nor the sandbox ever sees it.
+// This file verifies how a user whose client cannot ask gets a question: by a link in the log, in the browser, or shown
+// by the client. The link opens once, and neither the model nor the sandbox ever sees it.
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies approvals: one question for calls that belong together, with everything that is sent, and no call without a clear yes to it.
+// This file verifies approvals: one question for calls that belong together, with everything that is sent, and no call
+// without a clear yes to it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

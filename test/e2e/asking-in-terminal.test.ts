@@ -1,4 +1,5 @@
-// This file verifies that `exec`, `shell` and `run-workflow` ask about calls in their terminal, and that nothing is called without one.
+// This file verifies that `exec`, `shell` and `run-workflow` ask about calls in their terminal, and that nothing is
+// called without one.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies bash cells with the built bridge in bubblewrap: the tool, the command `mcp`, rules, limits, and an attack on the command's socket.
+// This file verifies bash cells with the built bridge in bubblewrap: the tool, the command `mcp`, rules, limits, and an
+// attack on the command's socket.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies the bridge's image, built offline on the tests' Node image and run as in a cluster: without root, on a read-only system.
+// This file verifies the bridge's image, built offline on the tests' Node image and run as in a cluster: without root,
+// on a read-only system.
 import { expect, it, onTestFinished } from 'vitest'
 import { buildBridgeImage, docker } from '../support/bridge-image.ts'
 import { NODE_IMAGE, providerOrSkip } from '../support/engines.ts'

@@ -1,4 +1,5 @@
-// This file verifies that after a run that uses a server, root's sandboxes, which run as another user, can still read packages in the cache folder.
+// This file verifies that after a run that uses a server, root's sandboxes, which run as another user, can still read
+// packages in the cache folder.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies that a tool whose description has changed since its first listing is detected, and that run_python's annotations are true.
+// This file verifies that a tool whose description has changed since its first listing is detected, and that
+// run_python's annotations are true.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

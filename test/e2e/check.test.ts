@@ -1,4 +1,5 @@
-// This file verifies that wrong calls are found before a cell runs, from the catalog, with the built bridge and a published server.
+// This file verifies that wrong calls are found before a cell runs, from the catalog, with the built bridge and a
+// published server.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

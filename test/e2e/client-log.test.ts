@@ -1,4 +1,5 @@
-// This file verifies log notifications: clients that ask get lines of their own runs at their level, and other clients get none.
+// This file verifies log notifications: clients that ask get lines of their own runs at their level, and other clients
+// get none.
 import type { Client, LoggingLevel } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'

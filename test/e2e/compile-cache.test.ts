@@ -1,5 +1,5 @@
-// This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user alone are executed,
-// and that the bridge works without it.
+// This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user
+// alone are executed, and that the bridge works without it.
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

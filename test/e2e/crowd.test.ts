@@ -1,5 +1,6 @@
-// This file verifies that many HTTP clients that connect at once all get a sandbox and see their position meanwhile, and that a bridge that is stopped
-// leaves nothing behind, whether sandboxes run or are being started. SANDBRIDGE_CROWD=100 is the long form.
+// This file verifies that many HTTP clients that connect at once all get a sandbox and see their position meanwhile,
+// and that a bridge that is stopped leaves nothing behind, whether sandboxes run or are being started.
+// SANDBRIDGE_CROWD=100 is the long form.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, type TestContext } from 'vitest'
 import type { ProviderName } from '../../src/isolation/provider.ts'

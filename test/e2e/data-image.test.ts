@@ -1,4 +1,5 @@
-// This file verifies what a client gets from the image with data libraries: a figure as an image, a grouped table as text.
+// This file verifies what a client gets from the image with data libraries: a figure as an image, a grouped table as
+// text.
 import { describe, expect, it } from 'vitest'
 import { DATA_IMAGE, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { startBridge } from '../support/start-bridge.ts'

@@ -1,4 +1,5 @@
-// This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is not listed as denied.
+// This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is
+// not listed as denied.
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'

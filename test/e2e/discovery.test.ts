@@ -1,4 +1,5 @@
-// This file verifies how Python finds and calls upstream tools: every name of the system this project re-creates, with published servers.
+// This file verifies how Python finds and calls upstream tools: every name of the system this project re-creates, with
+// published servers.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,5 @@
-// This file verifies the code in the documentation: Python blocks run in the embedded sandbox with fixture servers, the bridge reads JSON blocks,
-// and every `sandbridge …` on a page is a command with these options.
+// This file verifies the code in the documentation: Python blocks run in the embedded sandbox with fixture servers, the
+// bridge reads JSON blocks, and every `sandbridge …` on a page is a command with these options.
 //   ```python                     runs; blocks of a page share one session, from top to bottom
 //   ```python no-run: a reason    does not run
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

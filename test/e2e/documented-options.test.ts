@@ -1,4 +1,5 @@
-// This file verifies pages that are complete: the options of some commands match --help, and the sections those of `npm run bench`.
+// This file verifies pages that are complete: the options of some commands match --help, and the sections those of
+// `npm run bench`.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'

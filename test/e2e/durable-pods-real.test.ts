@@ -1,5 +1,5 @@
-// This file verifies on a real cluster, if there is one, that sessions outlive a bridge, an API server that is down for longer than a request is retried,
-// and a node that is disconnected for a while.
+// This file verifies on a real cluster, if there is one, that sessions outlive a bridge, an API server that is down for
+// longer than a request is retried, and a node that is disconnected for a while.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { until } from '../support/processes.ts'

@@ -1,5 +1,5 @@
-// This file verifies that sessions in Kubernetes outlive a bridge, and that any replica serves any call, on a fake cluster whose pods are processes in
-// bubblewrap.
+// This file verifies that sessions in Kubernetes outlive a bridge, and that any replica serves any call, on a fake
+// cluster whose pods are processes in bubblewrap.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
 import { providerOrSkip } from '../support/engines.ts'

@@ -44,7 +44,10 @@ export async function startReplicas(cluster: Pick<DurableCluster, 'env'>, count:
   return { bridges, clients, ledger, lines }
 }
 
-/** Kills the bridge after it has recorded that the client has the results so far, which it does right after sending them. */
+/**
+ * Kills the bridge after it has recorded that the client has the results so far, which it does right after sending
+ * them.
+ */
 async function kill({ child }: HttpBridge, client?: HttpClient): Promise<void> {
   await client?.client.listTools()
   await sleep(200)

@@ -1,4 +1,5 @@
-// This file verifies that a sandbox outlives its bridge: a real bridge is killed between cells and during one, and the next one continues with it.
+// This file verifies that a sandbox outlives its bridge: a real bridge is killed between cells and during one, and the
+// next one continues with it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -60,7 +61,10 @@ function setUp(engine: 'docker' | 'podman') {
   }
 }
 
-/** Kills the bridge after it has recorded that the client has the results so far, which it does right after sending them. */
+/**
+ * Kills the bridge after it has recorded that the client has the results so far, which it does right after sending
+ * them.
+ */
 async function kill(bridge: TestBridge): Promise<void> {
   await bridge.client.listTools()
   const ended = new Promise<void>((resolve) => (bridge.client.onclose = resolve))

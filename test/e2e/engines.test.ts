@@ -1,4 +1,5 @@
-// This file verifies what a user sees of container engines: why one was not used, and that nothing keeps running after the bridge has ended.
+// This file verifies what a user sees of container engines: why one was not used, and that nothing keeps running after
+// the bridge has ended.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo, type Socket } from 'node:net'

@@ -1,5 +1,6 @@
-// This file verifies what a new user reads from the first command to the first useful cell, with ten servers of which some do not work.
-// The text is stored beside it for reading: `vitest run test/e2e/first-session.test.ts -u` updates it.
+// This file verifies what a new user reads from the first command to the first useful cell, with ten servers of which
+// some do not work. The text is stored beside it for reading: `vitest run test/e2e/first-session.test.ts -u` updates
+// it.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies the first start of servers: listed before the first search, and told about while a package manager installs them.
+// This file verifies the first start of servers: listed before the first search, and told about while a package manager
+// installs them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

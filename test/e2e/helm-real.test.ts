@@ -1,4 +1,5 @@
-// This file verifies the Helm chart on a real cluster, if there is one: helm installs it with the bridge's image, as an administrator would.
+// This file verifies the Helm chart on a real cluster, if there is one: helm installs it with the bridge's image, as an
+// administrator would.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies how long an HTTP client keeps its session: by a handle in the modern era, by an id in the older one.
+// This file verifies how long an HTTP client keeps its session: by a handle in the modern era, by an id in the older
+// one.
 import { describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { type Answer, startHttpBridge } from '../support/http-bridge.ts'
@@ -61,7 +62,8 @@ describe('the handle of a modern client’s session', () => {
       return client.call({ code: 'x', session })
     }
     let answer = await afterwards()
-    // The sandbox ends a moment before the session: a call between the two gets a new sandbox, and starts both times again.
+    // The sandbox ends a moment before the session: a call between the two gets a new sandbox, and starts both times
+    // again.
     const codeOf = ({ structured }: Answer) => (structured['error'] as { code?: string } | undefined)?.code
     while (codeOf(answer) !== 'SESSION_UNKNOWN') {
       expect(answer.text).toContain('variables are gone')

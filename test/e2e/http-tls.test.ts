@@ -1,4 +1,5 @@
-// This file verifies `run --http` with TLS and behind a proxy: how it starts, what it prints, and that it loads a renewed certificate.
+// This file verifies `run --http` with TLS and behind a proxy: how it starts, what it prints, and that it loads a
+// renewed certificate.
 import { renameSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { request } from 'node:https'

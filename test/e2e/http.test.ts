@@ -61,7 +61,8 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
       onprogress: () => controller.abort(),
     })
     await expect(running).rejects.toThrow()
-    // Cells of a session run one at a time: without the cancellation, this one would wait ten minutes for the previous one.
+    // Cells of a session run one at a time: without the cancellation, this one would wait ten minutes for the previous
+    // one.
     expect(await one.run('count')).toBe('1')
   })
 

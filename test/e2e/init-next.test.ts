@@ -1,4 +1,5 @@
-// This file verifies what follows registering: servers are asked for their tools, the user may leave clients out, and init says what to do next.
+// This file verifies what follows registering: servers are asked for their tools, the user may leave clients out, and
+// init says what to do next.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'

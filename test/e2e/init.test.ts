@@ -1,4 +1,5 @@
-// This file verifies `sandbridge init` in every client, compared with the library that registers servers in other clients' files.
+// This file verifies `sandbridge init` in every client, compared with the library that registers servers in other
+// clients' files.
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,7 +13,10 @@ const COMMAND = { command: process.execPath, args: [CLI] }
 
 const FORMATS: Record<string, 'toml' | 'yaml'> = { '.toml': 'toml', '.yaml': 'yaml' }
 
-/** Registers a server in every client it knows, in a separate process: the library determines the home folder once, when it is loaded. */
+/**
+ * Registers a server in every client it knows, in a separate process: the library determines the home folder once, when
+ * it is loaded.
+ */
 const LIBRARY = `
 import { getAgentTypes, upsertServer } from 'add-mcp'
 for (const agent of getAgentTypes()) {
@@ -91,7 +95,8 @@ describe('on a machine with every client', () => {
     const home = await emptyHome()
     for (const file of Object.keys(expected)) await mkdir(path.join(home, path.dirname(file)), { recursive: true })
     await mkdir(path.join(home, '.claude'))
-    // Gemini CLI shares its folder with another client, and OpenCode has two names for its file, so these files must exist.
+    // Gemini CLI shares its folder with another client, and OpenCode has two names for its file, so these files must
+    // exist.
     const there = { '.gemini/settings.json': {}, '.config/opencode/opencode.jsonc': {} }
     for (const file of Object.keys(there)) await writeFile(path.join(home, file), '{}')
 

@@ -1,4 +1,5 @@
-// This file verifies jails with the built bridge: which definitions jail their server, what a person is told, and that no jail outlives the bridge.
+// This file verifies jails with the built bridge: which definitions jail their server, what a person is told, and that
+// no jail outlives the bridge.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,

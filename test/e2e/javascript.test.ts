@@ -1,4 +1,5 @@
-// This file verifies JavaScript cells with the built bridge in bubblewrap: the tool, rules, questions, limits, and attacks over Node's channel to the kernel.
+// This file verifies JavaScript cells with the built bridge in bubblewrap: the tool, rules, questions, limits, and
+// attacks over Node's channel to the kernel.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

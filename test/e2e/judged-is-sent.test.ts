@@ -1,4 +1,5 @@
-// This file verifies that rules and questions judge what is sent: no argument reaches a server as another value than the one that was judged.
+// This file verifies that rules and questions judge what is sent: no argument reaches a server as another value than
+// the one that was judged.
 import { expect, it } from 'vitest'
 import { ruledBridge } from '../support/ruled-bridge.ts'
 

@@ -1,4 +1,5 @@
-// This file verifies two replicas on one fake cluster, of which one is told to stop while cells run in its pods, as in a rolling update or by an autoscaler.
+// This file verifies two replicas on one fake cluster, of which one is told to stop while cells run in its pods, as in
+// a rolling update or by an autoscaler.
 import { once } from 'node:events'
 import { afterAll, expect, it } from 'vitest'
 import { providerOrSkip } from '../support/engines.ts'

@@ -1,4 +1,5 @@
-// This file verifies the built bridge on a real cluster, if there is one: API server, scheduler and nodes, which the fake cluster only imitates.
+// This file verifies the built bridge on a real cluster, if there is one: API server, scheduler and nodes, which the
+// fake cluster only imitates.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { readPod } from '../../src/isolation/kubernetes/pod/pod-state.ts'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'

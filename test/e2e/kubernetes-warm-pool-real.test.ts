@@ -1,5 +1,5 @@
-// This file verifies pods of a warm pool on a real cluster, if there is one: its API server takes the claims, with the rights that deploy/agent-sandbox
-// grants. A stand-in plays the controller of agent-sandbox.
+// This file verifies pods of a warm pool on a real cluster, if there is one: its API server takes the claims, with the
+// rights that deploy/agent-sandbox grants. A stand-in plays the controller of agent-sandbox.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/isolation/kubernetes/api/api-errors.ts'
 import type { Cluster } from '../../src/isolation/kubernetes/cluster.ts'

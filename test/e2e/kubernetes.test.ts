@@ -1,4 +1,5 @@
-// This file verifies the built bridge with the KUBECONFIG of a fake cluster: what a user and an administrator see, including the network check.
+// This file verifies the built bridge with the KUBECONFIG of a fake cluster: what a user and an administrator see,
+// including the network check.
 import { afterAll, expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'

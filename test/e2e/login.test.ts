@@ -1,4 +1,5 @@
-// This file verifies `sandbridge login`, `logout` and `image build` when called by programs, and that a bridge recovers after a refusal.
+// This file verifies `sandbridge login`, `logout` and `image build` when called by programs, and that a bridge recovers
+// after a refusal.
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
@@ -50,7 +51,8 @@ it('a server that refused many times works as soon as the user has signed in', a
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
   await sandbridge(bridge.home, ['login', 'r'])
   expect(await bridge.run(CALL)).toBe("'hi'")
-  // The server invalidates the sign-in; the bridge signs in again, first by the refresh token, then, when that is refused, by the user.
+  // The server invalidates the sign-in; the bridge signs in again, first by the refresh token, then, when that is
+  // refused, by the user.
   server.valid.clear()
   server.refreshTokens.clear()
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')

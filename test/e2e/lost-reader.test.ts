@@ -1,4 +1,5 @@
-// This file verifies that a command whose output is cut off by its reader, as by `| head -1`, ends without a stack trace.
+// This file verifies that a command whose output is cut off by its reader, as by `| head -1`, ends without a stack
+// trace.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'

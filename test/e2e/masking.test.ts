@@ -1,4 +1,5 @@
-// This file verifies that the model never reads a masked value, on any way out of a cell, while code and servers use the real values.
+// This file verifies that the model never reads a masked value, on any way out of a cell, while code and servers use
+// the real values.
 import { writeFileSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,5 @@
-// This file verifies that a metrics port in use disables only the metrics, and that a free port serves them while cells run.
+// This file verifies that a metrics port in use disables only the metrics, and that a free port serves them while cells
+// run.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
-// A user of mcp-server-code-execution-mode changes one line in a config file. This file verifies, in every sandbox, that the features that users'
-// scripts and habits rely on work here, too. docs/migration.md has the same list.
+// A user of mcp-server-code-execution-mode changes one line in a config file. This file verifies, in every sandbox,
+// that the features that users' scripts and habits rely on work here, too. docs/migration.md has the same list.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies that what belongs to one token's name is inaccessible to all others, and that a running bridge applies `sandbridge token`.
+// This file verifies that what belongs to one token's name is inaccessible to all others, and that a running bridge
+// applies `sandbridge token`.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies that people sign in at a real authorization server with the MCP SDK's own client, and that each is a separate user of the bridge.
+// This file verifies that people sign in at a real authorization server with the MCP SDK's own client, and that each is
+// a separate user of the bridge.
 import { readdirSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies that one id leads from an error that the model reads to the log, the record and the trace, and that ordinary errors have no id.
+// This file verifies that one id leads from an error that the model reads to the log, the record and the trace, and
+// that ordinary errors have no id.
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { startCollector } from '../support/collector.ts'

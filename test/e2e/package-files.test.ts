@@ -1,4 +1,5 @@
-// This file verifies the contents of the package: files that the README links to, and what a client waits for when it starts the bridge.
+// This file verifies the contents of the package: files that the README links to, and what a client waits for when it
+// starts the bridge.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies what users install: the packed package in an empty folder, run by a client from there, on the oldest and on a current Node.
+// This file verifies what users install: the packed package in an empty folder, run by a client from there, on the
+// oldest and on a current Node.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies servers that need their user to open a web page before they do what a cell asks: to sign in, or for their own reasons.
+// This file verifies servers that need their user to open a web page before they do what a cell asks: to sign in, or
+// for their own reasons.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
@@ -13,8 +14,8 @@ interface Shown {
 }
 
 /**
- * A bridge with a client that can show links. Each test gives it servers, which the next cell has, and a user who does `act` with each
- * link.
+ * A bridge with a client that can show links. Each test gives it servers, which the next cell has, and a user who does
+ * `act` with each link.
  */
 function bridgeWithUser(options: BridgeOptions, elicitation: ClientCapabilities['elicitation'] | null = { url: {} }) {
   let client: Client

@@ -1,4 +1,5 @@
-// This file verifies the commands that show rules, explain a call and import decisions from other clients, with the built program.
+// This file verifies the commands that show rules, explain a call and import decisions from other clients, with the
+// built program.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies that rules apply to every way in which a cell can reach a server, with the built bridge and a server that logs its calls.
+// This file verifies that rules apply to every way in which a cell can reach a server, with the built bridge and a
+// server that logs its calls.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

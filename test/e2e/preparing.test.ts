@@ -1,4 +1,5 @@
-// This file verifies what a client sees while its first cell waits for a sandbox to be prepared: the progress, then the result or the reason of a failure.
+// This file verifies what a client sees while its first cell waits for a sandbox to be prepared: the progress, then the
+// result or the reason of a failure.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies requests that an upstream sends during a call: the client answers if it can, otherwise they are declined at once.
+// This file verifies requests that an upstream sends during a call: the client answers if it can, otherwise they are
+// declined at once.
 import type { Client } from '@modelcontextprotocol/client'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { fixtureServer, published } from '../support/bridge-process.ts'

@@ -1,4 +1,5 @@
-// This file verifies that a function typed into a cell can be used in every later session, or that its author is told why it cannot be saved.
+// This file verifies that a function typed into a cell can be used in every later session, or that its author is told
+// why it cannot be saved.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'

@@ -1,5 +1,5 @@
-// This file verifies that no secret of a server's definition appears in anything that the bridge prints or stores, however the server fails.
-// The result of a successful call is the server's own responsibility and is not checked.
+// This file verifies that no secret of a server's definition appears in anything that the bridge prints or stores,
+// however the server fails. The result of a successful call is the server's own responsibility and is not checked.
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
-// What servers in pods promise, with the built bridge on one cluster, fake or real: a cell calls one, it is stopped and started again, and
-// its secrets stay secret.
+// What servers in pods promise, with the built bridge on one cluster, fake or real: a cell calls one, it is stopped and
+// started again, and its secrets stay secret.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, type TestContext } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies what a person sees of servers in a terminal: one server in detail, its log, lists, and no log lines.
+// This file verifies what a person sees of servers in a terminal: one server in detail, its log, lists, and no log
+// lines.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

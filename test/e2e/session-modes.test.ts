@@ -1,4 +1,5 @@
-// This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected restart.
+// This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected
+// restart.
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ANY_RUNTIME, type CellAnswer } from '../support/bridge-process.ts'
 import { sharedBridge } from '../support/shared-bridge.ts'
@@ -73,8 +74,8 @@ n, "x" in globals(), os.listdir("/workspace"), runtime.session().mode`
 })
 
 /**
- * Ignores every interrupt, so its sandbox must be ended. For the embedded sandbox only: in others, the second interrupt may arrive while
- * the first is handled.
+ * Ignores every interrupt, so its sandbox must be ended. For the embedded sandbox only: in others, the second interrupt
+ * may arrive while the first is handled.
  */
 const STUBBORN = 'while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass'
 

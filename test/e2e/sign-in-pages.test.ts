@@ -1,5 +1,5 @@
-// This file verifies that people on other machines sign in to servers with their own browsers at the bridge's public address, each only for themselves:
-// no user can sign in for another one, knowingly or not.
+// This file verifies that people on other machines sign in to servers with their own browsers at the bridge's public
+// address, each only for themselves: no user can sign in for another one, knowingly or not.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'

@@ -1,4 +1,5 @@
-// This file verifies `sandbridge top` in a terminal: it shows what bridges do, restores the terminal, and prints plain lines elsewhere.
+// This file verifies `sandbridge top` in a terminal: it shows what bridges do, restores the terminal, and prints plain
+// lines elsewhere.
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,5 @@
-// This file verifies what a user sees of config files by others: every command that would run, on separate lines, without control sequences.
+// This file verifies what a user sees of config files by others: every command that would run, on separate lines,
+// without control sequences.
 import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

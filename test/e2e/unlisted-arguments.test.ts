@@ -1,4 +1,5 @@
-// This file verifies that a tool is called with arguments that its schema does not list, in Python, JavaScript and bash.
+// This file verifies that a tool is called with arguments that its schema does not list, in Python, JavaScript and
+// bash.
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeTestBridge, openTestBridge, ROOT, type TestBridge } from '../support/bridge-process.ts'

@@ -1,4 +1,5 @@
-// This file verifies that an invalid config file is never taken for "no server is configured": by commands, and by a bridge that serves a client.
+// This file verifies that an invalid config file is never taken for "no server is configured": by commands, and by a
+// bridge that serves a client.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'

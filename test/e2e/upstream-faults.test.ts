@@ -1,4 +1,5 @@
-// This file verifies that a misbehaving upstream is one clear Python exception and affects neither the session nor other servers.
+// This file verifies that a misbehaving upstream is one clear Python exception and affects neither the session nor
+// other servers.
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, published, type ServerEntry } from '../support/bridge-process.ts'
 import { sharedBridge } from '../support/shared-bridge.ts'

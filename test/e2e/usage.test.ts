@@ -1,4 +1,5 @@
-// This file verifies the command line's help with examples, its errors for typos, and its completion scripts for shells.
+// This file verifies the command line's help with examples, its errors for typos, and its completion scripts for
+// shells.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies that a user of a shared bridge has servers, secrets and sign-ins of their own, which other users cannot reach.
+// This file verifies that a user of a shared bridge has servers, secrets and sign-ins of their own, which other users
+// cannot reach.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies that each user of a shared bridge has separate files, rules and limits, and cannot reach another user's.
+// This file verifies that each user of a shared bridge has separate files, rules and limits, and cannot reach another
+// user's.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

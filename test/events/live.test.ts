@@ -1,4 +1,5 @@
-// This file verifies that programs of the same user can watch a bridge and interrupt its cells, and that a bridge that has ended leaves nothing behind.
+// This file verifies that programs of the same user can watch a bridge and interrupt its cells, and that a bridge that
+// has ended leaves nothing behind.
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import path from 'node:path'

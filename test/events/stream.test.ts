@@ -1,4 +1,5 @@
-// This file verifies that everything that happens in a bridge is an event with its context: the bridge, its sandbox and its servers are real.
+// This file verifies that everything that happens in a bridge is an event with its context: the bridge, its sandbox and
+// its servers are real.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'

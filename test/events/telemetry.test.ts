@@ -1,4 +1,5 @@
-// This file verifies the spans and metrics of a real bridge: by the semantic conventions for MCP, with a collector that refuses anything outside OTLP.
+// This file verifies the spans and metrics of a real bridge: by the semantic conventions for MCP, with a collector that
+// refuses anything outside OTLP.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { get as request } from 'node:http'

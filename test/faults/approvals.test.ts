@@ -1,5 +1,6 @@
-// This file verifies that asking the user fails closed: when the bridge is killed, a client disconnects, an answer and a cancellation coincide, thousands
-// of questions arrive, or the clock is set. Each has a control: without the fault the call is made.
+// This file verifies that asking the user fails closed: when the bridge is killed, a client disconnects, an answer and
+// a cancellation coincide, thousands of questions arrive, or the clock is set. Each has a control: without the fault
+// the call is made.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'

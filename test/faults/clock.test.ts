@@ -1,4 +1,5 @@
-// This file verifies that a bridge keeps working when the time of day jumps, as after a sleep or when a machine first gets the right time.
+// This file verifies that a bridge keeps working when the time of day jumps, as after a sleep or when a machine first
+// gets the right time.
 import { expect, it } from 'vitest'
 import { fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'

@@ -1,4 +1,5 @@
-// This file verifies that a flood of calls is recorded completely, kept by observers within limits, and dropped where a collector cannot take it.
+// This file verifies that a flood of calls is recorded completely, kept by observers within limits, and dropped where a
+// collector cannot take it.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'

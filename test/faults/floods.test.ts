@@ -1,4 +1,5 @@
-// This file verifies that a server that writes endlessly affects neither the bridge's memory nor its other calls. Linux only: memory is read from /proc.
+// This file verifies that a server that writes endlessly affects neither the bridge's memory nor its other calls. Linux
+// only: memory is read from /proc.
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'

@@ -1,5 +1,5 @@
-// This file verifies that sessions that take all they can get do not make another one wait until they are done. `npm run bench -- fairness` measures
-// how long each waits.
+// This file verifies that sessions that take all they can get do not make another one wait until they are done.
+// `npm run bench -- fairness` measures how long each waits.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'

@@ -1,4 +1,5 @@
-// This file verifies several bridges on one PostgreSQL: starting at once, and a database server that crashes during their writes.
+// This file verifies several bridges on one PostgreSQL: starting at once, and a database server that crashes during
+// their writes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { recordIn } from '../../src/observe/audit/other-files.ts'
 import { readRecord } from '../../src/observe/audit/read-record.ts'

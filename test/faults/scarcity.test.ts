@@ -1,5 +1,5 @@
-// This file verifies a bridge without disk space, without write permission, and with few file descriptors: it reports this where it
-// matters, still runs cells, and loses nothing that was stored before.
+// This file verifies a bridge without disk space, without write permission, and with few file descriptors: it reports
+// this where it matters, still runs cells, and loses nothing that was stored before.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

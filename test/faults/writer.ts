@@ -1,4 +1,5 @@
-// A bridge that only writes each kind of file it stores: writer.ts HOME PREFIX COUNT. Prints `ready`, `wrote` after the first of each kind, and `done`.
+// A bridge that only writes each kind of file it stores: writer.ts HOME PREFIX COUNT. Prints `ready`, `wrote` after the
+// first of each kind, and `done`.
 import path from 'node:path'
 import { Bridge } from '../../src/bridge/bridge.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'

@@ -1,4 +1,5 @@
-// The interface of a fuzzed part of the bridge: valid inputs to start from, and an attempt that throws when a promise is broken.
+// The interface of a fuzzed part of the bridge: valid inputs to start from, and an attempt that throws when a promise
+// is broken.
 
 export interface Family {
   name: string

@@ -1,4 +1,5 @@
-// This file verifies that hostile bytes crash nothing: the whole corpus, and new inputs from a seed that a failure names.
+// This file verifies that hostile bytes crash nothing: the whole corpus, and new inputs from a seed that a failure
+// names.
 import { rmSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { frames } from './frames.ts'

@@ -1,4 +1,5 @@
-// `npm run fuzz -- [FAMILY …] [--seconds 600] [--seed N]`: long runs by hand. The test suite runs some thousand inputs of each family.
+// `npm run fuzz -- [FAMILY …] [--seconds 600] [--seed N]`: long runs by hand. The test suite runs some thousand inputs
+// of each family.
 import { parseArgs } from 'node:util'
 import { FAMILIES, fuzz } from './run.ts'
 

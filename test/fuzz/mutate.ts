@@ -1,4 +1,5 @@
-// Makes invalid inputs from valid ones, the same for the same seed: changes bytes, cuts or repeats parts, replaces JSON values by hostile ones.
+// Makes invalid inputs from valid ones, the same for the same seed: changes bytes, cuts or repeats parts, replaces JSON
+// values by hostile ones.
 
 export type Random = () => number
 

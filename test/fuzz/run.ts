@@ -1,4 +1,5 @@
-// Runs a family on its corpus, then on new mutations until the count or time limit. Inputs that break a promise are added to the corpus.
+// Runs a family on its corpus, then on new mutations until the count or time limit. Inputs that break a promise are
+// added to the corpus.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

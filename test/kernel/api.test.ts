@@ -1,4 +1,5 @@
-// This file verifies the names in a cell: `mcp`, `mcp.runtime`, proxies of servers, and docs that are fetched only on demand.
+// This file verifies the names in a cell: `mcp`, `mcp.runtime`, proxies of servers, and docs that are fetched only on
+// demand.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel, text, type Call, type RunOptions } from './drive.ts'
 

@@ -345,7 +345,8 @@ r`
     expect(await kernel.value('import pickle\npickle.loads(pickle.dumps(ToolError("m", hint="h"))).hint')).toBe("'h'")
   })
 
-  // The line of the kernel that reaches the end of the stack depends on the depth of the frame: each is a separate case.
+  // The line of the kernel that reaches the end of the stack depends on the depth of the frame: each is a separate
+  // case.
   for (const [kind, dive] of [
     ['blocking', 'runtime.capability_summary()'],
     ['awaited', 'await runtime.list_tools("github")'],

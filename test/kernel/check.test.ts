@@ -1,4 +1,5 @@
-// This file verifies the check of a cell's source before it runs: which calls the kernel finds, which it submits to the bridge, and what is never refused.
+// This file verifies the check of a cell's source before it runs: which calls the kernel finds, which it submits to the
+// bridge, and what is never refused.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, sharedKernel, startKernel, text, type Driver, type RunOptions } from './drive.ts'
 

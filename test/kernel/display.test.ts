@@ -1,4 +1,5 @@
-// This file verifies how values are shown: Jupyter's conventions, long containers, and libraries that the kernel must never load by itself.
+// This file verifies how values are shown: Jupyter's conventions, long containers, and libraries that the kernel must
+// never load by itself.
 import { describe, expect, it } from 'vitest'
 import { startKernel } from './drive.ts'
 

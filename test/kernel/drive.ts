@@ -152,8 +152,8 @@ export async function startKernel(ctx: TestContext): Promise<Driver> {
 }
 
 /**
- * One kernel for the tests of a file whose cells leave nothing behind, or only what the test itself sets and reads; a new
- * one when it has ended.
+ * One kernel for the tests of a file whose cells leave nothing behind, or only what the test itself sets and reads; a
+ * new one when it has ended.
  */
 export function sharedKernel(): (ctx: TestContext) => Promise<Driver> {
   let shared: Driver | undefined

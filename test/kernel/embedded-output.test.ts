@@ -1,4 +1,5 @@
-// This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it arrives before the cell's end.
+// This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it
+// arrives before the cell's end.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makeProvider } from '../support/engines.ts'
 import { Driver, type Frame } from './drive.ts'

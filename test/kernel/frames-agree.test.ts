@@ -1,5 +1,6 @@
-// Frames are defined three times: in docs/protocol.md, in src/cell/protocol (frames.ts and frame-schemas.ts) and in python/sandbridge_kernel/frame_types.py.
-// This file reads each as a map from field to type, and fails when a field differs. The same for methods and their params.
+// Frames are defined three times: in docs/protocol.md, in src/cell/protocol (frames.ts and frame-schemas.ts) and in
+// python/sandbridge_kernel/frame_types.py. This file reads each as a map from field to type, and fails when a field
+// differs. The same for methods and their params.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'

@@ -1,4 +1,5 @@
-// This file verifies images on their way out of the sandbox: too large ones, those inside other values, and broken ones.
+// This file verifies images on their way out of the sandbox: too large ones, those inside other values, and broken
+// ones.
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { type Driver, GITHUB, startKernel } from './drive.ts'

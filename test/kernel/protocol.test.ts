@@ -1,4 +1,5 @@
-// This file verifies the golden frames: they include the examples of docs/protocol.md, the kernel follows them, and a live kernel sends nothing else.
+// This file verifies the golden frames: they include the examples of docs/protocol.md, the kernel follows them, and a
+// live kernel sends nothing else.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies the saved source of a function from a cell: it does the same wherever it is loaded, or there is a reason why it cannot be saved.
+// This file verifies the saved source of a function from a cell: it does the same wherever it is loaded, or there is a
+// reason why it cannot be saved.
 import { expect, it } from 'vitest'
 import { startKernel } from './drive.ts'
 

@@ -1,5 +1,6 @@
-// Connects to published servers in exact versions over stdio and lists their tools, no more. Their settings lead nowhere, and nothing is
-// called, so that none has a reason to use the network. They are large, so they are installed separately:
+// Connects to published servers in exact versions over stdio and lists their tools, no more. Their settings lead
+// nowhere, and nothing is called, so that none has a reason to use the network. They are large, so they are installed
+// separately:
 //   npm ci --prefix test/published --ignore-scripts
 // The zod beside them is the version that server-gitlab gets when installed alone, with which its schemas are empty.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

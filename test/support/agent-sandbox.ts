@@ -1,5 +1,6 @@
-// Stands for the controller of agent-sandbox, on a fake and on a real cluster: keeps pods of the template of deploy/agent-sandbox waiting,
-// assigns one to each claim, and deletes it with the claim. The controller itself is not available offline.
+// Stands for the controller of agent-sandbox, on a fake and on a real cluster: keeps pods of the template of
+// deploy/agent-sandbox waiting, assigns one to each claim, and deletes it with the claim. The controller itself is not
+// available offline.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../src/isolation/kubernetes/api/api-errors.ts'

@@ -1,4 +1,5 @@
-// A proxy between a bridge and PostgreSQL that can let a statement be executed and cut the connection instead of passing on its response.
+// A proxy between a bridge and PostgreSQL that can let a statement be executed and cut the connection instead of
+// passing on its response.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 export class AnswerLoser {

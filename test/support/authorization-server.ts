@@ -1,4 +1,5 @@
-// A real authorization server (oidc-provider) on loopback, and a client of the MCP SDK that signs in there as a given user.
+// A real authorization server (oidc-provider) on loopback, and a client of the MCP SDK that signs in there as a given
+// user.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {

@@ -9,7 +9,8 @@ export async function connectBare(server: ServerEntry): Promise<{ client: Client
   const client = new Client({ name: 'bare', version: '1' })
   const transport = new StdioClientTransport({ ...server, stderr: 'ignore' })
   await client.connect(transport)
-  // Its transport adds a listener for each message that waits for the pipe. With hundreds at once, Node warns of a leak.
+  // Its transport adds a listener for each message that waits for the pipe. With hundreds at once, Node warns of a
+  // leak.
   const { stdin } = Reflect.get(transport, '_process') as { stdin: Writable }
   setMaxListeners(0, stdin)
   return { client, pid: transport.pid! }

@@ -1,4 +1,5 @@
-// Starts the built bridge in a separate process with a throwaway home, and connects a real MCP client. None of our code is mocked.
+// Starts the built bridge in a separate process with a throwaway home, and connects a real MCP client. None of our code
+// is mocked.
 import { cpSync, existsSync, mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,8 +16,8 @@ export const CLI = path.join(ROOT, 'dist/cli.js')
 export const WARM_CACHES = path.join(ROOT, '.cache/test/warm')
 
 /**
- * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with a third of the CPU time
- * and is used where it is required to exist.
+ * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
+ * a third of the CPU time and is used where it is required to exist.
  */
 export const ANY_RUNTIME =
   process.env['VITEST'] && /\bbubblewrap\b/.test(process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
@@ -57,7 +58,10 @@ export interface BridgeOptions {
   command?: { node: string; cli: string }
 }
 
-/** A short throwaway home folder with `servers` in ~/MCPs/servers.json; its cache is that of a machine where a bridge has run before. */
+/**
+ * A short throwaway home folder with `servers` in ~/MCPs/servers.json; its cache is that of a machine where a bridge
+ * has run before.
+ */
 export function makeHome(servers: Record<string, ServerEntry | RemoteEntry> = {}): string {
   const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
   mkdirSync(path.join(home, 'MCPs'))
@@ -80,7 +84,8 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
     MCP_BRIDGE_KEYCHAIN: 'off',
-    // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like users.
+    // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
+    // users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),
     ...env,
   }

@@ -1,4 +1,5 @@
-// A real Chromium with a bridge's page. Skips the test without one, and fails a test whose page writes to the console or contacts another host.
+// A real Chromium with a bridge's page. Skips the test without one, and fails a test whose page writes to the console
+// or contacts another host.
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { type PageService, servePage } from '../../src/serve/page/serve-page.ts'

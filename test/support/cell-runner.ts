@@ -1,4 +1,5 @@
-// Runs cells in a sandbox through the real host half of a kernel, and collects their effects. Ends the sandbox with the test.
+// Runs cells in a sandbox through the real host half of a kernel, and collects their effects. Ends the sandbox with the
+// test.
 import { afterAll, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
 import { Kernel } from '../../src/cell/kernel/kernel.ts'
@@ -82,8 +83,8 @@ export async function startCells(provider: Provider, memoryBytes = MEMORY_BYTES)
 }
 
 /**
- * Starts one sandbox for the tests of a file that leave it usable and do not need a new one, and another one when it has
- * ended. Such a test sets what it reads.
+ * Starts one sandbox for the tests of a file that leave it usable and do not need a new one, and another one when it
+ * has ended. Such a test sets what it reads.
  */
 export function sharedCells(provider: Pick<Provider, 'start'>): () => Promise<CellRunner> {
   let shared: CellRunner | undefined

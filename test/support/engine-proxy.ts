@@ -1,4 +1,5 @@
-// A socket in front of the container engine's own that can be cut: the engine is gone for its users, and keeps running for all others.
+// A socket in front of the container engine's own that can be cut: the engine is gone for its users, and keeps running
+// for all others.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'

@@ -1,5 +1,5 @@
-// The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those that must exist;
-// tests of any other missing one are skipped with the reason.
+// The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those
+// that must exist; tests of any other missing one are skipped with the reason.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { onTestFinished, type TestContext } from 'vitest'
@@ -20,8 +20,8 @@ export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhos
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
 export const PROVIDER_NAMES: LocalProvider[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
 /**
- * A provider as tests name it: bubblewrap with an image or with forked sandboxes counts as another one, and so do engines through which
- * all frames go.
+ * A provider as tests name it: bubblewrap with an image or with forked sandboxes counts as another one, and so do
+ * engines through which all frames go.
  */
 export type TestedProvider = ProviderName | 'bubblewrap-image' | 'bubblewrap-fork' | 'podman-pipe' | 'docker-pipe'
 const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes']
@@ -37,7 +37,10 @@ const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
     return known
   })
 
-/** Where images are unpacked once for all tests: the user of root's sandboxes must be able to enter it. A home folder may be read-only. */
+/**
+ * Where images are unpacked once for all tests: the user of root's sandboxes must be able to enter it. A home folder
+ * may be read-only.
+ */
 export const IMAGE_CACHE =
   process.getuid?.() === 0 ? '/var/cache/sandbridge-test' : path.join(SANDBOX_CACHE, '../images')
 

@@ -1,4 +1,5 @@
-// A registry on this machine that follows the published API: pages of servers with a cursor, changes since a time, an ETag.
+// A registry on this machine that follows the published API: pages of servers with a cursor, changes since a time, an
+// ETag.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

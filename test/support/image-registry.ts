@@ -1,5 +1,6 @@
-// A container registry on loopback that serves one image of the local docker, once: the parts of the registry's HTTP API that `docker pull` needs.
-// (Distribution specification, Pulling manifests and blobs.) Docker accepts plain HTTP from loopback addresses.
+// A container registry on loopback that serves one image of the local docker, once: the parts of the registry's HTTP
+// API that `docker pull` needs. (Distribution specification, Pulling manifests and blobs.) Docker accepts plain HTTP
+// from loopback addresses.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'

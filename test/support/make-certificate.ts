@@ -1,4 +1,5 @@
-// Makes a self-signed certificate for this machine, of Node's cryptography and a few lines of DER: not every machine has openssl.
+// Makes a self-signed certificate for this machine, of Node's cryptography and a few lines of DER: not every machine
+// has openssl.
 import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto'
 
 export interface Pair {

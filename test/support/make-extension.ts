@@ -1,5 +1,6 @@
-// The smallest possible compiled Python module for WebAssembly: it is empty. Written byte by byte, so that tests need no compiler.
-// (WebAssembly core specification, binary format; tool-conventions, Dynamic Linking, section "dylink.0"; Python's C API, PyModuleDef.)
+// The smallest possible compiled Python module for WebAssembly: it is empty. Written byte by byte, so that tests need
+// no compiler. (WebAssembly core specification, binary format; tool-conventions, Dynamic Linking, section "dylink.0";
+// Python's C API, PyModuleDef.)
 
 const I32 = 0x7f
 /** The size of a 32-bit PyModuleDef, and the offset of its m_name. */

@@ -1,4 +1,5 @@
-// Makes a zip archive like common tools: entries with Unix modes, deflated unless they are to be stored. Tests use names that no tool would write.
+// Makes a zip archive like common tools: entries with Unix modes, deflated unless they are to be stored. Tests use
+// names that no tool would write.
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipFile {

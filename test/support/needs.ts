@@ -1,5 +1,5 @@
-// Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason that begins with `only on` tells CI
-// that no installation helps.
+// Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason
+// that begins with `only on` tells CI that no installation helps.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'

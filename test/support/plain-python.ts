@@ -1,5 +1,5 @@
-// A kernel in a bare python3 without isolation: for tests of the kernel, and as the unprotected control in which attacks must succeed.
-// A fixture, never a provider: whatever a cell does, it does to this machine.
+// A kernel in a bare python3 without isolation: for tests of the kernel, and as the unprotected control in which
+// attacks must succeed. A fixture, never a provider: whatever a cell does, it does to this machine.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// A real PostgreSQL server in a temporary folder, on a port of this machine. With SANDBRIDGE_TEST_POSTGRES=1 it is required; otherwise tests are
-// skipped when it is missing.
+// A real PostgreSQL server in a temporary folder, on a port of this machine. With SANDBRIDGE_TEST_POSTGRES=1 it is
+// required; otherwise tests are skipped when it is missing.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { accessSync, chownSync, constants, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'

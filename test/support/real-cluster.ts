@@ -1,5 +1,5 @@
-// The real cluster in SANDBRIDGE_TEST_KUBECONFIG, if set (`npm run cluster -- up` makes one): its current context `bridge` has the rights of a
-// bridge in a namespace, and `admin` has all rights. Its nodes have NODE_IMAGE.
+// The real cluster in SANDBRIDGE_TEST_KUBECONFIG, if set (`npm run cluster -- up` makes one): its current context
+// `bridge` has the rights of a bridge in a namespace, and `admin` has all rights. Its nodes have NODE_IMAGE.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -21,7 +21,10 @@ const SCRIPT = path.join(import.meta.dirname, '../../scripts/cluster/cluster.sh'
 export const REAL_KUBECONFIG = await findKubeconfig()
 export const NO_CLUSTER = 'SANDBRIDGE_TEST_KUBECONFIG names no real cluster'
 
-/** Where a cluster is required (SANDBRIDGE_TEST_CLUSTER=1), the first test file that needs it starts it. The job that set the variable stops it. */
+/**
+ * Where a cluster is required (SANDBRIDGE_TEST_CLUSTER=1), the first test file that needs it starts it. The job that
+ * set the variable stops it.
+ */
 async function findKubeconfig(): Promise<string | undefined> {
   if (!process.env['SANDBRIDGE_TEST_CLUSTER']) return process.env['SANDBRIDGE_TEST_KUBECONFIG']
   const kubeconfig = (await ran(SCRIPT, 'kubeconfig')).trim()

@@ -66,7 +66,9 @@ export async function ruledBridge(
   return { bridge, home, reached, questions }
 }
 
-/** One bridge for several tests, each of which begins with its own rules and with no call that has reached the server. */
+/**
+ * One bridge for several tests, each of which begins with its own rules and with no call that has reached the server.
+ */
 export function sharedRuledBridge(options: RuledOptions = {}): (permissions: unknown) => RuledBridge {
   let shared: RuledBridge
   beforeAll(async () => {

@@ -1,5 +1,5 @@
-// One bridge for the tests of a file or of a describe block. A start costs more than most tests, so only tests of a start, of settings or of
-// isolation begin with a bridge of their own. A test with a shared bridge sets what it reads.
+// One bridge for the tests of a file or of a describe block. A start costs more than most tests, so only tests of a
+// start, of settings or of isolation begin with a bridge of their own. A test with a shared bridge sets what it reads.
 import { afterAll, beforeAll } from 'vitest'
 import { type BridgeOptions, closeTestBridge, openTestBridge, type TestBridge } from './bridge-process.ts'
 import { type HttpBridge, type HttpBridgeOptions, startHttpBridge } from './http-bridge.ts'

@@ -6,7 +6,10 @@ import { ROOT } from './bridge-process.ts'
 
 const CLOCK = pathToFileURL(path.join(ROOT, 'test/fixtures/shifting-clock.mjs')).href
 
-/** @param folder where the shift is stored. @returns a function that shifts the time of day, and the environment of a bridge that uses this clock */
+/**
+ * @param folder where the shift is stored.
+ * @returns a function that shifts the time of day, and the environment of a bridge that uses this clock
+ */
 export function shiftingClock(folder: string): { set: (shiftMs: number) => void; env: Record<string, string> } {
   const file = path.join(folder, 'clock-shift')
   const set = (shiftMs: number): void => writeFileSync(file, String(shiftMs))

@@ -1,5 +1,5 @@
-// Prints a summary for people and CI: how many tests were skipped and why, what failed, then `N passed, N failed, N skipped`.
-// Writes the same to the file in SANDBRIDGE_TEST_REPORT.
+// Prints a summary for people and CI: how many tests were skipped and why, what failed, then
+// `N passed, N failed, N skipped`. Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 import { keyOf, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
@@ -55,7 +55,9 @@ function toSkipped(test: TestCase): SkippedTest {
   return { file: test.module.relativeModuleId.replaceAll('\\', '/'), path: names, reason }
 }
 
-/** Of a run of listed tests, those that did not run are what is left to report; tests that were not asked for are not. */
+/**
+ * Of a run of listed tests, those that did not run are what is left to report; tests that were not asked for are not.
+ */
 function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
   const reasons = new Map(report.skipped.map((test) => [keyOf(test), test.reason]))
   report.skipped = ONLY!

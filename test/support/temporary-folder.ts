@@ -1,11 +1,15 @@
-// What tests make in the folder for temporary files goes with the run: a bridge that a test kills leaves as much behind as any other.
+// What tests make in the folder for temporary files goes with the run: a bridge that a test kills leaves as much behind
+// as any other.
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 const MADE = 'SANDBRIDGE_TEST_FOLDER'
 
-/** The path of a Unix domain socket has a hundred bytes, and homes of tests hold some: a longer TMPDIR, as that of macOS, leaves no room. */
+/**
+ * The path of a Unix domain socket has a hundred bytes, and homes of tests hold some: a longer TMPDIR, as that of
+ * macOS, leaves no room.
+ */
 const MAX_CHARS = 24
 
 function shortFolder(): string {

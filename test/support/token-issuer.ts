@@ -1,4 +1,5 @@
-// An authorization server whose responses a test controls: its metadata, its keys, and tokens with any header and claims. Loopback only.
+// An authorization server whose responses a test controls: its metadata, its keys, and tokens with any header and
+// claims. Loopback only.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'

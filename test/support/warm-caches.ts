@@ -1,5 +1,6 @@
-// Runs before all tests: makes what a bridge keeps for its next start on this machine, and every throwaway home begins with it, like a user's second
-// start. Otherwise each of some thousand bridges would compile its code and probe this machine's Pythons again.
+// Runs before all tests: makes what a bridge keeps for its next start on this machine, and every throwaway home begins
+// with it, like a user's second start. Otherwise each of some thousand bridges would compile its code and probe this
+// machine's Pythons again.
 import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,5 @@
-// This file verifies access to the page: only the browser that opened a link, once, and no other user of the machine or the network.
+// This file verifies access to the page: only the browser that opened a link, once, and no other user of the machine or
+// the network.
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Access, cookieName } from '../../src/serve/page/access.ts'

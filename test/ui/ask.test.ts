@@ -1,4 +1,5 @@
-// This file verifies that the page shows and answers questions about calls: completely, once, only with access, and only the one that was shown.
+// This file verifies that the page shows and answers questions about calls: completely, once, only with access, and
+// only the one that was shown.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'

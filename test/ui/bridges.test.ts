@@ -1,4 +1,5 @@
-// This file verifies that one page shows every bridge of its user, with their cells, servers and questions, and can use them.
+// This file verifies that one page shows every bridge of its user, with their cells, servers and questions, and can use
+// them.
 import { chmodSync, chownSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// This file verifies that the page stays small and correct with much to show: ten thousand runs, a flood of calls, a hundred pages.
+// This file verifies that the page stays small and correct with much to show: ten thousand runs, a flood of calls, a
+// hundred pages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Bridge } from '../../src/bridge/bridge.ts'

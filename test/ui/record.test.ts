@@ -1,4 +1,5 @@
-// This file verifies that the page shows the record of all bridges and days, and that a run can be used again if its code is in memory.
+// This file verifies that the page shows the record of all bridges and days, and that a run can be used again if its
+// code is in memory.
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'

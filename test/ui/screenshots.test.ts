@@ -1,5 +1,5 @@
-// This file verifies that the page works with keyboard and screen reader, in both themes and on a narrow screen, and takes the screenshots of
-// docs/ui.md: SANDBRIDGE_SCREENSHOTS=docs/ui writes those, any other folder gets all.
+// This file verifies that the page works with keyboard and screen reader, in both themes and on a narrow screen, and
+// takes the screenshots of docs/ui.md: SANDBRIDGE_SCREENSHOTS=docs/ui writes those, any other folder gets all.
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'

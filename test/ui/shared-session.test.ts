@@ -1,4 +1,5 @@
-// This file verifies that the user can run cells in a conversation's session, that both sides see them, and that the conversation is notified.
+// This file verifies that the user can run cells in a conversation's session, that both sides see them, and that the
+// conversation is notified.
 import { describe, expect, it, vi } from 'vitest'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'

@@ -1,4 +1,5 @@
-// This file verifies a server with a client id and secret in its definition: the bridge gets its tokens itself, and sends the secret nowhere else.
+// This file verifies a server with a client id and secret in its definition: the bridge gets its tokens itself, and
+// sends the secret nowhere else.
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClientCredentials } from '../../src/config/entries/server-definition.ts'
 import { createRedactor } from '../../src/config/secrets/redact.ts'

@@ -1,4 +1,5 @@
-// This file verifies what is specific to a jail that is a container: secrets, mounts inside mounts, images, and that nothing of it is left.
+// This file verifies what is specific to a jail that is a container: secrets, mounts inside mounts, images, and that
+// nothing of it is left.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// Run by a test in a separate process: starts a server that ignores signals, prints the server's pid, and exits without ending it.
+// Run by a test in a separate process: starts a server that ignores signals, prints the server's pid, and exits without
+// ending it.
 import { createLog } from '../../src/util/log.ts'
 import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
 import { raw, textOf } from './definitions.ts'

@@ -1,5 +1,6 @@
-// This file verifies that a jailed server cannot make other programs run something through a folder that it may write to: not by changing, replacing
-// or creating what git, editors and agents obey. Without a jail, the same server does it.
+// This file verifies that a jailed server cannot make other programs run something through a folder that it may write
+// to: not by changing, replacing or creating what git, editors and agents obey. Without a jail, the same server does
+// it.
 import { execFileSync } from 'node:child_process'
 import {
   existsSync,

@@ -1,4 +1,5 @@
-// This file verifies what a jailed server can and cannot do: the same server does it without a jail, so that no attack fails for another reason.
+// This file verifies what a jailed server can and cannot do: the same server does it without a jail, so that no attack
+// fails for another reason.
 import { once } from 'node:events'
 import {
   chmodSync,

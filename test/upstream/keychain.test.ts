@@ -1,5 +1,5 @@
-// This file verifies sign-ins and the system's keychain, with programs that imitate `security` and `secret-tool`: they keep the secret in a file and log
-// their arguments. A real keychain is used where there is one.
+// This file verifies sign-ins and the system's keychain, with programs that imitate `security` and `secret-tool`: they
+// keep the secret in a file and log their arguments. A real keychain is used where there is one.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// This file verifies that a server that npm has to install gets the time it needs, and that giving it up leaves no broken cache.
+// This file verifies that a server that npm has to install gets the time it needs, and that giving it up leaves no
+// broken cache.
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

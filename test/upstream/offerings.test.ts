@@ -1,4 +1,5 @@
-// This file verifies resources and prompts of upstreams: complete lists, loosely parsed, in both protocol eras, and only where a server declares them.
+// This file verifies resources and prompts of upstreams: complete lists, loosely parsed, in both protocol eras, and
+// only where a server declares them.
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { open, program, published, until } from './support.ts'

@@ -1,4 +1,5 @@
-// This file verifies what counts as an outage of a remote server, how long it has consequences, and that no call is made twice.
+// This file verifies what counts as an outage of a remote server, how long it has consequences, and that no call is
+// made twice.
 import { expect, it } from 'vitest'
 import { type Call, json, rawRemote, remote, result } from './remote-server.ts'
 import { open, textOf, until, type TestUpstreams } from './support.ts'

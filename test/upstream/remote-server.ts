@@ -1,4 +1,5 @@
-// A Streamable HTTP server of the 2025-11-25 revision in raw HTTP, so that it can misbehave, and other servers that tests reach over HTTP.
+// A Streamable HTTP server of the 2025-11-25 revision in raw HTTP, so that it can misbehave, and other servers that
+// tests reach over HTTP.
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'

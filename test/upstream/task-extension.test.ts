@@ -1,4 +1,5 @@
-// This file verifies calls that a 2026-07-28 server answers with a task, with a raw HTTP server that follows the extension's specification.
+// This file verifies calls that a 2026-07-28 server answers with a task, with a raw HTTP server that follows the
+// extension's specification.
 import { expect, it } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { bodyOf, json, listen, remote } from './remote-server.ts'

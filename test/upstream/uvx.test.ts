@@ -1,4 +1,5 @@
-// This file verifies that a server that uv has to install gets the time it needs, and that an incomplete cache is named with its repair.
+// This file verifies that a server that uv has to install gets the time it needs, and that an incomplete cache is named
+// with its repair.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, rmSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Sends requests to the bridge. The key came with the link and stays with this origin; it proves that the page itself sends the request.
+// Sends requests to the bridge. The key came with the link and stays with this origin; it proves that the page itself
+// sends the request.
 const KEY_NAME = 'sandbridge-key'
 
 /** Takes the key from the URL that the link opened, and removes it there. */

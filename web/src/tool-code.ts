@@ -1,4 +1,5 @@
-// Converts a cell to a function that can be saved: the cell's code becomes the body, its last expression the return value. Pure.
+// Converts a cell to a function that can be saved: the cell's code becomes the body, its last expression the return
+// value. Pure.
 import { pythonLanguage } from '@codemirror/lang-python'
 import { isPythonName } from './python-text.ts'
 

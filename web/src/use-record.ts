@@ -1,4 +1,5 @@
-// The runs of the record that match a filter, newest first. Older ones are loaded on demand, and new ones are added in front.
+// The runs of the record that match a filter, newest first. Older ones are loaded on demand, and new ones are added in
+// front.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RunFilter } from '../../src/observe/audit/recorded-run.ts'
 import type { CellView } from '../../src/serve/page/state/page-state.ts'

@@ -1,4 +1,5 @@
-// Resource use of the sandboxes of sessions, requested every few seconds while the page is visible. Bridges measure only on request.
+// Resource use of the sandboxes of sessions, requested every few seconds while the page is visible. Bridges measure
+// only on request.
 import { useEffect, useState } from 'preact/hooks'
 import type { UsageView } from '../../src/serve/page/views/usage.ts'
 import { ask } from './api.ts'

@@ -100,7 +100,8 @@ class ToolProxy:
         return self._named(self._call(args, kwargs, True))
 
     async def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], raw: bool) -> object:
-        # `raw=True` requests the MCP result, unless the tool has a parameter of that name; only then are its docs needed.
+        # `raw=True` requests the MCP result, unless the tool has a parameter of that name; only then are its docs
+        # needed.
         raw = raw or (compat.is_on() and not self._own)
         if "raw" in kwargs and not await self._takes_raw():
             kwargs = dict(kwargs)
@@ -163,7 +164,8 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     return f"Did you mean {near[0]}? " if near else ""
 
 
-# Proxies have no public attributes of their own, because every attribute is a tool. The kernel uses these functions instead.
+# Proxies have no public attributes of their own, because every attribute is a tool. The kernel uses these functions
+# instead.
 
 
 def server_name(server: ServerProxy) -> str:

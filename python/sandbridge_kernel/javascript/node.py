@@ -36,7 +36,8 @@ _END_AFTER = 0.6
 _BREATH = 0.02
 _PING_EVERY = 0.05
 _HEAP_SHARE = 0.6  # of a sandbox process's memory limit, so that Node ends itself before the sandbox is ended
-# Node 25 and newer make room for 512 MiB of machine code at once, and end where a process may not have that much memory.
+# Node 25 and newer make room for 512 MiB of machine code at once, and end where a process may not have that much
+# memory.
 _RESERVES_CODE = (25, 0)
 _CODE_BYTES = 640 << 20
 
@@ -205,5 +206,7 @@ def _memory_flags() -> list[str]:
 
 def _installed() -> tuple[int, int]:
     """Returns the version of the Node that would start. Raises FileNotFoundError if there is none."""
-    asked = subprocess.run([PROGRAM, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    asked = subprocess.run(
+        [PROGRAM, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     return _numbers(asked.stdout.strip().removeprefix("v"))

@@ -29,7 +29,8 @@ _END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the sess
 _MAX_STATE_BYTES = 16 << 20
 _WHOLE = b"#whole\n"
 
-# The state may contain lines that bash does not accept, such as its own read-only variables: these fail, and are skipped.
+# The state may contain lines that bash does not accept, such as its own read-only variables: these fail, and are
+# skipped.
 _PRELUDE = """\
 [[ ! -e {state} ]] || . {state} 2>/dev/null
 unset __sandbridge_saved

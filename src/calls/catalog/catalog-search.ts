@@ -1,5 +1,5 @@
-// Searches all known tools, resources and prompts, and tools that others add. It keeps one index, built at the first search. It asks no server;
-// the records hold what is known, and the index does the ranking.
+// Searches all known tools, resources and prompts, and tools that others add. It keeps one index, built at the first
+// search. It asks no server; the records hold what is known, and the index does the ranking.
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
@@ -97,7 +97,9 @@ export class CatalogSearch {
     this.#index = undefined
   }
 
-  /** Similarity in meaning between query and tools, from the user's endpoint; undefined when there is none or it fails. */
+  /**
+   * Similarity in meaning between query and tools, from the user's endpoint; undefined when there is none or it fails.
+   */
   async #likeness(
     query: string,
     accepts: (tool: CatalogTool) => boolean,
@@ -109,8 +111,8 @@ export class CatalogSearch {
   }
 
   /**
-   * Inserts resources and prompts that fit the query better than the tools found: up to a third of the results. One that duplicates
-   * a tool of its own server comes after that tool.
+   * Inserts resources and prompts that fit the query better than the tools found: up to a third of the results. One
+   * that duplicates a tool of its own server comes after that tool.
    */
   #withOfferings(
     query: string,

@@ -46,7 +46,10 @@ export interface CatalogOptions {
   learnTypes?: boolean
   /** Search by meaning as well as by words. */
   embeddings?: Embeddings
-  /** What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by definition alone. */
+  /**
+   * What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by
+   * definition alone.
+   */
   startInputs?: (definition: ServerDefinition) => string
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
@@ -69,7 +72,9 @@ export interface SearchOptions {
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 100
 const FIRST_INDEXING_WAIT_MS = 5000
-/** Resources and prompts are listed after the tools. A server that does not answer for them must not delay its tools. */
+/**
+ * Resources and prompts are listed after the tools. A server that does not answer for them must not delay its tools.
+ */
 const OFFERINGS_WAIT_MS = 2000
 const OFFERINGS_LIMIT_MS = 60_000
 
@@ -161,7 +166,9 @@ export class Catalog {
     return this.#options.state?.(server) === 'installing' ? 'it is being installed' : 'it has not answered yet'
   }
 
-  /** The true name of a server given by name or alias, or by either in another case; undefined when no server has it. */
+  /**
+   * The true name of a server given by name or alias, or by either in another case; undefined when no server has it.
+   */
   resolveServer(nameOrAlias: string): string | undefined {
     return this.#records.resolve(nameOrAlias)
   }
@@ -223,7 +230,8 @@ export class Catalog {
   }
 
   /**
-   * Binds the arguments of a call that is about to be sent. A refusal based on an old list of tools is checked against a new list.
+   * Binds the arguments of a call that is about to be sent. A refusal based on an old list of tools is checked against
+   * a new list.
    * @throws BridgeError as `bindArguments` and `findTool` do
    */
   async bindCall(
@@ -278,8 +286,8 @@ export class Catalog {
   }
 
   /**
-   * Returns the tools that fit a query best, best first; at least one when any are known. Servers that were never listed are listed
-   * first, as long as they go on answering; the rest continue in the background.
+   * Returns the tools that fit a query best, best first; at least one when any are known. Servers that were never
+   * listed are listed first, as long as they go on answering; the rest continue in the background.
    */
   async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     const { tools, weak } = await this.#find(query, options, signal)

@@ -1,6 +1,7 @@
 // Keeps known tools on disk, one file per server definition. This is the catalog's only I/O.
 // A missing, truncated, outdated or foreign file is ignored and replaced.
-// The definition is not in the file; its hash is the file's name, so a changed command, environment or URL starts with a new file.
+// The definition is not in the file; its hash is the file's name, so a changed command, environment or URL starts with
+// a new file.
 import { hash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -54,7 +55,10 @@ export interface CachedServer {
   fetchedAt?: number
   learned?: Record<string, LearnedType>
   failure?: Failure
-  /** The last failed start or unexpected exit. It is kept when the server works again, because the user may want to know the reason. */
+  /**
+   * The last failed start or unexpected exit. It is kept when the server works again, because the user may want to know
+   * the reason.
+   */
   lastError?: ServerError
 }
 
@@ -104,7 +108,10 @@ export class DiskCache {
     }
   }
 
-  /** Replaces the file atomically. Keeps result types that another bridge learned meanwhile. Logs only the first failure. */
+  /**
+   * Replaces the file atomically. Keeps result types that another bridge learned meanwhile. Logs only the first
+   * failure.
+   */
   write(key: string, entry: CachedServer): void {
     const file = this.#file(key)
     try {

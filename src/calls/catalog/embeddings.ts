@@ -1,6 +1,6 @@
-// Ranks tools by meaning with an OpenAI-compatible embedding endpoint (`/v1/embeddings`) of the user's choice. Optional: a slow or broken
-// endpoint costs a bounded wait, and the search by words goes on alone.
-// It sends names and descriptions of tools, and the query. The endpoint's URL and key are secrets and are never shown.
+// Ranks tools by meaning with an OpenAI-compatible embedding endpoint (`/v1/embeddings`) of the user's choice.
+// Optional: a slow or broken endpoint costs a bounded wait, and the search by words goes on alone. It sends names and
+// descriptions of tools, and the query. The endpoint's URL and key are secrets and are never shown.
 import type { Log } from '../../util/log.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import { isRecord } from '../../util/json/json.ts'
@@ -32,8 +32,8 @@ export class Embeddings {
   }
 
   /**
-   * Similarity of the query and each of `items`, from -1 to 1. An item whose vector did not arrive in time gets the mean.
-   * Undefined when the endpoint does not help.
+   * Similarity of the query and each of `items`, from -1 to 1. An item whose vector did not arrive in time gets the
+   * mean. Undefined when the endpoint does not help.
    */
   async likeness<T>(
     query: string,

@@ -1,5 +1,5 @@
-// The tools of each server as first listed. If a server later describes a tool differently, the tool may do something else: it counts as changed
-// until the user accepts it.
+// The tools of each server as first listed. If a server later describes a tool differently, the tool may do something
+// else: it counts as changed until the user accepts it.
 import { hash } from 'node:crypto'
 import type { Log } from '../../util/log.ts'
 import { JsonRecord } from '../../keep/json-record.ts'

@@ -69,8 +69,8 @@ export class Indexing {
   }
 
   /**
-   * Lists all of `records` that were never listed, except recent failures. Waits for them until none has answered for `waitMs`, within limits.
-   * A server's failure does not reject: the record holds the reason.
+   * Lists all of `records` that were never listed, except recent failures. Waits for them until none has answered for
+   * `waitMs`, within limits. A server's failure does not reject: the record holds the reason.
    * @throws BridgeError CANCELLED
    */
   async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {
@@ -153,7 +153,10 @@ async function whileTheyAnswer(reading: readonly Promise<void>[], waitMs: number
   }
 }
 
-/** An error of a server in the form that is kept for its user. Only the bridge's own errors are known to contain no secrets. */
+/**
+ * An error of a server in the form that is kept for its user. Only the bridge's own errors are known to contain no
+ * secrets.
+ */
 export function serverError(error: unknown): Omit<ServerError, 'at'> {
   if (!BridgeError.isInstance(error)) return { reason: 'Listing its tools failed' }
   const { message, userHint: hint, log } = error

@@ -1,4 +1,5 @@
-// Describes a server's purpose in one phrase: from its instructions, if they state it, otherwise from the names of its tools. Pure.
+// Describes a server's purpose in one phrase: from its instructions, if they state it, otherwise from the names of its
+// tools. Pure.
 import { firstSentence, oneLine } from '../../util/text/one-line.ts'
 
 /** Paragraphs of the instructions that are read: later ones are about details. */

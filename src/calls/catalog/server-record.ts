@@ -82,7 +82,10 @@ export class ServerRecord {
     return trustRank(this.#definition)
   }
 
-  /** The tools that the server's definition allows. Undefined until the server was listed once, now or in an earlier run. */
+  /**
+   * The tools that the server's definition allows. Undefined until the server was listed once, now or in an earlier
+   * run.
+   */
   get tools(): CatalogTool[] | undefined {
     if (this.#tools !== undefined) return this.#tools
     const allowed = this.#load().tools?.filter(({ name }) => allowsTool(this.#definition, name))

@@ -1,4 +1,5 @@
-// This file verifies that one bridge's knowledge of servers reaches the files of a bridge on another machine, and that the newer one wins.
+// This file verifies that one bridge's knowledge of servers reaches the files of a bridge on another machine, and that
+// the newer one wins.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

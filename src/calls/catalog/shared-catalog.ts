@@ -1,5 +1,5 @@
-// Shares the catalog between bridges on several machines. Each bridge has its own files, which are fast to read and may be deleted. A starting
-// bridge updates them from the shared store, and then shares what it writes to them.
+// Shares the catalog between bridges on several machines. Each bridge has its own files, which are fast to read and may
+// be deleted. A starting bridge updates them from the shared store, and then shares what it writes to them.
 import path from 'node:path'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { messageOf } from '../../errors.ts'

@@ -1,5 +1,6 @@
-// Reads the word vectors of the package: `words.txt`, one word per line, and `word-vectors.i4`, signed 4-bit numbers for each word, two per byte,
-// the first in the lower half. Called after the tools of a bridge were listed, or by the first search; never at start.
+// Reads the word vectors of the package: `words.txt`, one word per line, and `word-vectors.i4`, signed 4-bit numbers
+// for each word, two per byte, the first in the lower half. Called after the tools of a bridge were listed, or by the
+// first search; never at start.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'

@@ -1,4 +1,5 @@
-// The methods for `/projects`: the kernel fetches the files before a cell and sends changes after it. The store decides what may be stored.
+// The methods for `/projects`: the kernel fetches the files before a cell and sends changes after it. The store decides
+// what may be stored.
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import { fromBase64 } from './artifact-methods.ts'
@@ -21,7 +22,10 @@ export const projectMethods = {
       })),
   ),
 
-  /** Returns the files in order, as many as fit in 4 MiB, the first from `offset` on. A file that no longer exists has no data. */
+  /**
+   * Returns the files in order, as many as fit in 4 MiB, the first from `offset` on. A file that no longer exists has
+   * no data.
+   */
   read_projects: method(
     z.object({
       paths: z.array(place).min(1).max(MAX_PATHS),

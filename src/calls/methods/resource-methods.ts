@@ -1,5 +1,6 @@
-// Serves the methods of every server beside its tools: resources, prompts, and the list of tools. Results have the form of tool results, so that the
-// kernel converts them by the same rules: text to str, images and sounds to media, other contents to bytes, lists and messages to records.
+// Serves the methods of every server beside its tools: resources, prompts, and the list of tools. Results have the form
+// of tool results, so that the kernel converts them by the same rules: text to str, images and sounds to media, other
+// contents to bytes, lists and messages to records.
 import { namesOf } from '../catalog/model/argument-names.ts'
 import { bindArguments } from '../catalog/arguments/bind.ts'
 import { promptTexts } from '../catalog/model/catalog-offering.ts'
@@ -83,7 +84,10 @@ const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) 
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
 }
 
-/** Arguments under their true names. A refusal based on an old list of prompts is checked against a new list; an unlisted prompt accepts anything. */
+/**
+ * Arguments under their true names. A refusal based on an old list of prompts is checked against a new list; an
+ * unlisted prompt accepts anything.
+ */
 async function promptArguments(
   server: string,
   name: string,

@@ -40,7 +40,10 @@ export const savedToolMethods = {
   }),
 }
 
-/** Searches the tools of servers and, unless only some servers are named, the saved tools, in one ranking. Notes tell the cell about broken saved tools. */
+/**
+ * Searches the tools of servers and, unless only some servers are named, the saved tools, in one ranking. Notes tell
+ * the cell about broken saved tools.
+ */
 export async function searchTools(
   query: string,
   options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },

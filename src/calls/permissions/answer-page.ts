@@ -1,5 +1,6 @@
-// Questions about calls when the client cannot ask: tells the user about the page where they can answer. Links go to the user's own log and browser,
-// and to a client that shows links to its user; never to the sandbox, a result or an error.
+// Questions about calls when the client cannot ask: tells the user about the page where they can answer. Links go to
+// the user's own log and browser, and to a client that shows links to its user; never to the sandbox, a result or an
+// error.
 import { randomUUID } from 'node:crypto'
 import { openBrowser } from '../../util/process/open-browser.ts'
 import type { KeptQuestion, KeptQuestions } from './kept-questions.ts'
@@ -41,7 +42,10 @@ export function canShowLinks(asker: Asker): boolean {
   return asker.canAnswer(linkTo('', ''))
 }
 
-/** Asks the client to show its user a link, and waits for the answer on the page. @returns undefined when no answer comes in time */
+/**
+ * Asks the client to show its user a link, and waits for the answer on the page.
+ * @returns undefined when no answer comes in time
+ */
 export async function askByLink(
   asker: Asker,
   { question, link, questions }: { question: KeptQuestion; link: string; questions: KeptQuestions },
@@ -71,7 +75,10 @@ interface Held {
   hold: Hold
 }
 
-/** Waits for the answer to a question that the page shows in the cell that asks. @returns undefined when no answer comes in time */
+/**
+ * Waits for the answer to a question that the page shows in the cell that asks.
+ * @returns undefined when no answer comes in time
+ */
 export async function askInCell(
   held: Held,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },

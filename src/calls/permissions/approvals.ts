@@ -1,5 +1,6 @@
-// Asks the user about calls of one cell. Waiting calls of one tool with the same argument names form one question, and questions are asked one at
-// a time. Anything but a clear yes in time counts as a no. A yes is for the calls that were shown.
+// Asks the user about calls of one cell. Waiting calls of one tool with the same argument names form one question, and
+// questions are asked one at a time. Anything but a clear yes in time counts as a no. A yes is for the calls that were
+// shown.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../observe/events/new-id.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
@@ -25,7 +26,9 @@ interface Waiting extends Approval {
   settle: (refusal: BridgeError | undefined) => void
 }
 
-/** Calls made at once arrive one by one: gather until none has arrived for this long, so that they become one question. */
+/**
+ * Calls made at once arrive one by one: gather until none has arrived for this long, so that they become one question.
+ */
 const GATHER_MS = 100
 const MAX_GATHERINGS = 10
 /** Per cell. */
@@ -43,7 +46,10 @@ export class Approvals {
     this.#cell = cell
   }
 
-  /** @throws BridgeError PERMISSION_DENIED unless the user allows the call or has allowed it; CANCELLED when it is cancelled meanwhile */
+  /**
+   * @throws BridgeError PERMISSION_DENIED unless the user allows the call or has allowed it; CANCELLED when it is
+   * cancelled meanwhile
+   */
   async approve(approval: Approval): Promise<void> {
     if (this.#isGranted(approval.call)) return
     if (this.#waiting.length >= MAX_WAITING)
@@ -59,7 +65,10 @@ export class Approvals {
     if (refusal) throw refusal
   }
 
-  /** Asks one question for the calls seen in a cell before it runs, if at least one has all its arguments. @returns the refusal of each call, if any */
+  /**
+   * Asks one question for the calls seen in a cell before it runs, if at least one has all its arguments.
+   * @returns the refusal of each call, if any
+   */
   async foresee(
     seen: readonly (Omit<Approval, 'signal'> & { isExact: boolean })[],
     signal: AbortSignal,
@@ -150,7 +159,10 @@ export class Approvals {
     }
   }
 
-  /** For a client that cannot ask: returns the answer that the user gave since an earlier run in a terminal or on the page, or asks by a link. */
+  /**
+   * For a client that cannot ask: returns the answer that the user gave since an earlier run in a terminal or on the
+   * page, or asks by a link.
+   */
   async #keptAnswer(
     text: string,
     group: readonly Pick<Approval, 'call'>[],

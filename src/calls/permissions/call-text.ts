@@ -1,5 +1,5 @@
-// Shows a call to the person who decides about it: every argument as a whole, those that say where it goes first, and no text that displays as
-// something else than it is. It contains no text of the server. Pure.
+// Shows a call to the person who decides about it: every argument as a whole, those that say where it goes first, and
+// no text that displays as something else than it is. It contains no text of the server. Pure.
 import { hash } from 'node:crypto'
 import type { Call } from '../../config/rules/policy.ts'
 import { sortedJson } from '../../util/json/sorted-json.ts'

@@ -1,4 +1,5 @@
-// This file verifies a thousand questions of as many sessions at once: few are open, the others are denied at once, and all fail closed.
+// This file verifies a thousand questions of as many sessions at once: few are open, the others are denied at once, and
+// all fail closed.
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// The gate between a cell and the servers: every call passes `admit` with the arguments that are sent, however the cell makes it.
+// The gate between a cell and the servers: every call passes `admit` with the arguments that are sent, however the cell
+// makes it.
 import type { Allowed } from '../../observe/events/event.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
@@ -48,7 +49,10 @@ export class CellPermissions {
     if (this.#permissions.policy.preset !== 'open') await this.#permissions.options.refresh(server, call.signal)
   }
 
-  /** @throws BridgeError PERMISSION_DENIED for a tool whose every call is denied, before anything else about it is revealed */
+  /**
+   * @throws BridgeError PERMISSION_DENIED for a tool whose every call is denied, before anything else about it is
+   * revealed
+   */
   refuseDenied(tool: CatalogTool): void {
     if (this.#permissions.policy.isDenied(this.#permissions.subject(tool))) throw this.#deny(tool, {})
   }

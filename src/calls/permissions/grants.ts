@@ -1,5 +1,6 @@
-// What the user has allowed for a limited time: one call with exactly these arguments, calls of one shape in a cell, a tool in a session.
-// A grant names the tool's and the server's definitions, so it does not apply to another server or tool of the same name. Pure.
+// What the user has allowed for a limited time: one call with exactly these arguments, calls of one shape in a cell, a
+// tool in a session. A grant names the tool's and the server's definitions, so it does not apply to another server or
+// tool of the same name. Pure.
 import { argumentsHash, shapeOf } from './call-text.ts'
 import type { Call } from '../../config/rules/policy.ts'
 

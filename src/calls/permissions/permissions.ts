@@ -1,4 +1,5 @@
-// The rules in force for all cells of a bridge, and the state kept between cells: call counts, and what the user allowed for a session.
+// The rules in force for all cells of a bridge, and the state kept between cells: call counts, and what the user
+// allowed for a session.
 import { performance } from 'node:perf_hooks'
 import { definitionKey, toolFingerprint } from '../catalog/disk-cache.ts'
 import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
@@ -23,7 +24,10 @@ export interface CellOf {
   origin: Origin
   /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
   keepsQuestions: boolean
-  /** For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit paused. */
+  /**
+   * For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit
+   * paused.
+   */
   hold?: Hold | undefined
   /** Interrupts the cell, when the user chooses to stop it. */
   stop: () => void
@@ -47,7 +51,9 @@ export interface PermissionsOptions {
   questions: KeptQuestions
   /** Call counts of the last hour, over all users. */
   limits: CallLimits
-  /** The page where questions can be answered, served from the first such question on; undefined when no page is served. */
+  /**
+   * The page where questions can be answered, served from the first such question on; undefined when no page is served.
+   */
   page: () => Promise<AnswerPage | undefined>
   /** Whether to open the user's browser. */
   opensBrowser: boolean

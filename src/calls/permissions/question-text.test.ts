@@ -1,4 +1,5 @@
-// This file verifies that a question shows everything that is sent, most important first, and no text that displays as something else.
+// This file verifies that a question shows everything that is sent, most important first, and no text that displays as
+// something else.
 import { expect, it } from 'vitest'
 import type { Decision } from '../../config/rules/policy.ts'
 import type { GrantableCall } from './grants.ts'

@@ -15,7 +15,10 @@ export interface ShownCall {
 /** Longest text for a client's form; further calls become another question. */
 export const MAX_ASKED_CHARS = 20_000
 
-/** @returns the text, and how many of the calls it shows: as many as fit, and at least the first one, whose text may be longer */
+/**
+ * @returns the text, and how many of the calls it shows: as many as fit, and at least the first one, whose text may be
+ * longer
+ */
 export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'): { text: string; shownCount: number } {
   const [first] = calls as [ShownCall]
   const name = nameOf(first)

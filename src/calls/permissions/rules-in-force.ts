@@ -48,7 +48,10 @@ export class RulesInForce {
     this.#use(policy)
   }
 
-  /** The shared rules plus those of the user's own folder. @throws BridgeError CONFIG_INVALID while the latter are invalid */
+  /**
+   * The shared rules plus those of the user's own folder.
+   * @throws BridgeError CONFIG_INVALID while the latter are invalid
+   */
   async of(user: UserRules | undefined): Promise<Permissions | undefined> {
     const rules = await user?.read()
     if (user === undefined || rules === undefined || rules.length === 0) return this.shared

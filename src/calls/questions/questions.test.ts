@@ -1,5 +1,5 @@
-// This file verifies who is asked when a server asks something: the client of the cell that calls it, and no client when two could be meant; and that
-// the question names the server.
+// This file verifies who is asked when a server asks something: the client of the cell that calls it, and no client
+// when two could be meant; and that the question names the server.
 import { beforeEach, expect, it } from 'vitest'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import { callerOf, Callers } from '../../upstream/lifecycle/callers.ts'

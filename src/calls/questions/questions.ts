@@ -1,5 +1,6 @@
-// Requests of upstreams during a cell's call — folders, an answer from the user, a completion — go to the client of that cell.
-// A request that no client can answer is declined at once, and the log says why. The bridge never answers one itself.
+// Requests of upstreams during a cell's call — folders, an answer from the user, a completion — go to the client of
+// that cell. A request that no client can answer is declined at once, and the log says why. The bridge never answers
+// one itself.
 import { BridgeError } from '../../errors.ts'
 import type { Origin } from '../../observe/events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
@@ -121,7 +122,10 @@ export class Questions {
     }
   }
 
-  /** A server may ask for roots at any time. Outside a call no client can be asked, and this rejects: an empty list could be read as "no restriction". */
+  /**
+   * A server may ask for roots at any time. Outside a call no client can be asked, and this rejects: an empty list
+   * could be read as "no restriction".
+   */
   async #roots(source: Source): Promise<{ uri: string; name?: string }[]> {
     const { roots } = await this.#ask(source, { method: 'roots/list', params: {} }, undefined)
     return Array.isArray(roots) ? (roots as { uri: string; name?: string }[]) : []
@@ -139,7 +143,8 @@ export class Questions {
       method: 'elicitation/create',
       params: { ...params, message, ...(form !== undefined && { requestedSchema: form }) },
     }
-    // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions), so the reason is logged.
+    // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions), so the reason
+    // is logged.
     return this.#ask(source, question, signal, { action: 'decline' })
   }
 
@@ -168,7 +173,10 @@ export class Questions {
     )
   }
 
-  /** A question does not say which call it belongs to. It is declined when it could belong to a call of another session, even a cancelled one. */
+  /**
+   * A question does not say which call it belongs to. It is declined when it could belong to a call of another session,
+   * even a cancelled one.
+   */
   #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
     if (sole === 'several') return 'the request may belong to a call of another session'

@@ -1,5 +1,6 @@
-// Work on a server that may need its user first: to sign in, or to open a page that the server names. The cell's client is sent the link if it can
-// show one (URL elicitation, MCP 2025-11-25), and the work is retried once. Otherwise the error is passed on unchanged: it says what to do.
+// Work on a server that may need its user first: to sign in, or to open a page that the server names. The cell's client
+// is sent the link if it can show one (URL elicitation, MCP 2025-11-25), and the work is retried once. Otherwise the
+// error is passed on unchanged: it says what to do.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
@@ -22,7 +23,10 @@ interface Offer {
   signal: AbortSignal
 }
 
-/** The open or finished offer for each cell and server: hundreds of calls make one offer, and a declined one is not repeated. */
+/**
+ * The open or finished offer for each cell and server: hundreds of calls make one offer, and a declined one is not
+ * repeated.
+ */
 const offers = new WeakMap<Asker, Map<string, Promise<Settled>>>()
 
 /** Sends requests of the server during the work to the cell's client. @throws what `work` throws */

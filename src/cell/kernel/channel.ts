@@ -105,7 +105,10 @@ export class Channel {
     return this.#begin(frame.cell, observer, () => writeBatched(this.sandbox.stdin, encodeFrame(frame)))
   }
 
-  /** Resume a cell of an earlier bridge. Its unanswered calls fail and are not repeated: they may or may not have taken effect. */
+  /**
+   * Resume a cell of an earlier bridge. Its unanswered calls fail and are not repeated: they may or may not have taken
+   * effect.
+   */
   adopt({ number, openCalls }: LeftBehind, observer: CellObserver): Promise<DoneFrame> {
     return this.#begin(number, observer, () => {
       for (const id of openCalls) this.#sendReply({ type: 'reply', id, error: replyError(callInterrupted()) })
@@ -205,7 +208,10 @@ export class Channel {
       : describeExit(exit)
   }
 
-  /** Omits the exit's `detail`: a cell's processes can write anything to stderr, and errors reach the model and other sandboxes. */
+  /**
+   * Omits the exit's `detail`: a cell's processes can write anything to stderr, and errors reach the model and other
+   * sandboxes.
+   */
   #died(exit: SandboxExit): BridgeError {
     const { reason, code, signal } = exit
     if (reason === 'left')
@@ -227,7 +233,8 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
   if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
-  // The embedded sandbox kills itself after Python exits, whatever the exit code. A shell around it reports that as a code.
+  // The embedded sandbox kills itself after Python exits, whatever the exit code. A shell around it reports that as a
+  // code.
   if (exit.reason === 'exited' && (exit.code === 137 || exit.code === null)) return 'Python exited'
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'a process outside of the sandbox killed it'

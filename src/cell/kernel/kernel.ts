@@ -42,8 +42,10 @@ export class Kernel {
   }
 
   /**
-   * Wait for the kernel in a started sandbox. On failure, disposes of the sandbox. `log` gets a line for each invalid frame.
-   * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY or PROTOCOL_VERSION_MISMATCH
+   * Wait for the kernel in a started sandbox. On failure, disposes of the sandbox. `log` gets a line for each invalid
+   * frame.
+   * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY or
+   * PROTOCOL_VERSION_MISMATCH
    */
   static async attach(
     sandbox: Sandbox,

@@ -1,4 +1,5 @@
-// The open calls of a kernel. Sends one reply for each, or cancels it when the cell does. Bounded in number and size: a hostile cell chooses both.
+// The open calls of a kernel. Sends one reply for each, or cancels it when the cell does. Bounded in number and size: a
+// hostile cell chooses both.
 import { BridgeError, messageOf } from '../../errors.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import type { CallFrame, ReplyError, ReplyFrame } from '../protocol/frames.ts'
@@ -17,7 +18,10 @@ export interface CallServer {
 }
 
 const MAX_OPEN_CALLS = 10_000
-/** Limit on the params of all open calls together, in memory as the decoder estimates it. A single larger call may be open alone. */
+/**
+ * Limit on the params of all open calls together, in memory as the decoder estimates it. A single larger call may be
+ * open alone.
+ */
 const MAX_OPEN_BYTES = 256 << 20
 
 export class OpenCalls {
@@ -85,7 +89,10 @@ export class OpenCalls {
   }
 }
 
-/** Formats an error for the sandbox: the bridge's own errors in full, any other by its message. @param more text to add to the hint */
+/**
+ * Formats an error for the sandbox: the bridge's own errors in full, any other by its message.
+ * @param more text to add to the hint
+ */
 export function replyError(error: unknown, more?: string): ReplyError {
   if (!BridgeError.isInstance(error))
     return { code: 'INTERNAL', message: messageOf(error), ...(more && { hint: more }) }

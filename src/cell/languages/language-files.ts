@@ -1,4 +1,5 @@
-// Loads the files with which a kernel runs cells of other languages. Sent on demand: a sandbox that runs only Python never gets them.
+// Loads the files with which a kernel runs cells of other languages. Sent on demand: a sandbox that runs only Python
+// never gets them.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
@@ -9,7 +10,10 @@ const FILES = {
   javascript: { programs: ['runner.cjs', 'types.cjs'], embedded: ['quickjs.cjs', 'types.cjs', 'quickjs.wasm'] },
 } as const
 
-/** Returns contents by name: text, or base64 for binary files. @throws BridgeError CONFIG_INVALID if they were not built */
+/**
+ * Returns contents by name: text, or base64 for binary files.
+ * @throws BridgeError CONFIG_INVALID if they were not built
+ */
 export async function languageFiles(
   language: keyof typeof FILES,
   sandbox: 'programs' | 'embedded' = 'programs',

@@ -1,4 +1,5 @@
-// The user's own patterns. Some JavaScript expressions take exponential time on some texts; only patterns with bounded time are accepted. Pure.
+// The user's own patterns. Some JavaScript expressions take exponential time on some texts; only patterns with bounded
+// time are accepted. Pure.
 import { BridgeError } from '../../errors.ts'
 import type { Recogniser } from './recognisers.ts'
 
@@ -17,8 +18,9 @@ const MOST = 64
 const MAX_WAYS = 256
 
 /**
- * Turns a pattern into a recogniser. Allows literals, classes, groups, alternatives and quantifiers on single characters. A group can only be
- * repeated a fixed number of times; back-references, named groups and look-arounds are refused. This bounds the work at each position of a text.
+ * Turns a pattern into a recogniser. Allows literals, classes, groups, alternatives and quantifiers on single
+ * characters. A group can only be repeated a fixed number of times; back-references, named groups and look-arounds are
+ * refused. This bounds the work at each position of a text.
  * @throws BridgeError CONFIG_INVALID that names the pattern
  */
 export function customRecogniser({ name, pattern }: CustomPattern): Recogniser {

@@ -1,4 +1,5 @@
-// Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per session. Pure.
+// Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per
+// session. Pure.
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Match, Recogniser } from './recognisers.ts'
@@ -41,8 +42,9 @@ export class Masker {
   }
 
   /**
-   * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. With a name finder, repeats the work
-   * until every text that it masks was searched, since the results of earlier passes may contain names.
+   * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. With a name
+   * finder, repeats the work until every text that it masks was searched, since the results of earlier passes may
+   * contain names.
    * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for
    */
   async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {

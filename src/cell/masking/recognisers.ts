@@ -1,5 +1,6 @@
 // Recognises personal data by kind: finds candidates in a text, then verifies them. Pure.
-// Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a hostile one.
+// Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a
+// hostile one.
 import { isIPv4, isIPv6 } from 'node:net'
 import type { MaskKind } from '../../config/settings/sandbox.ts'
 
@@ -55,7 +56,10 @@ const LETTER = /[\p{L}\p{N}_]/u
 const DOMAIN = /[\p{L}\p{N}][\p{L}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{N}-]{0,62}){1,8}/uy
 const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
 
-/** Searches outwards from every @ (or %40, as in URLs). A pattern that starts at the name would scan a long word once for each of its letters. */
+/**
+ * Searches outwards from every @ (or %40, as in URLs). A pattern that starts at the name would scan a long word once
+ * for each of its letters.
+ */
 const email: Recogniser = {
   label: 'EMAIL',
   find(text) {
@@ -139,7 +143,10 @@ const ip = byPatterns('IP', [
   },
 ])
 
-/** Keys in their issuers' formats, private keys, passwords in URLs, and values of variables whose names mark them as secret. */
+/**
+ * Keys in their issuers' formats, private keys, passwords in URLs, and values of variables whose names mark them as
+ * secret.
+ */
 const secret = byPatterns('SECRET', [
   {
     expression: /\b(?:gh[opusr]|npm|glpat|[srp]k|hf|dop_v1|shpat|xox[abeoprs]|github_pat)[-_][A-Za-z0-9_-]{16,255}/g,

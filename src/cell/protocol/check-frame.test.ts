@@ -1,4 +1,5 @@
-// This file verifies that the hand-written check and the zod schemas agree on every value, including slightly invalid frames.
+// This file verifies that the hand-written check and the zod schemas agree on every value, including slightly invalid
+// frames.
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
-// Checks whether a JSON value is a valid frame of a kernel. Hand-written because every tool call passes through it. frame-schemas.ts defines the
-// same rules, and a test compares the two. Pure.
+// Checks whether a JSON value is a valid frame of a kernel. Hand-written because every tool call passes through it.
+// frame-schemas.ts defines the same rules, and a test compares the two. Pure.
 import type { CallFrame, DoneFrame, KernelFrame, MimeBundle } from './frames.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { MAX_BUNDLE_KEYS, MAX_NOTES } from './limits.ts'

@@ -1,6 +1,6 @@
-// Schemas for the frames of a kernel. The frame types derive from them, and tests compare them with check-frame.ts, docs/protocol.md and the
-// kernel's own types. The bridge does not load this file: every tool call is a frame, and zod takes longer for it than JSON.parse.
-// Pure.
+// Schemas for the frames of a kernel. The frame types derive from them, and tests compare them with check-frame.ts,
+// docs/protocol.md and the kernel's own types. The bridge does not load this file: every tool call is a frame, and zod
+// takes longer for it than JSON.parse. Pure.
 import * as z from 'zod'
 import { boundedList, boundedRecord } from '../../util/json/bounded-schema.ts'
 import { MAX_BUNDLE_KEYS, MAX_NOTES } from './limits.ts'

@@ -1,5 +1,5 @@
-// Artifacts that a cell saved, as links that a client can offer to its user. They take a share of the output budget, never the room of the text:
-// a name in another script costs hundreds of tokens in a URI. Pure.
+// Artifacts that a cell saved, as links that a client can offer to its user. They take a share of the output budget,
+// never the room of the text: a name in another script costs hundreds of tokens in a URI. Pure.
 import type { Artifact } from '../../keep/saved/artifact-store.ts'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
 

@@ -1,5 +1,5 @@
-// Shortens a text that is one giant line, such as a printed JSON value or list: its shape and its head tell a reader enough.
-// Head and tail, as shown for a log, would repeat each other. Pure.
+// Shortens a text that is one giant line, such as a printed JSON value or list: its shape and its head tell a reader
+// enough. Head and tail, as shown for a log, would repeat each other. Pure.
 import { betweenCharacters, type GapLine } from '../../util/tokens/cut-middle.ts'
 import { headWithin } from '../../util/tokens/estimate-tokens.ts'
 import { literalShape } from './literal-shape.ts'

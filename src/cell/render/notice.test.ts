@@ -1,4 +1,5 @@
-// This file verifies that only the bridge can write a notice: no line from a server or a cell equals one, or looks like one.
+// This file verifies that only the bridge can write a notice: no line from a server or a cell equals one, or looks like
+// one.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { CellResult } from '../cell-result.ts'

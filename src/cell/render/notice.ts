@@ -1,4 +1,5 @@
-// Notices: what the bridge itself says in a result. They alone begin with the mark; a line from a server or a cell that begins like it is quoted. Pure.
+// Notices: what the bridge itself says in a result. They alone begin with the mark; a line from a server or a cell that
+// begins like it is quoted. Pure.
 import { shownText } from '../../util/text/terminal-text.ts'
 
 const MARK = '[sandbridge: '
@@ -29,7 +30,10 @@ export function noticeLine(note: string): string {
   return `${openingOfNote(text)}${text}]`
 }
 
-/** Text from a server or a cell as a reader sees it: nothing in it hides or changes the order of other text, and no line is like a notice. */
+/**
+ * Text from a server or a cell as a reader sees it: nothing in it hides or changes the order of other text, and no line
+ * is like a notice.
+ */
 export function fromOthers(text: string): string {
   const shown = shownText(text)
   if (!BRACKET.test(shown)) return shown

@@ -1,5 +1,6 @@
 // Splits a cell's result into the parts of a text, in display order, and joins them. Pure.
-// The full text that is kept and the cut one that is shown come from the same parts, so positions in one are valid in the other.
+// The full text that is kept and the cut one that is shown come from the same parts, so positions in one are valid in
+// the other.
 import type { CellError, CellResult } from '../cell-result.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../../util/tokens/cut-middle.ts'
@@ -75,7 +76,9 @@ function errorText({ name, message, traceback, values, hint }: CellError): strin
   return lines.filter(Boolean).join('\n')
 }
 
-/** The largest share of `total` under max-min fairness: small needs are met in full, larger ones share the rest equally. */
+/**
+ * The largest share of `total` under max-min fairness: small needs are met in full, larger ones share the rest equally.
+ */
 function fairShare(needs: number[], total: number): number {
   let left = total
   let count = needs.length

@@ -1,4 +1,5 @@
-// Detects that a cell printed its value before it showed it: `print(v)` and then `v`. Allows for differences between print and the kernel's display. Pure.
+// Detects that a cell printed its value before it showed it: `print(v)` and then `v`. Allows for differences between
+// print and the kernel's display. Pure.
 import { plainText } from '../../util/text/terminal-text.ts'
 
 /** A shorter text may be equal by chance. */
@@ -19,7 +20,8 @@ function asPrinted(value: string): string[] {
   // A str is shown as its repr.
   if ((quote === "'" || quote === '"') && text.endsWith(quote)) return [text, plainText(unescaped(text.slice(1, -1)))]
   if (!text.includes('\n')) return [text]
-  // A wide container is wrapped, and a data frame is followed by its shape: see wrapping.py and tables.py of the kernel.
+  // A wide container is wrapped, and a data frame is followed by its shape: see wrapping.py and tables.py of the
+  // kernel.
   return [text, text.replace(/,\n +/g, ', '), text.replace(/\n\[\d+ rows × \d+ columns\]$/, '')]
 }
 

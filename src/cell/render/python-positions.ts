@@ -1,4 +1,5 @@
-// Converts positions in a text to Python's: a character outside the basic plane counts once there, and is two code units here. Pure.
+// Converts positions in a text to Python's: a character outside the basic plane counts once there, and is two code
+// units here. Pure.
 
 export class PythonPositions {
   readonly text: string

@@ -1,4 +1,5 @@
-// Renders a cell's result as an MCP tool result within the budget, with the same wording for the same outcome everywhere. Pure.
+// Renders a cell's result as an MCP tool result within the budget, with the same wording for the same outcome
+// everywhere. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
 import type { CellResult } from '../cell-result.ts'
 import { linksTo, type ResourceLink } from './artifact-links.ts'
@@ -26,7 +27,10 @@ export interface RenderOptions {
   mode: OutputMode
   /** Estimated tokens of the whole result; images are not counted. */
   outputTokens: number
-  /** When to add `structuredContent`. `where-lossless`, the default: when the text is complete and the result has no images or links. */
+  /**
+   * When to add `structuredContent`. `where-lossless`, the default: when the text is complete and the result has no
+   * images or links.
+   */
   structured?: 'always' | 'where-lossless' | 'never'
   /** The client passes an error's images to the model as text, so a result with images is not marked as an error. */
   errorsAsJson?: boolean
@@ -149,7 +153,10 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
   }
 }
 
-/** As TOON, a table of records is much shorter than as JSON, and nested data longer. Uses the shorter form for each value. */
+/**
+ * As TOON, a table of records is much shorter than as JSON, and nested data longer. Uses the shorter form for each
+ * value.
+ */
 function shorter(part: Part): unknown {
   if (part.json === undefined) return part.text
   const value = mapTexts(part.json, shownText)
@@ -157,7 +164,9 @@ function shorter(part: Part): unknown {
   return encodeToon({ value }).length <= encodeToon({ value: json }).length ? value : json
 }
 
-/** Data as the text for a model, in a mode other than `compact`. Its texts are in quotes, so that none begins a line. */
+/**
+ * Data as the text for a model, in a mode other than `compact`. Its texts are in quotes, so that none begins a line.
+ */
 export function written(data: Data, mode: 'toon' | 'json'): string {
   const json = shownText(JSON.stringify(data))
   if (mode === 'json') return json

@@ -24,9 +24,15 @@ export interface CellRequest {
   code: string
   /** Missing: Python. */
   language?: OtherLanguage | undefined
-  /** Run outside the session's count: the cell has no number, observers do not see it, and the session's notices wait for the next cell. */
+  /**
+   * Run outside the session's count: the cell has no number, observers do not see it, and the session's notices wait
+   * for the next cell.
+   */
   aside?: true | undefined
-  /** The user runs this cell in a client's session. The client's next result mentions it and carries the session's notices. */
+  /**
+   * The user runs this cell in a client's session. The client's next result mentions it and carries the session's
+   * notices.
+   */
   guest?: boolean | undefined
   timeoutMs: number
   /** The same limit as an object, for code that pauses it. */

@@ -30,8 +30,8 @@ export async function checkSavedTool(
 }
 
 /**
- * Returns the problem of each tool by name; undefined if it loads. Tools are imported one after the other in one sandbox, as in a session.
- * Tools left over when the time is up are missing from the map.
+ * Returns the problem of each tool by name; undefined if it loads. Tools are imported one after the other in one
+ * sandbox, as in a session. Tools left over when the time is up are missing from the map.
  * @throws BridgeError as KernelPool.take does
  */
 export async function findProblems(

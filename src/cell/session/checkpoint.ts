@@ -1,5 +1,5 @@
-// Keeps the pickled variables of a session for its next kernel. The bridge never unpickles them: unpickling executes code from the pickle,
-// so it happens only in a sandbox.
+// Keeps the pickled variables of a session for its next kernel. The bridge never unpickles them: unpickling executes
+// code from the pickle, so it happens only in a sandbox.
 import * as z from 'zod'
 import { boundedList } from '../../util/json/bounded-schema.ts'
 import { firstOf } from '../../util/text/first-of.ts'
@@ -37,7 +37,10 @@ export class CheckpointKeeper {
     this.#latest = undefined
   }
 
-  /** Returns the checkpoint for a new kernel. Drops it after MAX_RESTORES kernels died with it, since it may be the cause. */
+  /**
+   * Returns the checkpoint for a new kernel. Drops it after MAX_RESTORES kernels died with it, since it may be the
+   * cause.
+   */
   take(): string | undefined {
     this.#restores += 1
     if (this.#restores > MAX_RESTORES) this.drop()

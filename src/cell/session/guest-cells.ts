@@ -1,4 +1,5 @@
-// Counts the cells that the user ran in a client's session. The client's next result mentions them in one sentence, without their output.
+// Counts the cells that the user ran in a client's session. The client's next result mentions them in one sentence,
+// without their output.
 
 export class GuestCells {
   #first: number | undefined

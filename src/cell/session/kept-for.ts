@@ -9,7 +9,10 @@ export const keptForClient: KeptFor = (origin) => {
   return { owner: ownerOf('client', user, client ?? '', folder), folder, ...(client !== undefined && { client }) }
 }
 
-/** The owner is anyone who presents this session's handle. @param place location of its sandbox, if the handle has it */
+/**
+ * The owner is anyone who presents this session's handle.
+ * @param place location of its sandbox, if the handle has it
+ */
 export function keptForHandle(session: string, user: string | undefined, place?: Place): KeptFor {
   const owner = ownerOf('handle', user, session)
   return (origin) => ({

@@ -1,5 +1,5 @@
-// Stores the output of the cells of all sessions: in memory up to a limit, then in files of the cache folder, oldest text first.
-// Only the user can read the files. They are deleted with their session or the bridge.
+// Stores the output of the cells of all sessions: in memory up to a limit, then in files of the cache folder, oldest
+// text first. Only the user can read the files. They are deleted with their session or the bridge.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -135,7 +135,10 @@ class Text implements KeptText {
   }
 }
 
-/** Copies the bytes: zlib returns the start of a 16 KiB buffer and `Buffer.from` a slice of a pool, and either would stay in memory as a whole. */
+/**
+ * Copies the bytes: zlib returns the start of a 16 KiB buffer and `Buffer.from` a slice of a pool, and either would
+ * stay in memory as a whole.
+ */
 function ownCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)

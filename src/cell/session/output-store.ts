@@ -1,5 +1,5 @@
-// Keeps the full output of a session's cells while the session lasts, within limits. The bridge's `KeptTexts` stores the texts
-// and bounds all sessions together.
+// Keeps the full output of a session's cells while the session lasts, within limits. The bridge's `KeptTexts` stores
+// the texts and bounds all sessions together.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { KeptText, KeptTexts } from './kept-text.ts'

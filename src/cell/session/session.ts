@@ -1,5 +1,5 @@
-// Binds one conversation to one kernel and its variables. Runs one cell at a time, and reports in results what happened to the session.
-// Does not decide what calls can reach (src/calls/) or how results look (src/cell/render/).
+// Binds one conversation to one kernel and its variables. Runs one cell at a time, and reports in results what happened
+// to the session. Does not decide what calls can reach (src/calls/) or how results look (src/cell/render/).
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { Origin } from '../../observe/events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
@@ -18,7 +18,10 @@ import { OutputStore } from './output-store.ts'
 import type { SessionInfo, SessionLimits } from './session-info.ts'
 import { sandboxName } from '../../util/text/sandbox-name.ts'
 
-/** Identifies the owner of a durable sandbox, from the origin of the first cell, so that the next bridge gives it to the same owner. */
+/**
+ * Identifies the owner of a durable sandbox, from the origin of the first cell, so that the next bridge gives it to the
+ * same owner.
+ */
 export type KeptFor = (origin: Origin | undefined) => KeptSession
 
 interface SessionOptions {
@@ -94,7 +97,8 @@ export class Session {
 
   /**
    * Run a cell after those that came before it.
-   * @throws BridgeError SESSION_LIMIT when too many wait already, SANDBOX_* when no sandbox can be started, SHUTTING_DOWN
+   * @throws BridgeError SESSION_LIMIT when too many wait already, SANDBOX_* when no sandbox can be started,
+   * SHUTTING_DOWN
    */
   async run(request: CellRequest): Promise<CellResult> {
     if (this.#queued >= MAX_QUEUED) {
@@ -234,7 +238,10 @@ export class Session {
     return result
   }
 
-  /** Ends a cell that an earlier bridge began. Returns its result if `request` has the same source; otherwise adds it to the next cell's notes. */
+  /**
+   * Ends a cell that an earlier bridge began. Returns its result if `request` has the same source; otherwise adds it to
+   * the next cell's notes.
+   */
   async #finishLeft(kernel: Kernel, left: LeftBehind, request: CellRequest): Promise<CellResult | undefined> {
     const isSame = left.digest === digestOf(request)
     const { maxTimeoutSeconds = Infinity } = this.#options.limits ?? {}
@@ -335,7 +342,10 @@ export class Session {
     return kernel
   }
 
-  /** Reports a kernel that ended between two cells with the next cell. If it ended during a cell, that cell's result reports it. */
+  /**
+   * Reports a kernel that ended between two cells with the next cell. If it ended during a cell, that cell's result
+   * reports it.
+   */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
     const log = this.#running?.origin?.log ?? this.#options.log
     if (exit.reason !== 'disposed' && exit.reason !== 'left') log.warning('A sandbox ended', { ...exit })

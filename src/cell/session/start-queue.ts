@@ -1,5 +1,5 @@
-// Starts sandboxes first come first served, and only as many at once as the machine can start without slowing all of them down.
-// Each waiting start is told its place and, once a start was timed, about how long it will take.
+// Starts sandboxes first come first served, and only as many at once as the machine can start without slowing all of
+// them down. Each waiting start is told its place and, once a start was timed, about how long it will take.
 import { availableParallelism } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 

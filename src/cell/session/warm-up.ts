@@ -1,4 +1,5 @@
-// Runs small cells in a waiting kernel, so that a session's first cell does not pay for first-time work in the kernel and the bridge.
+// Runs small cells in a waiting kernel, so that a session's first cell does not pay for first-time work in the kernel
+// and the bridge.
 import { BridgeError } from '../../errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { renderResult, withParts } from '../render/render-result.ts'

@@ -1,5 +1,5 @@
-// Reads lines from a terminal, with completion and a history that outlives the shell. The shell uses the terminal only while it waits for a line, so
-// that a cell may ask in it, too.
+// Reads lines from a terminal, with completion and a history that outlives the shell. The shell uses the terminal only
+// while it waits for a line, so that a cell may ask in it, too.
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
@@ -108,7 +108,10 @@ export async function readHistory(file: string): Promise<string[]> {
   return text.split('\n').filter(Boolean).slice(-MAX_LINES).toReversed()
 }
 
-/** Writes a file that only the owner can read, because input may contain secrets. If the folder is not writable, only the history is lost. */
+/**
+ * Writes a file that only the owner can read, because input may contain secrets. If the folder is not writable, only
+ * the history is lost.
+ */
 export async function writeHistory(file: string, lines: readonly string[]): Promise<void> {
   const text = lines
     .slice(0, MAX_LINES)

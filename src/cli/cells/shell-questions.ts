@@ -1,5 +1,5 @@
-// What a shell asks its session's Python beside running cells: whether a statement is complete, and what could complete it.
-// These run aside from the cells and leave no names behind: everything is imported inside an expression.
+// What a shell asks its session's Python beside running cells: whether a statement is complete, and what could complete
+// it. These run aside from the cells and leave no names behind: everything is imported inside an expression.
 import type { Bridge } from '../../bridge/bridge.ts'
 import { type Completions, completionsIn } from '../../cell/session/completions.ts'
 import type { Session } from '../../cell/session/session.ts'
@@ -9,7 +9,10 @@ const TIMEOUT_MS = 10_000
 /** ast.PyCF_ALLOW_TOP_LEVEL_AWAIT */
 const TOP_LEVEL_AWAIT = 0x2000
 
-/** Uses Python's rule for interactive prompts: a block continues until an empty line. Invalid Python counts as finished: running it shows the error. */
+/**
+ * Uses Python's rule for interactive prompts: a block continues until an empty line. Invalid Python counts as finished:
+ * running it shows the error.
+ */
 export async function isUnfinished(bridge: Bridge, session: Session, code: string, bar: ProgressBar): Promise<boolean> {
   const compiler = `(lambda c: (setattr(c.compiler, 'flags', c.compiler.flags | ${TOP_LEVEL_AWAIT}), c)[1])(__import__('codeop').CommandCompiler())`
   const { onPreparing } = bar.listeners

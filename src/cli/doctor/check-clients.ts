@@ -1,4 +1,5 @@
-// Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for their tools twice.
+// Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for
+// their tools twice.
 import type { Bridge } from '../../bridge/bridge.ts'
 import { OWN_SOURCES } from '../../config/readers/own-places.ts'
 import { count } from '../../util/text/count.ts'

@@ -1,4 +1,5 @@
-// Checks that the bridge's folders are writable and readable only by their owner, that the record is unchanged, and that the clock is right.
+// Checks that the bridge's folders are writable and readable only by their owner, that the record is unchanged, and
+// that the clock is right.
 import { access, chmod, constants, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { recordIn } from '../../observe/audit/other-files.ts'

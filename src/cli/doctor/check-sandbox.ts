@@ -1,4 +1,5 @@
-// Checks that the sandbox holds: cells try to reach the network, to exceed their limits, and to make forbidden system calls.
+// Checks that the sandbox holds: cells try to reach the network, to exceed their limits, and to make forbidden system
+// calls.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -15,7 +16,8 @@ const TIMEOUT_MS = 30_000
 const MIB = 1 << 20
 
 /**
- * @param session the session to test, one for all checks, because a start takes longer than a check. The memory check at the end destroys it
+ * @param session the session to test, one for all checks, because a start takes longer than a check. The memory check
+ * at the end destroys it
  * @param quiet resolves when other checks are done: CPU shares are measured after that
  */
 export async function checkSandbox(bridge: Bridge, session: Session, quiet: Promise<unknown>): Promise<Finding[]> {

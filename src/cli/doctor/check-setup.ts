@@ -29,7 +29,10 @@ export function checkUnread({ discovered }: Pick<Bridge, 'discovered'>): Finding
   return unreadFiles(discovered.skipped).map((message) => ({ check: 'unread', level: 'warning', message }))
 }
 
-/** Clients' files without servers are common. The user's own files, and one that a setting names, exist only for servers. */
+/**
+ * Clients' files without servers are common. The user's own files, and one that a setting names, exist only for
+ * servers.
+ */
 export function checkSources({ discovered, settings }: Pick<Bridge, 'discovered' | 'settings'>): Finding[] {
   const withEntries = new Set(discovered.skipped.map(({ file }) => file))
   const empty = discovered.files.filter(({ file, serverCount }) => serverCount === 0 && !withEntries.has(file))

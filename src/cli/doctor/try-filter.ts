@@ -1,4 +1,5 @@
-// Checks that a native sandbox runs under the system call filter: a cell reads its status, and makes two harmless calls that only the filter refuses.
+// Checks that a native sandbox runs under the system call filter: a cell reads its status, and makes two harmless calls
+// that only the filter refuses.
 import type { Finding } from './finding.ts'
 import { notTried, type TryCell } from './try-limits.ts'
 

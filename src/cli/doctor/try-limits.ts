@@ -1,4 +1,5 @@
-// Checks that a sandbox's limits hold: a cell starts more threads than allowed, uses more CPU than allowed, and runs forever.
+// Checks that a sandbox's limits hold: a cell starts more threads than allowed, uses more CPU than allowed, and runs
+// forever.
 import { cpus } from 'node:os'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { ProviderName } from '../../isolation/provider.ts'

@@ -1,4 +1,5 @@
-// Writes the changes of plan-init.ts, with a backup of every file. Each write renames over the old file, so a crash loses nothing.
+// Writes the changes of plan-init.ts, with a backup of every file. Each write renames over the old file, so a crash
+// loses nothing.
 import { randomUUID } from 'node:crypto'
 import { readFile, realpath, writeFile } from 'node:fs/promises'
 import path from 'node:path'

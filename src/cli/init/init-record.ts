@@ -1,5 +1,5 @@
-// The record of what `sandbridge init` has changed, and how its files are read and written. The record and the backups hold removed values, so only
-// their owner can read them.
+// The record of what `sandbridge init` has changed, and how its files are read and written. The record and the backups
+// hold removed values, so only their owner can read them.
 import { hash } from 'node:crypto'
 import { mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,5 +1,5 @@
-// `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of servers that were never
-// listed, and says what to do next.
+// `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of
+// servers that were never listed, and says what to do next.
 import { applyInit } from './apply-init.ts'
 import { type InitPlan, planInit } from './plan-init.ts'
 import { discoverServers, hostPaths } from '../../config/discover.ts'

@@ -1,6 +1,9 @@
 // The lines that differ between two texts, with the line number of each run. Pure.
 
-/** A run with more pairs of lines than this is shown as entirely removed and added: comparing all pairs would take too long. */
+/**
+ * A run with more pairs of lines than this is shown as entirely removed and added: comparing all pairs would take too
+ * long.
+ */
 const MAX_PAIRS = 4_000_000
 
 /** Lines like those of `diff -U0`: `@@ line 3 @@`, then lines with `-` and `+`. Text is unchanged. */

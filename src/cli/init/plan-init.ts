@@ -21,7 +21,10 @@ import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, targetsOf } from './targets.ts'
 
-/** One file before and after. `before` is undefined when the file does not exist. Both texts may hold secrets: show `diff`. */
+/**
+ * One file before and after. `before` is undefined when the file does not exist. Both texts may hold secrets: show
+ * `diff`.
+ */
 export interface PlannedChange {
   client: string
   file: string
@@ -52,7 +55,10 @@ export interface PlanInitOptions {
   move: boolean
   /** Clients whose servers the bridge will not read: they are not moved. */
   leftOut?: readonly string[]
-  /** The bridge's name for a server of a client's file, if it differs from the name there. A moved server keeps the bridge's name. */
+  /**
+   * The bridge's name for a server of a client's file, if it differs from the name there. A moved server keeps the
+   * bridge's name.
+   */
   nameOf?: (client: string, file: string, name: string) => string
   /** Paths that start this bridge; the running script's by default. */
   ownPaths?: readonly string[]
@@ -62,8 +68,8 @@ export interface PlanInitOptions {
 }
 
 /**
- * Plans the changes that register the bridge in the clients on this machine. A client counts as present when its file, or the folder
- * of its file, exists.
+ * Plans the changes that register the bridge in the clients on this machine. A client counts as present when its file,
+ * or the folder of its file, exists.
  * @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown client
  */
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {

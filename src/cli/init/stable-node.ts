@@ -1,4 +1,5 @@
-// Chooses the path of Node that `sandbridge init` writes into clients' files: one that still works when the user installs another Node.
+// Chooses the path of Node that `sandbridge init` writes into clients' files: one that still works when the user
+// installs another Node.
 import { realpath } from 'node:fs/promises'
 
 /** A folder of one version: of nvm, fnm, asdf, mise, nodenv, Volta, Homebrew's Cellar, Nix, or an unpacked archive. */
@@ -16,8 +17,9 @@ export function isOfOneVersion(file: string): boolean {
 }
 
 /**
- * The first path on the PATH that starts this Node, or lets its version manager choose one, and that does not name a version. Without one, `node`
- * itself: a plain `node` would not start in a client that the desktop has started, whose PATH lacks version managers.
+ * The first path on the PATH that starts this Node, or lets its version manager choose one, and that does not name a
+ * version. Without one, `node` itself: a plain `node` would not start in a client that the desktop has started, whose
+ * PATH lacks version managers.
  *
  * @param node the path of the running Node
  * @param onPath the paths of all Nodes on the PATH, in its order

@@ -1,6 +1,7 @@
-// Where and how this bridge is registered in each client: the user's file, the path of its table of servers, and the form of an entry.
-// The forms, and some whole clients that have no reader here, come from the library add-mcp, which registers servers in other clients' files.
-// For a client with a reader, the path is the reader's, so that what is written is also read.
+// Where and how this bridge is registered in each client: the user's file, the path of its table of servers, and the
+// form of an entry. The forms, and some whole clients that have no reader here, come from the library add-mcp, which
+// registers servers in other clients' files. For a client with a reader, the path is the reader's, so that what is
+// written is also read.
 import { homedir } from 'node:os'
 import nodePath from 'node:path'
 import { type AgentConfig, agents } from 'add-mcp'
@@ -32,12 +33,16 @@ export interface Target {
   /** Keys of the table of servers. */
   table: (document: ConfigObject) => string[]
   entry: (command: BridgeCommand, table: string[]) => ConfigObject
-  /** Shows that the client is on the machine when its file does not exist yet; undefined when other clients share the folder. */
+  /**
+   * Shows that the client is on the machine when its file does not exist yet; undefined when other clients share the
+   * folder.
+   */
   folder: string | undefined
 }
 
 /**
- * The command with which a client starts this bridge. It must work in the current installation: a bridge started by npx is available only to npx.
+ * The command with which a client starts this bridge. It must work in the current installation: a bridge started by npx
+ * is available only to npx.
  *
  * @param root the folder of this package
  * @param node the path of Node: clients started from a desktop may have no PATH that has it

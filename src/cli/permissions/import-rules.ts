@@ -1,5 +1,5 @@
-// Converts users' decisions about tools in other clients to rules. A decision without an exact equivalent becomes a stricter rule or is reported as
-// left out, never a laxer rule. Pure.
+// Converts users' decisions about tools in other clients to rules. A decision without an exact equivalent becomes a
+// stricter rule or is reported as left out, never a laxer rule. Pure.
 import { type RuleEntry, ruleFor, type Verdict } from '../../config/rules/rule.ts'
 import { fitsGlob } from '../../util/text/glob.ts'
 import { fieldsOf, itemsOf } from '../../util/json/json.ts'
@@ -110,7 +110,10 @@ export const geminiCliRules: Importer = (document, servers) => {
   return into
 }
 
-/** `chat.tools.eligibleForAutoApproval` of settings.json: tools that always ask. What was allowed in VS Code is not stored in a file. */
+/**
+ * `chat.tools.eligibleForAutoApproval` of settings.json: tools that always ask. What was allowed in VS Code is not
+ * stored in a file.
+ */
 export const vscodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'chat.tools.eligibleForAutoApproval')

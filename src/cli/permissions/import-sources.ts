@@ -15,7 +15,10 @@ import { type ConfigLocation, type HostPaths, inFolderOf, inHome, type Reader } 
 import { vscode } from '../../config/readers/vscode.ts'
 
 interface ImportSource {
-  /** The files with the user's own decisions. Where these are the files that define the servers, the reader's locations are used. */
+  /**
+   * The files with the user's own decisions. Where these are the files that define the servers, the reader's locations
+   * are used.
+   */
   locations: (place: HostPaths) => ConfigLocation[]
   format: ConfigFormat
   rules: Importer

@@ -1,4 +1,5 @@
-// `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is allowed, imports other clients' decisions.
+// `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is
+// allowed, imports other clients' decisions.
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
 import { type Decision, type Standing, validate } from '../../config/rules/policy.ts'

@@ -1,4 +1,5 @@
-// `sandbridge sandboxes`: lists and removes sandboxes that outlive their bridge, for the owner of the machine or namespace. Starts none.
+// `sandbridge sandboxes`: lists and removes sandboxes that outlive their bridge, for the owner of the machine or
+// namespace. Starts none.
 import path from 'node:path'
 import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -19,7 +20,10 @@ const PATIENCE_MS = 3_000
 /** A description of one sandbox, without anything that gives access to it. */
 interface Described extends Pick<KeptRecord, 'id' | 'client' | 'folder' | 'createdAt'> {
   provider: ProviderName
-  /** `in use` by a bridge, `waiting` for one, `ended`: the next bridge removes it; for a pod also `no answer`: its node may be down. */
+  /**
+   * `in use` by a bridge, `waiting` for one, `ended`: the next bridge removes it; for a pod also `no answer`: its node
+   * may be down.
+   */
   state: KeptPod['state']
   /** The process id of its bridge, or the bridge's identity in the cluster. */
   bridge?: number | string

@@ -20,7 +20,9 @@ const NO_SAVED =
 const MAX_FILE_CHARS = 64 * 1024 * 1024
 const exported = z.object({ sandbridgeTools: z.literal(1), tools: z.array(z.unknown()).max(1_000) })
 
-/** Sets the exit code to 1 when one of them is broken. Starts a sandbox when it is not known whether some of them load. */
+/**
+ * Sets the exit code to 1 when one of them is broken. Starts a sandbox when it is not known whether some of them load.
+ */
 export async function listSaved({ json }: SavedOptions): Promise<void> {
   const { tools, broken } = await withBridge((bridge) => bridge.loadableTools.list())
   if (broken.length > 0) process.exitCode = 1

@@ -22,7 +22,10 @@ export interface HttpFlags {
   trustedProxy?: string[]
 }
 
-/** @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach when no token is set */
+/**
+ * @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach when no token is
+ * set
+ */
 export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...files }: HttpFlags): Promise<void> {
   const address = parseAddress(http)
   const tls = tlsOf(files)

@@ -1,4 +1,5 @@
-// `sandbridge run`: serves one client over stdio until it disconnects, then ends everything that was started for it. With --http, many clients.
+// `sandbridge run`: serves one client over stdio until it disconnects, then ends everything that was started for it.
+// With --http, many clients.
 import { setImmediate } from 'node:timers/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { PermissionFiles } from '../../config/permission-files.ts'

@@ -1,4 +1,5 @@
-// `sandbridge ui`: prints a link to the page of a running bridge, otherwise serves the page with a bridge of its own until a signal stops it.
+// `sandbridge ui`: prints a link to the page of a running bridge, otherwise serves the page with a bridge of its own
+// until a signal stops it.
 import { createInterface } from 'node:readline'
 import { readSettings } from '../../config/settings/settings.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
@@ -49,7 +50,11 @@ interface FoundPage {
   link: string
 }
 
-/** Finds a page that a running bridge of this user serves. @param port missing means any. @returns the page of the bridge that has run longest */
+/**
+ * Finds a page that a running bridge of this user serves.
+ * @param port missing means any.
+ * @returns the page of the bridge that has run longest
+ */
 async function findPage(stateDir: string, port?: number): Promise<FoundPage | undefined> {
   const asked = await Promise.all((await liveBridges(stateDir)).map(async (bridge) => askForLink(bridge, port)))
   return asked.find((page) => page !== undefined)

@@ -1,4 +1,5 @@
-// `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser. All bridges of this user share the tokens.
+// `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser. All bridges of this user share the
+// tokens.
 import { createInterface } from 'node:readline/promises'
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { ServerSet } from '../../bridge/server-set.ts'

@@ -1,4 +1,5 @@
-// `sandbridge servers diff`: shows tools that differ from their server's first listing, and text in descriptions that addresses the model.
+// `sandbridge servers diff`: shows tools that differ from their server's first listing, and text in descriptions that
+// addresses the model.
 import type { Bridge } from '../../bridge/bridge.ts'
 import { definitionKey } from '../../calls/catalog/disk-cache.ts'
 import { changesIn, type FirstListed, shown } from '../../calls/catalog/first-listings.ts'

@@ -1,4 +1,5 @@
-// `sandbridge trust`: allows the servers that a project's config files define. Without it, a project could run any command on this machine.
+// `sandbridge trust`: allows the servers that a project's config files define. Without it, a project could run any
+// command on this machine.
 import { placeholdersIn } from '../../config/entries/placeholders.ts'
 import type { RemoteServer, ServerDefinition, SignInClient } from '../../config/entries/server-definition.ts'
 import { createTrustStore } from '../../config/trust.ts'
@@ -50,7 +51,10 @@ function printTrusted(files: readonly string[], { json }: TrustOptions): void {
   printSummary('Stop trusting one: sandbridge trust --remove FILE')
 }
 
-/** Everything that decides what is run or reached, as written, with placeholders not filled in. For variables and headers, only names. */
+/**
+ * Everything that decides what is run or reached, as written, with placeholders not filled in. For variables and
+ * headers, only names.
+ */
 function linesOf({ name, transport }: ServerDefinition): string[] {
   const own = `${wholeWord(name)}: ${wholeCommandLine(transport)}`
   if (transport.type !== 'stdio') return [own, ...remoteLines(transport)]
@@ -80,7 +84,10 @@ function remoteLines({ url, headers, oauth, signIn }: RemoteServer): string[] {
   ]
 }
 
-/** Shows values that are filled in from the user's machine, and where they go: a header's name does not reveal that it carries another service's key. */
+/**
+ * Shows values that are filled in from the user's machine, and where they go: a header's name does not reveal that it
+ * carries another service's key.
+ */
 function filledIn(verb: string, values: Record<string, string>, kind: string, address?: string): string[] {
   return Object.entries(values).flatMap(([name, text]) => {
     const written = placeholdersIn(text).map((one) => one.written.split(':-')[0]!)

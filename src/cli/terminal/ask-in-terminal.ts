@@ -26,7 +26,10 @@ export function askInTerminal(): AskInput | undefined {
   }
 }
 
-/** A person may take longer to answer than a cell may run: pauses the time limit, hides the bar, and queues other questions. */
+/**
+ * A person may take longer to answer than a cell may run: pauses the time limit, hides the bar, and queues other
+ * questions.
+ */
 export async function whileAsking<T>(
   { bar, timeLimit }: { bar: ProgressBar; timeLimit?: TimeLimit | undefined },
   ask: () => Promise<T>,
@@ -91,7 +94,8 @@ async function pick(options: readonly string[]): Promise<string | undefined> {
 /** @param echo false hides what is typed. @returns undefined at the end of input */
 export async function readLine(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string | undefined> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  // With `terminal`, readline takes over the echo from the system and writes it to `nowhere`. The prompt is written afterwards, so nothing typed at it shows.
+  // With `terminal`, readline takes over the echo from the system and writes it to `nowhere`. The prompt is written
+  // afterwards, so nothing typed at it shows.
   const terminal = createInterface({
     input: process.stdin,
     output: echo ? process.stderr : nowhere,

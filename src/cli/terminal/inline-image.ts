@@ -1,5 +1,5 @@
-// Encodes an image for a terminal: in kitty's or iTerm's own protocol where that terminal is recognised, otherwise as sixels where the terminal
-// says that it supports them.
+// Encodes an image for a terminal: in kitty's or iTerm's own protocol where that terminal is recognised, otherwise as
+// sixels where the terminal says that it supports them.
 import { showsSixels } from './terminal-attributes.ts'
 
 /** Maximum payload of one escape sequence of kitty's protocol. */

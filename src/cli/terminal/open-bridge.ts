@@ -38,7 +38,10 @@ export async function openBridge(poolCount?: number, ask?: AskInput, remembersEn
   return bridge
 }
 
-/** Runs a command with a bridge that starts no sandbox in advance and may ask in the terminal, and closes the bridge afterwards. */
+/**
+ * Runs a command with a bridge that starts no sandbox in advance and may ask in the terminal, and closes the bridge
+ * afterwards.
+ */
 export async function withBridge<T>(
   command: (bridge: Bridge) => Promise<T>,
   ask: AskInput | undefined = askInTerminal(),

@@ -3,7 +3,9 @@ import { readSettings } from '../../config/settings/settings.ts'
 import { openStores } from '../../keep/open-stores.ts'
 import type { Store } from '../../keep/store.ts'
 
-/** @throws BridgeError CONFIG_INVALID naming every invalid variable, STATE_UNWRITABLE when the database cannot be used */
+/**
+ * @throws BridgeError CONFIG_INVALID naming every invalid variable, STATE_UNWRITABLE when the database cannot be used
+ */
 export async function ownStore(): Promise<Store> {
   return (await openStores(readSettings(process.env))).of(undefined)
 }

@@ -1,5 +1,6 @@
 // What commands write for people and for other programs: stdout is theirs, except under `run`.
-// Much of the text is written by others: control sequences and characters that display as something else are never printed.
+// Much of the text is written by others: control sequences and characters that display as something else are never
+// printed.
 import { styleText } from 'node:util'
 import { visible, visibleInline } from '../../util/text/visible.ts'
 
@@ -11,7 +12,10 @@ interface Output {
   isTTY?: boolean
 }
 
-/** Plain in a pipe, and with NO_COLOR or TERM=dumb (https://no-color.org). @param output where the text will be written */
+/**
+ * Plain in a pipe, and with NO_COLOR or TERM=dumb (https://no-color.org).
+ * @param output where the text will be written
+ */
 function styled(style: Style, text: string, output: Output = process.stdout): string {
   return hasColour(output) && text !== '' ? styleText(style, text) : text
 }

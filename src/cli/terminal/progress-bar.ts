@@ -1,4 +1,5 @@
-// Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal, and makes room for the cell's output.
+// Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal, and makes room for the
+// cell's output.
 import { describeUpstreamProgress } from '../../cell/upstream-progress.ts'
 import { shortNumber } from '../../util/text/short-number.ts'
 import { shownText } from '../../util/text/terminal-text.ts'

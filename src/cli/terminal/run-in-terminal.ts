@@ -1,4 +1,5 @@
-// Runs one cell for a person at a terminal: shows its output as it is printed, then its value, and its images as files or, where supported, in place.
+// Runs one cell for a person at a terminal: shows its output as it is printed, then its value, and its images as files
+// or, where supported, in place.
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { RunCellRequest } from '../../bridge/cells.ts'
 import type { MediaBlock } from '../../cell/render/bundle.ts'

@@ -1,4 +1,5 @@
-// Encodes an image as sixels, the format of xterm, foot, mlterm, Windows Terminal and others. Loaded when a terminal has said that it supports them.
+// Encodes an image as sixels, the format of xterm, foot, mlterm, Windows Terminal and others. Loaded when a terminal
+// has said that it supports them.
 import { PNG } from 'pngjs'
 import { image2sixel } from 'sixel'
 
@@ -23,7 +24,10 @@ export function sixelImage(data: string): string | undefined {
   }
 }
 
-/** Charts are drawn for a white background, so transparent pixels become white. Not a Buffer, because the encoder expects slices to be copies. */
+/**
+ * Charts are drawn for a white background, so transparent pixels become white. Not a Buffer, because the encoder
+ * expects slices to be copies.
+ */
 function onWhite(pixels: Uint8Array): Uint8Array {
   const drawn = new Uint8Array(pixels.length)
   for (let at = 0; at < pixels.length; at += 4) {

@@ -1,4 +1,5 @@
-// Lets cells ask the person at a terminal about calls, with the same choices that clients show. Other forms are for clients only.
+// Lets cells ask the person at a terminal about calls, with the same choices that clients show. Other forms are for
+// clients only.
 import type { TimeLimit } from '../../cell/time-limit.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Asker, Question } from '../../calls/questions/questions.ts'

@@ -1,6 +1,8 @@
 // Asks a terminal for its capabilities.
 
-/** The response to "primary device attributes", with a 4 if sixels are supported. See the control sequences of xterm. */
+/**
+ * The response to "primary device attributes", with a 4 if sixels are supported. See the control sequences of xterm.
+ */
 // oxlint-disable-next-line no-control-regex
 const ANSWER = /\x1b\[\?([\d;]+)c/
 const QUESTION = '\x1b[c'

@@ -1,4 +1,5 @@
-// Describes definitions for display and logs: enough to recognise a server, without any value that could be secret. Pure.
+// Describes definitions for display and logs: enough to recognise a server, without any value that could be secret.
+// Pure.
 import type { ServerDefinition, ServerSandbox } from './server-definition.ts'
 
 /** One server in the output of `sandbridge servers --json`. */
@@ -42,7 +43,10 @@ export function describeServers(definitions: readonly ServerDefinition[]): Serve
   }))
 }
 
-/** The base name of a command, unless it could be a secret in the wrong field. If a whole command line was entered there, only its first word is used. */
+/**
+ * The base name of a command, unless it could be a secret in the wrong field. If a whole command line was entered
+ * there, only its first word is used.
+ */
 function programName(command: string): string {
   const windowsProgram = /^[A-Za-z]:\\[^=]*\\([^\\/\s=]+\.(?:exe|cmd|bat))$/i.exec(command)?.[1]
   const first = command.trim().split(/\s/)[0] ?? ''

@@ -1,5 +1,5 @@
-// Fills in a definition's placeholders when its server is started. The only place where configuration reads secrets from the environment.
-// An error names the server and the placeholder, never a value.
+// Fills in a definition's placeholders when its server is started. The only place where configuration reads secrets
+// from the environment. An error names the server and the placeholder, never a value.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { readOrdinarySync } from '../config-file.ts'
@@ -39,8 +39,8 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
 
 /**
- * Returns a definition's transport with every placeholder filled in, for the process or the HTTP client. `envFile` and `inheritEnv`
- * are merged into `env`, and `~/` in command, cwd and file names becomes the home folder.
+ * Returns a definition's transport with every placeholder filled in, for the process or the HTTP client. `envFile` and
+ * `inheritEnv` are merged into `env`, and `~/` in command, cwd and file names becomes the home folder.
  * @throws BridgeError CONFIG_INVALID that names a missing variable, input or file.
  */
 export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {

@@ -1,5 +1,6 @@
-// Finds the folders in a file server's arguments, so that code knows which paths it can ask for. Other arguments may be secret.
-// Only arguments of the server's own program count: those of a wrapper are about its walls. In doubt there are none.
+// Finds the folders in a file server's arguments, so that code knows which paths it can ask for. Other arguments may be
+// secret. Only arguments of the server's own program count: those of a wrapper are about its walls. In doubt there are
+// none.
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'

@@ -1,4 +1,5 @@
-// The inputs of a definition: values that VS Code asks its user for, `${input:ID}` in a text. Finds missing ones and does not ask. Pure.
+// The inputs of a definition: values that VS Code asks its user for, `${input:ID}` in a text. Finds missing ones and
+// does not ask. Pure.
 import { inputReferences } from './placeholders.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
 

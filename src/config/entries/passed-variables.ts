@@ -1,4 +1,5 @@
-// The variables of the bridge's environment that a stdio server gets beside those of its definition. docs/configuration.md lists them; a test compares both.
+// The variables of the bridge's environment that a stdio server gets beside those of its definition.
+// docs/configuration.md lists them; a test compares both.
 
 /** Enough to find programs, the home folder and the locale. */
 const BASICS =

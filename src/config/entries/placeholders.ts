@@ -5,7 +5,8 @@
 //   ${workspaceFolder} ${userHome}    and the other names in FOLDERS
 //   ${$}                              a dollar sign
 //
-// Other dollar signs in the file of a client with a smaller syntax become literal when it is read, so that expanding has no surprises.
+// Other dollar signs in the file of a client with a smaller syntax become literal when it is read, so that expanding
+// has no surprises.
 
 /** The placeholders that a client's files may contain. */
 export interface PlaceholderSyntax {

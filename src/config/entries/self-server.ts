@@ -1,5 +1,6 @@
-// Recognises a definition that would start this bridge again or that is its own URL: a bridge behind itself would list itself forever. Pure.
-// Checks the program that a command line runs, not every word: a server may be given a folder called sandbridge.
+// Recognises a definition that would start this bridge again or that is its own URL: a bridge behind itself would list
+// itself forever. Checks the program that a command line runs, not every word: a server may be given a folder called
+// sandbridge. Pure.
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { RemoteServer, StdioServer } from './server-definition.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
@@ -38,6 +39,7 @@ function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
 
 function isBridge(word: string, ownPaths: readonly string[]): boolean {
   if (ownPaths.includes(word) || /[/\\]sandbridge[/\\](dist|src)[/\\]cli\.[jt]s$/i.test(word)) return true
-  // For a package, an image, a repository or a script, the name is what remains without folders, version, tag and suffix.
+  // For a package, an image, a repository or a script, the name is what remains without folders, version, tag and
+  // suffix.
   return OWN_NAME.test(programName(word.replace(/(?<=.)[@:#[=<>~][^/\\]*$/, '')))
 }

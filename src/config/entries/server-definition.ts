@@ -1,6 +1,7 @@
 // The definition of an upstream: how to start it, and where it was read.
-// The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame, a log line or an error message.
-// Texts in `transport` may contain placeholders, which only expand.ts fills in, when the server is started. Pure.
+// The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame,
+// a log line or an error message. Texts in `transport` may contain placeholders, which only expand.ts fills in, when
+// the server is started. Pure.
 import type { RuleLists } from '../rules/rule.ts'
 
 /** A valid name of a container image on a command line. */
@@ -44,7 +45,9 @@ export interface RemoteServer {
   type: 'http' | 'sse'
   url: string
   headers: Record<string, string>
-  /** Credentials with which the bridge itself signs in. Missing means that a user signs in, if the server requires it. */
+  /**
+   * Credentials with which the bridge itself signs in. Missing means that a user signs in, if the server requires it.
+   */
   oauth?: ClientCredentials
   /** For the sign-in of a user. */
   signIn?: SignInClient
@@ -61,7 +64,10 @@ export interface SignInClient {
   scope?: string
   /** The registered redirect address. Missing, or not on this machine: any port of 127.0.0.1 is used. */
   redirectUri?: string
-  /** The authorization server it is registered with. Missing means that its secret is only sent to the server's own origin. */
+  /**
+   * The authorization server it is registered with. Missing means that its secret is only sent to the server's own
+   * origin.
+   */
   issuer?: string
 }
 

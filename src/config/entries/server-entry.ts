@@ -7,7 +7,9 @@ import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
 
-/** The fields of an entry under this project's names, to which readers map their clients' names. Values are unchecked. */
+/**
+ * The fields of an entry under this project's names, to which readers map their clients' names. Values are unchecked.
+ */
 export interface ServerEntry {
   /** Why only the client itself could start it. */
   unusable?: string
@@ -87,7 +89,10 @@ function bodyOf(entry: ServerEntry): ServerBody {
   })
 }
 
-/** The inputs of a list in VS Code's form that a transport refers to. Invalid ones are skipped: they only describe how to ask. */
+/**
+ * The inputs of a list in VS Code's form that a transport refers to. Invalid ones are skipped: they only describe how
+ * to ask.
+ */
 function inputsOf(list: unknown, transport: StdioServer | RemoteServer): ServerInput[] {
   const ids = new Set(inputReferences(transport).map(({ name }) => name))
   const inputs = ids.size > 0 ? entrySchemas().inputs.parse(list) : undefined

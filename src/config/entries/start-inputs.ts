@@ -1,5 +1,5 @@
-// A fingerprint of what the start of a server depends on beside its definition: variables, its program, files that it names. A failure is remembered
-// only until one of them changes. Values enter only a common hash.
+// A fingerprint of what the start of a server depends on beside its definition: variables, its program, files that it
+// names. A failure is remembered only until one of them changes. Values enter only a common hash.
 import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import path from 'node:path'

@@ -1,5 +1,6 @@
 // Changes single values in the text of a config file and keeps the rest, including comments. Pure.
-// Every result is parsed again: if it does not contain exactly the expected values, the text stays unchanged and a reason is returned.
+// Every result is parsed again: if it does not contain exactly the expected values, the text stays unchanged and a
+// reason is returned.
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigFormat, ConfigObject } from './config-document.ts'
 import { parseDocument, valueAt } from './config-document.ts'
@@ -40,7 +41,10 @@ async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
   return edits.reduce((edited, { path, value }) => editYamlText(edited, path, value), text)
 }
 
-/** Edits TOML by whole tables, the form that every client writes: removes a table by its lines, and appends a table at the end. */
+/**
+ * Edits TOML by whole tables, the form that every client writes: removes a table by its lines, and appends a table at
+ * the end.
+ */
 async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
   const { stringifyToml } = await import('./toml.ts')
   let edited = text

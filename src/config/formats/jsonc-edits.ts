@@ -1,5 +1,5 @@
-// Edits JSON with comments. Loaded only when JSON is edited. Keeps every byte except those of the edited property and its commas; the library's own
-// edits would reformat their surroundings. Pure.
+// Edits JSON with comments. Loaded only when JSON is edited. Keeps every byte except those of the edited property and
+// its commas; the library's own edits would reformat their surroundings. Pure.
 import { applyEdits, createScanner, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'
 
 /** Sets the value at a path of keys, or removes it when `value` is undefined. */

@@ -1,4 +1,5 @@
-// Tells which servers come from the user's files of other MCP clients: cells can call them although nobody gave them to this bridge.
+// Tells which servers come from the user's files of other MCP clients: cells can call them although nobody gave them to
+// this bridge.
 import { firstOf } from '../../util/text/first-of.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { OWN_SOURCES } from '../readers/own-places.ts'

@@ -1,4 +1,5 @@
-// Tells of config files that cannot be read or parsed: without that, their servers would seem not to be configured. Pure.
+// Tells of config files that cannot be read or parsed: without that, their servers would seem not to be configured.
+// Pure.
 import { visibleInline } from '../../util/text/visible.ts'
 import type { SkippedEntry } from '../entries/server-definition.ts'
 

@@ -1,5 +1,5 @@
-// Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), a project's .mcp.json,
-// and the locations of older versions.
+// Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), a
+// project's .mcp.json, and the locations of older versions.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'

@@ -1,4 +1,5 @@
-// Gemini CLI: `mcpServers` of settings.json, where `url` means SSE and `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
+// Gemini CLI: `mcpServers` of settings.json, where `url` means SSE and `httpUrl` Streamable HTTP, and the lists
+// `mcp.allowed` and `mcp.excluded`.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import type { ServerEntry } from '../entries/server-entry.ts'

@@ -1,4 +1,5 @@
-// Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program could start.
+// Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program
+// could start.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import type { ServerEntry } from '../entries/server-entry.ts'

@@ -36,7 +36,9 @@ export const READERS: readonly Reader[] = [
 /** The names that MCP_BRIDGE_SOURCES accepts. */
 export const SOURCE_NAMES: readonly string[] = READERS.map((reader) => reader.client)
 
-/** Selects readers by a list of names: the named ones, or all with `all` or with only `-name`s, without every `-name`. */
+/**
+ * Selects readers by a list of names: the named ones, or all with `all` or with only `-name`s, without every `-name`.
+ */
 export function chosenReaders(sources: readonly string[]): Reader[] {
   const named = sources.filter((source) => !source.startsWith('-'))
   const all = named.length === 0 || named.includes('all')

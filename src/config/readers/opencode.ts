@@ -1,4 +1,5 @@
-// OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …, disabled}}}.
+// OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …,
+// disabled}}}.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'

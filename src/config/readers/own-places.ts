@@ -1,4 +1,5 @@
-// The bridge's own config files, with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
+// The bridge's own config files, with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers,
+// …}}}.
 import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import { OWN_SYNTAX } from '../entries/placeholders.ts'
@@ -57,7 +58,10 @@ export const mcpServers: Reader = {
   locations: (place) => [{ ...inProject(place, 'mcp-servers'), kind: 'folder' }],
 }
 
-/** The names of these sources: files that exist for this bridge and similar programs. The other sources belong to other MCP clients. */
+/**
+ * The names of these sources: files that exist for this bridge and similar programs. The other sources belong to other
+ * MCP clients.
+ */
 export const OWN_SOURCES: ReadonlySet<string> = new Set(
   [mcps, serversConfig, configMcp, mcpServers].map(({ client }) => client),
 )

@@ -1,4 +1,5 @@
-// The interface of a reader: where one client stores its MCP servers, and how its file becomes entries. Readers are pure; discover.ts reads the files.
+// The interface of a reader: where one client stores its MCP servers, and how its file becomes entries. Readers are
+// pure; discover.ts reads the files.
 import path from 'node:path'
 import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'
@@ -16,7 +17,9 @@ export interface HostPaths {
   serversConfig: readonly string[]
 }
 
-/** A file, or a folder whose `*.json` files are read. A project file belongs to the project in the current directory. */
+/**
+ * A file, or a folder whose `*.json` files are read. A project file belongs to the project in the current directory.
+ */
 export interface ConfigLocation {
   path: string
   scope: 'user' | 'project'

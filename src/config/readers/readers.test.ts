@@ -1,4 +1,5 @@
-// This file verifies every reader against a file in its client's format: the resulting servers, with placeholders in the bridge's syntax.
+// This file verifies every reader against a file in its client's format: the resulting servers, with placeholders in
+// the bridge's syntax.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'

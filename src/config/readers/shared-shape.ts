@@ -1,4 +1,5 @@
-// Clients whose files have {"mcpServers": …} and differ only in the location, the supported placeholders and the names of one or two fields.
+// Clients whose files have {"mcpServers": …} and differ only in the location, the supported placeholders and the names
+// of one or two fields.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'

@@ -1,5 +1,6 @@
-// Conditions on a call's arguments, in CEL (https://cel.dev). The library is loaded for the first rule that has one. CEL cannot loop forever;
-// expressions that take more than linear time in the arguments are refused when a rule is read. Pure.
+// Conditions on a call's arguments, in CEL (https://cel.dev). The library is loaded for the first rule that has one.
+// CEL cannot loop forever; expressions that take more than linear time in the arguments are refused when a rule is
+// read. Pure.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
 import type { Condition, Facts } from './rule.ts'
 
@@ -47,7 +48,8 @@ export async function compileCondition(text: string): Promise<Condition | Condit
 
 function judge(evaluate: (facts: Facts) => unknown, facts: Facts, hasLoop: boolean): boolean | undefined {
   if (hasLoop && !isSmall(facts.args)) return undefined
-  // Errors are ordinary here, for example for a missing argument. Capturing a stack trace would take most of the time and is not used.
+  // Errors are ordinary here, for example for a missing argument. Capturing a stack trace would take most of the time
+  // and is not used.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   try {

@@ -1,5 +1,5 @@
-// Decides which annotations of a tool to believe. They are the server's own claims: they count only for servers that the user configured, and not
-// when the tool's name contradicts them. Pure.
+// Decides which annotations of a tool to believe. They are the server's own claims: they count only for servers that
+// the user configured, and not when the tool's name contradicts them. Pure.
 import { HINTS, type Hints } from './rule.ts'
 
 /** The values for a tool without annotations (MCP 2025-11-25, Tools, ToolAnnotations). */

@@ -1,4 +1,5 @@
-// Parses JSON with comments and finds the line and column of every value. Loaded only when there is a file of rules. Pure.
+// Parses JSON with comments and finds the line and column of every value. Loaded only when there is a file of rules.
+// Pure.
 import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser'
 import { jsonProblem } from '../../util/json/json-error.ts'
 

@@ -1,5 +1,5 @@
-// The schema of permissions.json: files are checked against it, and schema/permissions.schema.json is generated from it. Unlike in a server's entry,
-// unknown fields are errors: an ignored rule would leave something allowed. Pure.
+// The schema of permissions.json: files are checked against it, and schema/permissions.schema.json is generated from
+// it. Unlike in a server's entry, unknown fields are errors: an ignored rule would leave something allowed. Pure.
 import * as z from 'zod'
 import { HINTS, type RuleLists } from './rule.ts'
 
@@ -104,7 +104,8 @@ function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: [...path, key], reason: `${JSON.stringify(key)} is not known here` }))
   if (issue.code === 'invalid_union') {
-    // For a rule that is an object, report the errors inside the object; otherwise the rule is neither a text nor an object.
+    // For a rule that is an object, report the errors inside the object; otherwise the rule is neither a text nor an
+    // object.
     const inner = issue.errors.find((errors) =>
       errors.every(({ path: at, code }) => at.length > 0 || code === 'unrecognized_keys'),
     )

@@ -1,4 +1,5 @@
-// This file verifies how rules decide a call: which rule matches, which wins, and that another spelling does not evade a rule.
+// This file verifies how rules decide a call: which rule matches, which wins, and that another spelling does not evade
+// a rule.
 import { describe, expect, it } from 'vitest'
 import { asSent, type Call, frozenCopy, Policy, validate } from './policy.ts'
 import type { Preset } from './presets.ts'

@@ -1,5 +1,5 @@
-// Judges a call by the rules: allow, ask or deny. The verdict depends on the call alone. limits.ts counts calls, and the user is
-// asked in calls/permissions/. Pure.
+// Judges a call by the rules: allow, ask or deny. The verdict depends on the call alone. limits.ts counts calls, and
+// the user is asked in calls/permissions/. Pure.
 import { believedHints } from './hints.ts'
 import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
@@ -123,7 +123,10 @@ function isCertain({ condition }: Rule): boolean {
   return condition === undefined
 }
 
-/** Decides a call. A condition that cannot be evaluated counts as true in a rule that denies or asks, and as false in a rule that allows. */
+/**
+ * Decides a call. A condition that cannot be evaluated counts as true in a rule that denies or asks, and as false in a
+ * rule that allows.
+ */
 export function validate(policy: Policy, call: Call): Decision {
   const { byVerdict, answered, hints } = policy.rulesFor(call)
   const facts = { server: call.server, tool: call.tool, args: call.args, annotations: hints }
@@ -161,7 +164,9 @@ export function asSent<T>(args: T): T {
   return JSON.parse(JSON.stringify(args)) as T
 }
 
-/** Returns a copy of the call with frozen arguments, so that the call that was judged and shown is the one that is sent. */
+/**
+ * Returns a copy of the call with frozen arguments, so that the call that was judged and shown is the one that is sent.
+ */
 export function frozenCopy<T extends Call>(call: T): T {
   return Object.freeze({ ...call, args: frozen(asSent(call.args)) })
 }

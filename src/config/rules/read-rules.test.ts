@@ -1,4 +1,5 @@
-// This file verifies that a file of rules is read completely or not at all, and that problems are reported with line and column.
+// This file verifies that a file of rules is read completely or not at all, and that problems are reported with line
+// and column.
 import { describe, expect, it } from 'vitest'
 import { readRules } from './read-rules.ts'
 

@@ -1,5 +1,5 @@
-// Parses permissions.json, or the `permissions` of a server's definition, into rules, or reports every problem with its position. Nothing is
-// skipped: a file with a problem has no rules. Pure.
+// Parses permissions.json, or the `permissions` of a server's definition, into rules, or reports every problem with its
+// position. Nothing is skipped: a file with a problem has no rules. Pure.
 import { compileCondition } from './condition.ts'
 import type { JsonTree, Place } from './json-tree.ts'
 import { type MaskPattern, parseFile } from './permissions-schema.ts'

@@ -19,7 +19,10 @@ export interface Facts {
 
 export interface Condition {
   text: string
-  /** Undefined when the condition cannot be evaluated: an argument is missing or of another type, or the arguments are too large for a loop. */
+  /**
+   * Undefined when the condition cannot be evaluated: an argument is missing or of another type, or the arguments are
+   * too large for a loop.
+   */
   holds(facts: Facts): boolean | undefined
 }
 
@@ -48,7 +51,10 @@ export function ruleFor(server: string, tool: string): RuleEntry {
 /** The lists of a file. */
 export type RuleLists = Partial<Record<Verdict, (string | RuleEntry)[] | undefined>>
 
-/** Where a rule comes from, which decides how far it reaches. Rules of a project and of its servers can only make things stricter. */
+/**
+ * Where a rule comes from, which decides how far it reaches. Rules of a project and of its servers can only make things
+ * stricter.
+ */
 export interface Origin {
   scope: 'user' | 'project'
   file: string

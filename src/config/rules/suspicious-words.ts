@@ -1,5 +1,5 @@
-// Finds text in a tool's description that is hidden from people, or that addresses the model instead of describing the tool. The result is only a
-// remark for the user: an attacker can always find words that are not listed here. Pure.
+// Finds text in a tool's description that is hidden from people, or that addresses the model instead of describing the
+// tool. The result is only a remark for the user: an attacker can always find words that are not listed here. Pure.
 
 const TO_THE_MODEL = [
   /\b(ignore|disregard|forget)\b.{0,40}\b(previous|prior|above|earlier|other|all)\b/i,

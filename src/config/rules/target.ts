@@ -1,5 +1,5 @@
-// The servers and tools that a rule names. Names that a person could confuse count as the same name in a rule that denies or asks, and as different
-// names in a rule that allows. Pure.
+// The servers and tools that a rule names. Names that a person could confuse count as the same name in a rule that
+// denies or asks, and as different names in a rule that allows. Pure.
 import { fitsGlob } from '../../util/text/glob.ts'
 
 /** A server and one of its tools, or patterns of them. */

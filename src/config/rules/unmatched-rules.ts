@@ -1,4 +1,5 @@
-// Finds rules that match no tool. A typo in a rule would otherwise silently allow what the rule was meant to deny. Pure.
+// Finds rules that match no tool. A typo in a rule would otherwise silently allow what the rule was meant to deny.
+// Pure.
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { type Rule, ruleName } from './rule.ts'
 
@@ -12,7 +13,10 @@ export interface KnownServer {
 /** Methods of every server beside its tools; see docs/permissions.md. */
 const METHODS = ['resources', 'read_resource', 'prompts', 'get_prompt', 'list_tools']
 
-/** Returns a sentence, with suggestions, for each rule that matches nothing. A rule for a server whose tools are unknown is not reported. */
+/**
+ * Returns a sentence, with suggestions, for each rule that matches nothing. A rule for a server whose tools are unknown
+ * is not reported.
+ */
 export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): string[] {
   const names = servers.flatMap(({ name, tools = [] }) => [
     name,

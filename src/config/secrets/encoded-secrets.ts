@@ -1,11 +1,13 @@
-// Finds secrets in text that was encoded together with its surroundings: base64, and percent-encoding of any kind. Pure.
+// Finds secrets in text that was encoded together with its surroundings: base64, and percent-encoding of any kind.
+// Pure.
 
 /** Replaces a secret. */
 export const REPLACEMENT = '[redacted]'
 
 /**
- * Texts that occur in the base64 of any text containing this secret. Base64 encodes groups of three bytes, so there is one form for each position
- * of the secret in a group, without the characters it shares with its neighbours. Both alphabets of RFC 4648.
+ * Texts that occur in the base64 of any text containing this secret. Base64 encodes groups of three bytes, so there is
+ * one form for each position of the secret in a group, without the characters it shares with its neighbours. Both
+ * alphabets of RFC 4648.
  */
 export function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
@@ -17,7 +19,10 @@ export function base64Forms(secret: string): string[] {
   })
 }
 
-/** Redacts secrets that are visible after percent-decoding. Compares decoded text, because encoders differ in which characters they encode. */
+/**
+ * Redacts secrets that are visible after percent-decoding. Compares decoded text, because encoders differ in which
+ * characters they encode.
+ */
 export function redactPercentEncoded(text: string, secrets: readonly string[]): string {
   if (!text.includes('%')) return text
   const { decoded, starts } = decode(text)

@@ -7,7 +7,10 @@ const PIECE = 8
 const MIN_LENGTH = 16
 const TOKEN = /^(?=.*\d)(?=.*[a-z])[^\s/\\]+$/i
 
-/** All pieces of these secrets, and the pairs of characters with which one can begin, so that most positions of a text are skipped quickly. */
+/**
+ * All pieces of these secrets, and the pairs of characters with which one can begin, so that most positions of a text
+ * are skipped quickly.
+ */
 export class Pieces {
   readonly #pieces = new Set<string>()
   readonly #beginnings = new Uint8Array(1 << 16)

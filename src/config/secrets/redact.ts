@@ -1,6 +1,7 @@
-// Removes a server's secrets from text that may be shown, by value: its variables, headers, secret arguments, and the credentials in its URL.
-// Commands, paths, package names and plain URLs stay: without them a failure cannot be diagnosed.
-// Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are not in the configuration are not found.
+// Removes a server's secrets from text that may be shown, by value: its variables, headers, secret arguments, and the
+// credentials in its URL. Commands, paths, package names and plain URLs stay: without them a failure cannot be
+// diagnosed. Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are not in
+// the configuration are not found.
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import { passedEnvironment } from '../entries/passed-variables.ts'
 import { Pieces } from './redact-pieces.ts'
@@ -63,7 +64,10 @@ function longestFirst(texts: ReadonlySet<string>): string[] {
   return [...texts].toSorted((a, b) => b.length - a.length)
 }
 
-/** A secret that is cut at the edge could not be recognised, so text is first cut with this margin and exactly afterwards. */
+/**
+ * A secret that is cut at the edge could not be recognised, so text is first cut with this margin and exactly
+ * afterwards.
+ */
 const MARGIN = 16 * 1024
 
 /** The end of a text, redacted, at most `maxLength` characters. */

@@ -1,5 +1,6 @@
 // All settings of the bridge: the table of environment variables, read once into one typed, frozen object.
-// Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares both.
+// Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares
+// both.
 import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
@@ -73,7 +74,8 @@ export type Settings = {
 }
 
 /**
- * Reads all settings. A missing or blank variable gets its default; MCP_BRIDGE_TIMEOUT never exceeds MCP_BRIDGE_MAX_TIMEOUT.
+ * Reads all settings. A missing or blank variable gets its default; MCP_BRIDGE_TIMEOUT never exceeds
+ * MCP_BRIDGE_MAX_TIMEOUT.
  * @throws BridgeError CONFIG_INVALID that names every variable with an invalid value, the value, and what is allowed.
  */
 export function readSettings(

@@ -1,5 +1,5 @@
-// The servers that were added from a registry: `added-servers.json` in the state folder. Discovery reads it like any file there; beside each entry it
-// holds the origin of the entry. Secrets are separate files that the entry names.
+// The servers that were added from a registry: `added-servers.json` in the state folder. Discovery reads it like any
+// file there; beside each entry it holds the origin of the entry. Secrets are separate files that the entry names.
 import { hash } from 'node:crypto'
 import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'

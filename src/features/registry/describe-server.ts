@@ -1,4 +1,5 @@
-// Describes a registry's server briefly: what it does, how it runs, which secrets it needs, whether its publisher is verified. Pure.
+// Describes a registry's server briefly: what it does, how it runs, which secrets it needs, whether its publisher is
+// verified. Pure.
 import { firstSentence } from '../../util/text/one-line.ts'
 import type { FoundServer } from './directory/registries.ts'
 import type { ServerJson } from './server-json.ts'

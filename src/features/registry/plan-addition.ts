@@ -1,6 +1,6 @@
-// Converts a registry's description of a server to an entry of `mcpServers`: one command pinned to a version, or one URL. Pure.
-// The publisher chooses names and values, but not programs, options of the package runner or placeholders; anything that could run or reach something
-// else is refused.
+// Converts a registry's description of a server to an entry of `mcpServers`: one command pinned to a version, or one
+// URL. The publisher chooses names and values, but not programs, options of the package runner or placeholders;
+// anything that could run or reach something else is refused. Pure.
 import type { ServerSandbox } from '../../config/entries/server-definition.ts'
 import { isServerName } from '../../config/entries/server-entry.ts'
 import type { FoundServer } from './directory/registries.ts'
@@ -85,14 +85,19 @@ export function planAddition(found: FoundServer, options: PlanOptions): Addition
   }
 }
 
-/** The package that must be downloaded and unpacked before planning; undefined when a package runner or a URL is used. */
+/**
+ * The package that must be downloaded and unpacked before planning; undefined when a package runner or a URL is used.
+ */
 export function mcpbOf({ server }: FoundServer, as: string | undefined): Package | undefined {
   if (as !== undefined && as !== 'mcpb') return undefined
   if (as === undefined && (localPackage(server, as) || server.remotes.length > 0)) return undefined
   return server.packages.find(({ registryType, transport }) => registryType === 'mcpb' && transport.type === 'stdio')
 }
 
-/** The name among the user's servers. @throws BridgeError SERVER_REFUSED for one under which it could not be kept or read again */
+/**
+ * The name among the user's servers.
+ * @throws BridgeError SERVER_REFUSED for one under which it could not be kept or read again
+ */
 export function additionName(server: ServerJson, given: string | undefined): string {
   const name = given ?? shortNameOf(server)
   if (name !== '__proto__' && isServerName(name)) return name

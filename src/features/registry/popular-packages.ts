@@ -53,7 +53,9 @@ const POPULAR: Record<string, readonly string[]> = {
   ],
 }
 
-/** The popular package whose name differs from this one by one letter, by separators, or by the spelling of its scope. */
+/**
+ * The popular package whose name differs from this one by one letter, by separators, or by the spelling of its scope.
+ */
 export function lookalikeOf(registryType: string, identifier: string): string | undefined {
   const known = POPULAR[registryType] ?? []
   if (known.includes(identifier)) return undefined

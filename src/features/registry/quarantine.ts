@@ -1,4 +1,5 @@
-// Starts a server that is not added yet, in an empty folder and without anyone to answer its questions, lists its tools, and stops it.
+// Starts a server that is not added yet, in an empty folder and without anyone to answer its questions, lists its
+// tools, and stops it.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
@@ -63,7 +64,10 @@ export function definitionOf({ name, entry, inputs }: Addition): ServerDefinitio
   return { name, ...made.body, isPublishers: true, source: { client: 'registry', file: '' } }
 }
 
-/** Changes between two lists of a server's tools, such as `+ create_issue`: new, removed (`-`), or changed description or schema (`~`). */
+/**
+ * Changes between two lists of a server's tools, such as `+ create_issue`: new, removed (`-`), or changed description
+ * or schema (`~`).
+ */
 export function toolChanges(
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// Adds a server at the request of a cell. The user sees the command and decides; the cell sends only a name and never sees a secret.
-// A session can request each server once, and only a few servers.
+// Adds a server at the request of a cell. The user sees the command and decides; the cell sends only a name and never
+// sees a secret. A session can request each server once, and only a few servers.
 import type { VisibleServer } from '../../cell/protocol/frames.ts'
 import { BridgeError } from '../../errors.ts'
 import { wholeCommandLine } from '../../config/secrets/command-line.ts'
@@ -20,7 +20,10 @@ type Context = Pick<
   'refreshServers' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'origin'
 > & { registries: () => Promise<Registries>; addedServers: AddedServersAccess }
 
-/** Returns the server, ready to use. @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start */
+/**
+ * Returns the server, ready to use.
+ * @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start
+ */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
   const { registries, asker, session, signal, origin } = context
   // A new server is shared by all users, and its command runs as the owner of the bridge.

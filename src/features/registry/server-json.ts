@@ -1,5 +1,6 @@
-// One server in a registry's format (`server.json`, schema 2025-12-11), reduced to the used fields and limited in size. Pure.
+// One server in a registry's format (`server.json`, schema 2025-12-11), reduced to the used fields and limited in size.
 // The publisher writes all of it: text to show, and parts of a command line that are checked again where they are used.
+// Pure.
 import * as z from 'zod'
 import { oneLine } from '../../util/text/one-line.ts'
 

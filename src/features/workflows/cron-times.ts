@@ -1,4 +1,5 @@
-// When a cron schedule is due. The library handles time zones: an hour that is skipped or repeated by a clock change gives one run. Pure.
+// When a cron schedule is due. The library handles time zones: an hour that is skipped or repeated by a clock change
+// gives one run. Pure.
 import { Cron } from 'croner'
 import { BridgeError, messageOf } from '../../errors.ts'
 

@@ -1,5 +1,5 @@
-// Workflows as separate tools and prompts, for clients that do not use `run_python`. Their annotations are derived from the tools that the
-// workflow calls; the worst is assumed where these are unknown.
+// Workflows as separate tools and prompts, for clients that do not use `run_python`. Their annotations are derived from
+// the tools that the workflow calls; the worst is assumed where these are unknown.
 import { hash } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { SavedToolContent, WorkflowDetails } from '../../keep/saved/saved-tool.ts'
@@ -91,7 +91,10 @@ export class ExposedWorkflows {
     return `Run this with run_python, and show its result: await workflows.${workflow.name}${oneLine(workflow.signature, 300)}${values}`
   }
 
-  /** The cell that runs a workflow with a client's arguments; undefined for an unknown workflow. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+  /**
+   * The cell that runs a workflow with a client's arguments; undefined for an unknown workflow.
+   * @throws BridgeError TOOL_ARGUMENTS_INVALID
+   */
   async cell(name: string, args: unknown): Promise<string | undefined> {
     const workflow = await this.#find(name)
     if (!workflow) return undefined

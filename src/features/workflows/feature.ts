@@ -1,4 +1,5 @@
-// Workflows: saved functions that run without a model. They are commands, methods of cells, tools and skills of a client, and schedules.
+// Workflows: saved functions that run without a model. They are commands, methods of cells, tools and skills of a
+// client, and schedules.
 import type { Feature } from '../../cli/feature.ts'
 import { lazyMethods } from '../../calls/methods/lazy-methods.ts'
 import { addCommands } from './commands/commands.ts'

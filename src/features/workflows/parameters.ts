@@ -1,4 +1,5 @@
-// A workflow's parameters outside Python: parses the words of a command line, and makes the JSON Schema for a client. Pure.
+// A workflow's parameters outside Python: parses the words of a command line, and makes the JSON Schema for a client.
+// Pure.
 import { BridgeError } from '../../errors.ts'
 import type { WorkflowDetails } from '../../keep/saved/saved-tool.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
@@ -13,8 +14,8 @@ interface PropertySchema {
 }
 
 /**
- * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry` into arguments by name. `auto` takes the value from the current time, for parameters with
- * these names: `week` (ISO 8601), `day`, `month`, `year`, `date`.
+ * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry` into arguments by name. `auto` takes the value from the
+ * current time, for parameters with these names: `week` (ISO 8601), `day`, `month`, `year`, `date`.
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and the allowed values
  */
 export function parseArguments(

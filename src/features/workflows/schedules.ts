@@ -1,11 +1,15 @@
-// The schedules of workflows, in one document that several bridges share. A bridge claims a run in it first, so that only one bridge makes the run.
+// The schedules of workflows, in one document that several bridges share. A bridge claims a run in it first, so that
+// only one bridge makes the run.
 import * as z from 'zod'
 import { hostId, isRunning } from '../../util/process/process-id.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
 import type { Store } from '../../keep/store.ts'
 import { timesBetween } from './cron-times.ts'
 
-/** A due run may start this much later: the machine was busy or asleep, the run before had not ended, or the bridge that claimed it died. */
+/**
+ * A due run may start this much later: the machine was busy or asleep, the run before had not ended, or the bridge that
+ * claimed it died.
+ */
 const GRACE_MS = 2 * 60_000
 const MAX_KEPT_RUNS = 20
 /** The timeout of a run, the same as in a terminal. */
@@ -16,7 +20,10 @@ const run = z.object({
   due: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  /** Missing while it runs or waits. `missed`: no bridge was serving. `skipped`: another run was made in its place or had not ended. */
+  /**
+   * Missing while it runs or waits. `missed`: no bridge was serving. `skipped`: another run was made in its place or
+   * had not ended.
+   */
   outcome: z.enum(['ok', 'failed', 'missed', 'skipped']).optional(),
   message: z.string().optional(),
   /** The due time of the run whose end it waits for. */
@@ -122,7 +129,10 @@ function dueTimes({ when, zone, considered, runs }: Schedule, now: Date): Date[]
   return timesBetween(when, zone, since, now).filter((time) => runs.every(({ due }) => due !== time.toISOString()))
 }
 
-/** Changes the schedule: marks its times up to now as handled, begins the newest one or lets it wait, and gives every other one its outcome. */
+/**
+ * Changes the schedule: marks its times up to now as handled, begins the newest one or lets it wait, and gives every
+ * other one its outcome.
+ */
 function take(id: string, one: Schedule, now: Date): Due[] {
   const isLate = (due: string): boolean => now.getTime() - Date.parse(due) > GRACE_MS
   const times = dueTimes(one, now).map((time) => time.toISOString())

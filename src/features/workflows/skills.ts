@@ -1,5 +1,5 @@
-// Workflows as Agent Skills over MCP (SEP-2640, `io.modelcontextprotocol/skills`). A client lists them with the digests of their files and reads
-// the files as resources. Each skill here is one file, SKILL.md.
+// Workflows as Agent Skills over MCP (SEP-2640, `io.modelcontextprotocol/skills`). A client lists them with the digests
+// of their files and reads the files as resources. Each skill here is one file, SKILL.md.
 import { ProtocolError, ProtocolErrorCode, type Resource, type Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { shortName } from '../../util/text/short-name.ts'

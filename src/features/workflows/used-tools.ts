@@ -1,4 +1,5 @@
-// Describes the tools that a workflow uses, from their servers' definitions: when it is saved, and again before it runs. Calls no tool.
+// Describes the tools that a workflow uses, from their servers' definitions: when it is saved, and again before it
+// runs. Calls no tool.
 import { hash } from 'node:crypto'
 import type { Catalog } from '../../calls/catalog/catalog.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'

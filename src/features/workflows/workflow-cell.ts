@@ -18,7 +18,10 @@ export function asWorkflow(tool: SavedTool): Workflow {
   })
 }
 
-/** A Python expression for a value, after `json` was imported as `_json`. The value is inside a string literal, so none of it is code. */
+/**
+ * A Python expression for a value, after `json` was imported as `_json`. The value is inside a string literal, so none
+ * of it is code.
+ */
 export function loadedJson(value: unknown): string {
   const text = JSON.stringify(JSON.stringify(value)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   return `_json.loads(${text})`

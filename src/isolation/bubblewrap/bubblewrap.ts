@@ -1,4 +1,5 @@
-// Defines how bubblewrap makes a sandbox: whether it can be used on this machine, as which user, and with which options.
+// Defines how bubblewrap makes a sandbox: whether it can be used on this machine, as which user, and with which
+// options.
 import { arch as machineArch, release } from 'node:os'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { runCommand, type CommandResult } from '../../util/process/run-command.ts'
@@ -24,7 +25,10 @@ const ISOLATION = [
 ].flatMap((words) => words.split(' '))
 /** Engines also mount /proc/sys read-only: some kernels let the owner of a namespace write settings there. */
 const NO_FURTHER = '--disable-userns --ro-bind /proc/sys /proc/sys'.split(' ')
-/** Only the devices that are needed: terminals use kernel memory that is not counted, and so does a shared mapping of /dev/zero. */
+/**
+ * Only the devices that are needed: terminals use kernel memory that is not counted, and so does a shared mapping of
+ * /dev/zero.
+ */
 const DEVICES = [
   '--perms 0755 --size 65536 --tmpfs /dev',
   ...['null', 'full', 'random', 'urandom'].map((name) => `--dev-bind /dev/${name} /dev/${name}`),
@@ -83,8 +87,9 @@ export function writableFolders(projects: boolean): [path: string, mebibytes: nu
 }
 
 /**
- * Returns the arguments of bwrap up to the command. With `seccomp`, the filter comes on descriptor 3. With `forks`, they are for a process that forks
- * sandboxes (python/sandbox_fork_server.py): it can create namespaces, and has mount points for each sandbox's own /proc and writable folders.
+ * Returns the arguments of bwrap up to the command. With `seccomp`, the filter comes on descriptor 3. With `forks`,
+ * they are for a process that forks sandboxes (python/sandbox_fork_server.py): it can create namespaces, and has mount
+ * points for each sandbox's own /proc and writable folders.
  */
 export function bubblewrapArguments(
   { binds }: SystemFiles,
@@ -123,7 +128,10 @@ function tmpfs(path: string, mebibytes: number): string[] {
   return ['--size', String(mebibytes << 20), '--perms', '1777', '--tmpfs', path]
 }
 
-/** Returns the command that becomes an unprivileged user, empty if this process is one; or the reason why that is impossible. */
+/**
+ * Returns the command that becomes an unprivileged user, empty if this process is one; or the reason why that is
+ * impossible.
+ */
 async function becomeUnprivileged(): Promise<string[] | string> {
   if (process.getuid?.() !== 0) return []
   // Inside a user namespace created by root, "nobody" is still root for this machine's files.

@@ -1,4 +1,5 @@
-// This file verifies which files are read and written, in a simulated hierarchy. test/contract/bubblewrap-cgroup.test.ts tests the real kernel.
+// This file verifies which files are read and written, in a simulated hierarchy.
+// test/contract/bubblewrap-cgroup.test.ts tests the real kernel.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,6 @@
-// Controls one process that forks sandboxes (python/sandbox_fork_server.py). It forks a limited number, so that few sandboxes share its random
-// values (addresses, string hash seed). It exits after its last sandbox; if it exits early, all its sandboxes end.
+// Controls one process that forks sandboxes (python/sandbox_fork_server.py). It forks a limited number, so that few
+// sandboxes share its random values (addresses, string hash seed). It exits after its last sandbox; if it exits early,
+// all its sandboxes end.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'

@@ -1,5 +1,5 @@
-// Manages the fork servers of one provider: one after the other, each started before it is needed. Detects once whether forking
-// does not work here.
+// Manages the fork servers of one provider: one after the other, each started before it is needed. Detects once whether
+// forking does not work here.
 import { messageOf } from '../../errors.ts'
 import type { Sandbox } from '../provider.ts'
 import { type ForkOptions, ForkServer, type ForkServerOptions } from './fork-server.ts'
@@ -26,7 +26,10 @@ export class ForkServers {
     if (this.#reason === undefined) this.#current ??= new ForkServer(begin())
   }
 
-  /** Resolves with whether the started fork server is ready. Gives up one that failed, so that the next can be started with other options. */
+  /**
+   * Resolves with whether the started fork server is ready. Gives up one that failed, so that the next can be started
+   * with other options.
+   */
   async isUp(): Promise<boolean> {
     try {
       await this.#current?.up

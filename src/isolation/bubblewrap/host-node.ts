@@ -1,4 +1,5 @@
-// Finds a Node on this machine for JavaScript cells: the one that runs the bridge, or the first in PATH. Adds one file and its libraries.
+// Finds a Node on this machine for JavaScript cells: the one that runs the bridge, or the first in PATH. Adds one file
+// and its libraries.
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { findPrograms } from '../../util/process/find-program.ts'
@@ -9,7 +10,10 @@ import type { SystemFiles } from './system-files.ts'
 const FOLDER = '/opt/node/bin'
 const PRESENT = /^\/(usr|lib|lib32|lib64|libx32|bin)\//
 
-/** Adds a Node to the system; returns the system unchanged if none works. @param works tells whether a program runs in a sandbox of this system */
+/**
+ * Adds a Node to the system; returns the system unchanged if none works.
+ * @param works tells whether a program runs in a sandbox of this system
+ */
 export async function withNode(
   system: SystemFiles,
   works: (system: SystemFiles, program: string) => Promise<boolean>,

@@ -88,7 +88,10 @@ export async function findHostPythons(asUser: readonly string[], answers?: Remem
   return { pythons, reasons }
 }
 
-/** Links in PATH exist in the sandbox only inside its folders. A virtual environment needs its links; any other Python is started by its file. */
+/**
+ * Links in PATH exist in the sandbox only inside its folders. A virtual environment needs its links; any other Python
+ * is started by its file.
+ */
 function asSeenInside({ executable, real, hops, isVirtual }: Answer, folders: string[]): HostPython {
   if (!isVirtual) return { executable: real, folders, links: [] }
   const outside = hops.filter((hop) => !isThere(hop, folders))

@@ -1,5 +1,6 @@
-// Sandboxes in bubblewrap with this machine's python3 or that of an unpacked image: no engine, and ready in milliseconds. Linux only.
-// Memory and processes are limited by rlimits and by the sandbox's first process; where the host allows it, also by a cgroup.
+// Sandboxes in bubblewrap with this machine's python3 or that of an unpacked image: no engine, and ready in
+// milliseconds. Linux only. Memory and processes are limited by rlimits and by the sandbox's first process; where the
+// host allows it, also by a cgroup.
 import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'

@@ -1,5 +1,6 @@
-// Remembers between starts what programs of this machine reported, so that the first cell waits for one process instead of several in sequence.
-// An answer is valid while the program's file is unchanged. Scripts are always asked, since their answer may depend on anything.
+// Remembers between starts what programs of this machine reported, so that the first cell waits for one process instead
+// of several in sequence. An answer is valid while the program's file is unchanged. Scripts are always asked, since
+// their answer may depend on anything.
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { CommandResult } from '../../util/process/run-command.ts'
@@ -17,7 +18,9 @@ interface Entry {
   stdout: string
 }
 
-/** Reads synchronously: the bridge loads its code meanwhile, and each asynchronous disk access would queue behind that. */
+/**
+ * Reads synchronously: the bridge loads its code meanwhile, and each asynchronous disk access would queue behind that.
+ */
 export class RememberedAnswers {
   readonly #folder: string
   #entries: Map<string, Entry> | undefined

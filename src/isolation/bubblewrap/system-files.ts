@@ -1,4 +1,5 @@
-// Selects the read-only files that form a sandbox's system: those of this machine that its Python needs, or those of an image.
+// Selects the read-only files that form a sandbox's system: those of this machine that its Python needs, or those of an
+// image.
 import type { Dirent } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
 import type { HostPython } from './host-python.ts'
@@ -51,8 +52,9 @@ export async function imageFiles(
 }
 
 /**
- * Mounts entry by entry: the root itself belongs to the sandbox, which creates mount points in it. bwrap would follow a link to a file of this
- * machine, so links are created anew to resolve inside the sandbox. No link is created on the path to a mount point of ours.
+ * Mounts entry by entry: the root itself belongs to the sandbox, which creates mount points in it. bwrap would follow a
+ * link to a file of this machine, so links are created anew to resolve inside the sandbox. No link is created on the
+ * path to a mount point of ours.
  */
 async function bindsOf(root: string, folder: string, own: readonly string[]): Promise<string[]> {
   const entries = await readdir(`${root}${folder}`, { withFileTypes: true })

@@ -1,5 +1,6 @@
-// A Unix socket for the frames of one sandbox, so that the engine's command need not relay them. It is in a folder that only this user,
-// or the engine's, can enter. The first connection is the sandbox, since no cell has run before; later connections are refused.
+// A Unix socket for the frames of one sandbox, so that the engine's command need not relay them. It is in a folder that
+// only this user, or the engine's, can enter. The first connection is the sandbox, since no cell has run before; later
+// connections are refused.
 import { chown, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
@@ -30,7 +31,10 @@ export class ChannelSocket {
     server.on('error', () => {})
   }
 
-  /** @param engineUid the engine's user, if it is another one @throws what node:net and node:fs throw if the socket cannot be created */
+  /**
+   * @param engineUid the engine's user, if it is another one
+   * @throws what node:net and node:fs throw if the socket cannot be created
+   */
   static async open(engineUid?: number): Promise<ChannelSocket> {
     const folder = await makeTemporaryFolder()
     try {

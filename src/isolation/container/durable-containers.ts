@@ -1,5 +1,5 @@
-// Containers that outlive their bridge: started without a channel through the engine, found and removed by their label. ../durable/
-// connects to them.
+// Containers that outlive their bridge: started without a channel through the engine, found and removed by their label.
+// ../durable/ connects to them.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '../../util/process/run-command.ts'

@@ -98,8 +98,8 @@ export async function inspectImage(command: EngineName, name: string): Promise<I
 }
 
 /**
- * Adds the registry to a name without one. Podman would ask on the terminal which one is meant, and there is no terminal here.
- * Docker's rule applies: the first part is a registry if it contains a dot or a port, or is localhost.
+ * Adds the registry to a name without one. Podman would ask on the terminal which one is meant, and there is no
+ * terminal here. Docker's rule applies: the first part is a registry if it contains a dot or a port, or is localhost.
  */
 export function fullImageName(name: string): string {
   const [first = '', ...rest] = name.split('/')

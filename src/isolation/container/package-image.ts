@@ -1,5 +1,5 @@
-// The image with the packages of MCP_BRIDGE_PACKAGES: built once on top of the configured image, later found by its name.
-// Packages are installed only during the build, which is also the only step with network access.
+// The image with the packages of MCP_BRIDGE_PACKAGES: built once on top of the configured image, later found by its
+// name. Packages are installed only during the build, which is also the only step with network access.
 import { hash } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'

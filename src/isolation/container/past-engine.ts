@@ -1,5 +1,5 @@
-// Starts containers whose frames bypass the engine, if that works. The first sign from a sandbox tells: a connection to its
-// socket, or frames on the stdout of the engine's command.
+// Starts containers whose frames bypass the engine, if that works. The first sign from a sandbox tells: a connection to
+// its socket, or frames on the stdout of the engine's command.
 import { withTimeout } from '../../util/async/wait.ts'
 import type { StdioProcess } from '../local/stdio-process.ts'
 import { ChannelSocket } from './channel-socket.ts'

@@ -141,7 +141,9 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Converts a path for the engine: Podman on Windows reads the profile inside its machine, where drives are below /mnt. */
+/**
+ * Converts a path for the engine: Podman on Windows reads the profile inside its machine, where drives are below /mnt.
+ */
 export function enginePath(file: string, engine: Engine, platform: NodeJS.Platform = process.platform): string {
   const drive = /^([A-Za-z]):[\\/](.*)$/s.exec(file)
   if (platform !== 'win32' || engine.dialect !== 'podman' || !drive) return file

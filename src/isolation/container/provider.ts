@@ -1,5 +1,6 @@
-// Sandboxes as containers of podman or docker: runs the engine's command with --interactive, and uses its stdin and stdout as the channel.
-// If the engine runs on this machine, frames use a socket instead, and the command only starts and ends the sandbox.
+// Sandboxes as containers of podman or docker: runs the engine's command with --interactive, and uses its stdin and
+// stdout as the channel. If the engine runs on this machine, frames use a socket instead, and the command only starts
+// and ends the sandbox.
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'

@@ -40,7 +40,10 @@ const TMPFS = 'rw,noexec,nosuid,nodev,mode=1777'
 const WRITABLE = { '/tmp': '64m', '/dev/shm': '64m', '/workspace': '128m' }
 /** Copies of the files that outlive the session, also in memory. */
 const PROJECTS = { '/projects': '64m' }
-/** The docker command copies these variables, passwords included, from the user's configuration into every container unless they are set. */
+/**
+ * The docker command copies these variables, passwords included, from the user's configuration into every container
+ * unless they are set.
+ */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
 /** Arguments of the engine's command, starting with `run`. */
@@ -71,7 +74,8 @@ export function runArguments(options: RunOptions): string[] {
     `--pids-limit=${options.pidsCount}`,
     ...(options.cpus === undefined ? [] : [`--cpus=${options.cpus}`]),
     ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
-    // None is the working directory: engines would create that first, and its mode would replace this one. The first process changes to it.
+    // None is the working directory: engines would create that first, and its mode would replace this one. The first
+    // process changes to it.
     ...Object.entries(writable(options)).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
     ...mounts(options).map(mountArgument),
     ...volumeArguments(options),
@@ -101,9 +105,9 @@ function mountArgument({ source, target, mode }: MountedFolder): string {
 }
 
 /**
- * Replaces each volume that the image declares, which would be a writable folder on the host's disk, with an empty folder, unless a mount
- * of ours is there. If a mount of ours is below it, it cannot be read-only, or the engine could not create the mount point; it then
- * belongs to root, which cells never run as.
+ * Replaces each volume that the image declares, which would be a writable folder on the host's disk, with an empty
+ * folder, unless a mount of ours is there. If a mount of ours is below it, it cannot be read-only, or the engine could
+ * not create the mount point; it then belongs to root, which cells never run as.
  */
 function volumeArguments(options: RunOptions): string[] {
   const { imageVolumes } = options
@@ -117,7 +121,10 @@ function volumeArguments(options: RunOptions): string[] {
     })
 }
 
-/** Covers devices whose memory belongs to no process, where the engine does not count it: shared mappings of /dev/zero, and terminals. */
+/**
+ * Covers devices whose memory belongs to no process, where the engine does not count it: shared mappings of /dev/zero,
+ * and terminals.
+ */
 function uncountedDevices({ dialect }: Engine): string[] {
   // Podman would mount its own device over a mount.
   const zero =
@@ -148,8 +155,8 @@ function environmentArguments(environment: Record<string, string>): string[] {
 }
 
 /**
- * Returns the configured user if the engine counts processes. Otherwise RLIMIT_NPROC limits them per user, so each sandbox gets
- * its own user: a fork bomb in one then does not affect the others.
+ * Returns the configured user if the engine counts processes. Otherwise RLIMIT_NPROC limits them per user, so each
+ * sandbox gets its own user: a fork bomb in one then does not affect the others.
  */
 function userOf({ engine, user }: RunOptions): string {
   const numeric = /^\d+(:.+)?$/.exec(user)

@@ -1,5 +1,5 @@
-// Writes the files from which engines read our seccomp profiles, in a folder that only this user can change. Removed when the bridge
-// ends; the next bridge removes what a killed one left.
+// Writes the files from which engines read our seccomp profiles, in a folder that only this user can change. Removed
+// when the bridge ends; the next bridge removes what a killed one left.
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,8 +10,8 @@ import { seccompProfile } from '../seccomp/seccomp-profile.ts'
 const files = new Map<string, string>()
 
 /**
- * Returns the path of the profile for engines that count a container's memory, or for those that do not. Writes the file if it is missing, also after
- * a cleanup tool removed it.
+ * Returns the path of the profile for engines that count a container's memory, or for those that do not. Writes the
+ * file if it is missing, also after a cleanup tool removed it.
  * @throws BridgeError CONFIG_INVALID if there is no temporary folder
  */
 export function seccompProfileFile(countedMemory: boolean): string {

@@ -1,4 +1,5 @@
-// Chooses the provider of sandboxes: the one that is set, or the first usable one. Runs at first use, since asking engines takes time.
+// Chooses the provider of sandboxes: the one that is set, or the first usable one. Runs at first use, since asking
+// engines takes time.
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import { findProvider, type FoundProvider } from './detect.ts'
@@ -22,7 +23,9 @@ export function prepareAhead(choice: ProviderChoice): void {
     .catch(() => {})
 }
 
-/** What `auto` took in an earlier start with the same settings on this machine. Undefined where that is not remembered. */
+/**
+ * What `auto` took in an earlier start with the same settings on this machine. Undefined where that is not remembered.
+ */
 export function rememberedChoice(settings: Settings): RememberedChoice | undefined {
   const { runtime, image, mount, packages, session, forkServer, ociRuntime, containerUser, cacheDir } = settings
   // A lasting session needs an engine that works now.

@@ -93,8 +93,8 @@ async function probeHostSystem(cacheDir?: string): Promise<Candidate> {
 }
 
 /**
- * Returns the image for bubblewrap; undefined: this machine's Python. `auto` uses a named image only if it is already unpacked, since it reaches
- * bubblewrap when no engine is usable.
+ * Returns the image for bubblewrap; undefined: this machine's Python. `auto` uses a named image only if it is already
+ * unpacked, since it reaches bubblewrap when no engine is usable.
  */
 async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<string | undefined> {
   if (image === undefined || runtime !== 'auto' || isImagePath(image)) return image
@@ -190,8 +190,8 @@ function unprepared({ name }: Candidate, error: unknown): Candidate {
 }
 
 /**
- * Returns the first running and usable provider, a rootless engine before a rootful one. Otherwise one that must be started first, but only if
- * nothing else isolates as well.
+ * Returns the first running and usable provider, a rootless engine before a rootful one. Otherwise one that must be
+ * started first, but only if nothing else isolates as well.
  */
 export async function firstUsable(probes: readonly Promise<Candidate>[]): Promise<Choice> {
   const passedOver: PassedOver[] = []

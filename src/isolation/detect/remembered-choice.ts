@@ -1,5 +1,5 @@
-// Remembers which provider `auto` took, so that the next start need not wait for engines that it does not take. Whoever uses a remembered
-// choice checks it meanwhile.
+// Remembers which provider `auto` took, so that the next start need not wait for engines that it does not take. Whoever
+// uses a remembered choice checks it meanwhile.
 import { hash } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'

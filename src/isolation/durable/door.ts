@@ -1,5 +1,6 @@
-// Accepts the connection of a kept sandbox: a Unix socket in a folder that is mounted read-only into its container and that no other user of this
-// machine can enter. Anything in the container can connect, so a key identifies the first process; other connections are refused.
+// Accepts the connection of a kept sandbox: a Unix socket in a folder that is mounted read-only into its container and
+// that no other user of this machine can enter. Anything in the container can connect, so a key identifies the first
+// process; other connections are refused.
 import { rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'

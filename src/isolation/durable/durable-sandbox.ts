@@ -1,5 +1,5 @@
-// A sandbox that can outlive this bridge, over a link to its first process. Neither a child of this process nor ended with it: it ends
-// on command, when it is removed, or when no bridge comes for too long.
+// A sandbox that can outlive this bridge, over a link to its first process. Neither a child of this process nor ended
+// with it: it ends on command, when it is removed, or when no bridge comes for too long.
 import { type Readable, Writable } from 'node:stream'
 import { processTreeUsage, type ProcessUsage } from '../../util/process/process-tree-usage.ts'
 import { withTimeout } from '../../util/async/wait.ts'

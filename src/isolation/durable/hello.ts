@@ -1,5 +1,6 @@
-// Parses the hello of a kept sandbox's first process (python/sandbox_relay.py): its key, the bridge it follows, and the state of its
-// cell. Anything in a container can connect and write this, so every word is checked; only the key proves the sender.
+// Parses the hello of a kept sandbox's first process (python/sandbox_relay.py): its key, the bridge it follows, and the
+// state of its cell. Anything in a container can connect and write this, so every word is checked; only the key proves
+// the sender.
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { LeftBehind } from '../provider.ts'
 

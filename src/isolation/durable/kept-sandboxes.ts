@@ -1,5 +1,5 @@
-// The sandboxes that outlive bridges, on disk: a folder each, with a record of the owner that only the user can read, and a lock of the bridge
-// that has it. Stores hashes, no secrets. The lock is stale once its process has ended.
+// The sandboxes that outlive bridges, on disk: a folder each, with a record of the owner that only the user can read,
+// and a lock of the bridge that has it. Stores hashes, no secrets. The lock is stale once its process has ended.
 import { chown, mkdir, readFile, readdir, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { randomBytes } from 'node:crypto'
@@ -45,7 +45,11 @@ export class KeptSandboxes {
     this.#folder = path.join(stateDir, 'sandboxes')
   }
 
-  /** Create the folder of a new sandbox. @param engineUid the engine's user, if it is another one @throws what node:fs throws */
+  /**
+   * Create the folder of a new sandbox.
+   * @param engineUid the engine's user, if it is another one
+   * @throws what node:fs throws
+   */
   async make(engineUid?: number): Promise<HeldSandbox> {
     const id = randomBytes(ID_BYTES).toString('hex')
     const folder = this.#folderOf(id)

@@ -1,5 +1,5 @@
-// This file verifies how the bridge reads from a kept sandbox: no call is passed on before it is acknowledged, and a wrong number,
-// a flood or a forged word ends the connection.
+// This file verifies how the bridge reads from a kept sandbox: no call is passed on before it is acknowledged, and a
+// wrong number, a flood or a forged word ends the connection.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'

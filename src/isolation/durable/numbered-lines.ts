@@ -1,6 +1,6 @@
-// Reads numbered frames from the first process of a kept sandbox. It passes a call on only after the sandbox has marked it as
-// possibly made: with the call itself, or by confirming that the call was acknowledged. A marked call is never offered to
-// another bridge, so no call is made twice. A number that cannot be right ends the sandbox.
+// Reads numbered frames from the first process of a kept sandbox. It passes a call on only after the sandbox has marked
+// it as possibly made: with the call itself, or by confirming that the call was acknowledged. A marked call is never
+// offered to another bridge, so no call is made twice. A number that cannot be right ends the sandbox.
 import { Readable } from 'node:stream'
 import { createLineSplitter, type LineSplitter } from '../../util/bytes/line-splitter.ts'
 import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
@@ -25,7 +25,10 @@ export interface NumberedLinesOptions {
   onHello: (hello: Hello) => boolean
   /** The sandbox has received all lines up to `number`. @param isMissing it requests the lines after that */
   onGot: (number: number, isMissing: boolean) => void
-  /** Acknowledge all frames up to `frame`: soon, now, or with an immediate confirmation. @returns the number of the line that it will confirm */
+  /**
+   * Acknowledge all frames up to `frame`: soon, now, or with an immediate confirmation.
+   * @returns the number of the line that it will confirm
+   */
   acknowledge: (frame: number, how: 'soon' | 'now' | 'confirmed') => number
   onFault: (reason: string) => void
 }
@@ -132,7 +135,10 @@ export class NumberedLines {
     this.#flow()
   }
 
-  /** Limits memory when a sandbox sends faster than it is read. Before the hello, reads everything, since nothing is known about the lines. */
+  /**
+   * Limits memory when a sandbox sends faster than it is read. Before the hello, reads everything, since nothing is
+   * known about the lines.
+   */
   #flow(): void {
     if (!this.#hasMet || (this.#isWanted && this.#waitingBytes < MAX_WAITING_BYTES)) this.#source?.resume()
     // While frames wait, keep reading: confirmations arrive over the same connection.

@@ -1,5 +1,5 @@
-// This file verifies the link with a real first process whose stdin and stdout several bridges may attach to: mixed, lost and late
-// lines do no harm, and a sandbox follows one bridge at a time.
+// This file verifies the link with a real first process whose stdin and stdout several bridges may attach to: mixed,
+// lost and late lines do no harm, and a sandbox follows one bridge at a time.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { PassThrough, Writable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
@@ -9,7 +9,10 @@ import { askRelay, type Connection, NotAdmitted, RelayLink } from './relay-link.
 import { encodeLine } from './sent-lines.ts'
 import { needsPython } from '../../../test/support/plain-python.ts'
 
-/** A sandbox without isolation or memory limit, and ways to attach to it. Its output while no bridge is attached is lost. */
+/**
+ * A sandbox without isolation or memory limit, and ways to attach to it. Its output while no bridge is attached is
+ * lost.
+ */
 async function startSandbox() {
   needsPython()
   const kernel = loadNativeKernel()

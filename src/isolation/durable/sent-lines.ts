@@ -1,5 +1,5 @@
-// Lines to the first process of a kept sandbox. Each has this bridge's generation, a number and a checksum, and is kept until it has arrived.
-// Lines that a connection loses are sent again over the next one; the sandbox drops duplicates.
+// Lines to the first process of a kept sandbox. Each has this bridge's generation, a number and a checksum, and is kept
+// until it has arrived. Lines that a connection loses are sent again over the next one; the sandbox drops duplicates.
 import { crc32 } from 'node:zlib'
 
 interface Line {

@@ -1,4 +1,5 @@
-// Exports the files of an image from a container engine: creates a container that never runs, exports it as an archive, and removes it.
+// Exports the files of an image from a container engine: creates a container that never runs, exports it as an archive,
+// and removes it.
 import { chmod, writeFile } from 'node:fs/promises'
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../util/process/run-command.ts'

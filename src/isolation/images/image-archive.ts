@@ -1,5 +1,5 @@
-// Reads the metadata of an unpacked image archive: an OCI layout (`podman save --format oci-archive`, and docker since version 25), or the
-// older format of `docker save`. Returns its layers and the environment of its programs.
+// Reads the metadata of an unpacked image archive: an OCI layout (`podman save --format oci-archive`, and docker since
+// version 25), or the older format of `docker save`. Returns its layers and the environment of its programs.
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { fieldsOf, isRecord, itemsOf, parseJson } from '../../util/json/json.ts'
 import { ArchiveError, type RootTree } from './root-tree.ts'
@@ -16,9 +16,13 @@ type Json = Record<string, unknown>
 const MAX_JSON_BYTES = 8 << 20
 const MAX_LAYERS = 1000
 
-/** @returns undefined if the tree is not an image archive @throws ArchiveError if it is incomplete or contains several images */
+/**
+ * @returns undefined if the tree is not an image archive
+ * @throws ArchiveError if it is incomplete or contains several images
+ */
 export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
-  // Docker writes both formats, and the older needs no choice of a platform. A system may have an unrelated file of this name.
+  // Docker writes both formats, and the older needs no choice of a platform. A system may have an unrelated file of
+  // this name.
   const images = tree.fileAt('manifest.json') === undefined ? [] : itemsOf(readJson(tree, 'manifest.json'))
   const [image, ...others] = images.map(fieldsOf)
   if (image && Array.isArray(image['Layers'])) {

@@ -1,4 +1,5 @@
-// Opens the system that MCP_BRIDGE_IMAGE names: a folder as it is, or the content of an archive or an engine's image, unpacked once.
+// Opens the system that MCP_BRIDGE_IMAGE names: a folder as it is, or the content of an archive or an engine's image,
+// unpacked once.
 import { createReadStream } from 'node:fs'
 import { mkdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -20,7 +21,8 @@ const PIECE_BYTES = 1 << 20
 
 /**
  * @param onProgress called when an image is pulled or unpacked
- * @throws BridgeError CONFIG_INVALID for an unusable path, SANDBOX_IMAGE_MISSING or SANDBOX_ENGINE_MISSING for a name that no engine has or can
+ * @throws BridgeError CONFIG_INVALID for an unusable path, SANDBOX_IMAGE_MISSING or SANDBOX_ENGINE_MISSING for a name
+ * that no engine has or can
  *   pull, SANDBOX_START_FAILED if the image cannot be unpacked
  */
 export async function openRoot(

@@ -1,4 +1,5 @@
-// This file verifies that an archive is unpacked as by a container engine, and that a hostile one changes nothing outside its folder.
+// This file verifies that an archive is unpacked as by a container engine, and that a hostile one changes nothing
+// outside its folder.
 import {
   existsSync,
   lstatSync,

@@ -1,4 +1,5 @@
-// Unpacks one tar archive, compressed or not, into a tree. Supports folders, files and links, which are enough for a read-only system.
+// Unpacks one tar archive, compressed or not, into a tree. Supports folders, files and links, which are enough for a
+// read-only system.
 import { Readable, pipeline } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'

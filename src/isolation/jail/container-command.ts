@@ -1,4 +1,5 @@
-// Parses a definition that runs a container image with docker or podman, as those of OCI packages do: in a pod, the image itself runs. Pure.
+// Parses a definition that runs a container image with docker or podman, as those of OCI packages do: in a pod, the
+// image itself runs. Pure.
 import type { StdioServer } from '../../config/entries/server-definition.ts'
 
 interface ContainerProgram {

@@ -21,7 +21,10 @@ export async function findCommand(command: string, cwd: string, searchPath: stri
   throw Object.assign(new Error('the command was not found'), { code: 'ENOENT' })
 }
 
-/** Folders that must be readable for a program: its own, that of its link target, and those of the interpreter in its first line. */
+/**
+ * Folders that must be readable for a program: its own, that of its link target, and those of the interpreter in its
+ * first line.
+ */
 export async function foldersOfProgram(file: string, searchPath: string): Promise<string[]> {
   const real = await realpath(file)
   const interpreter = await interpreterOf(real, searchPath)

@@ -1,5 +1,5 @@
-// The machine's own root folders for containers: an image of empty folders, over which the machine's folders are mounted. A jailed server thus
-// runs with the programs installed here, without pulling an image.
+// The machine's own root folders for containers: an image of empty folders, over which the machine's folders are
+// mounted. A jailed server thus runs with the programs installed here, without pulling an image.
 import { hash } from 'node:crypto'
 import { readdir, readlink } from 'node:fs/promises'
 import path from 'node:path'
@@ -43,7 +43,10 @@ export async function ensureRootImage(
 
 const BLOCK = 512
 
-/** The image as a tar archive. /tmp and /var have the modes of their later mounts: some engines take the modes from the image. */
+/**
+ * The image as a tar archive. /tmp and /var have the modes of their later mounts: some engines take the modes from the
+ * image.
+ */
 function rootArchive({ folders, links }: RootFolders): Buffer {
   const entries = [
     ...folders.map((folder) => header(folder, { mode: 0o755 })),

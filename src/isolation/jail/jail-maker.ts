@@ -24,7 +24,8 @@ const PROBE_TIMEOUT_MS = 60_000
 const found = new Map<string, Promise<JailMaker | string>>()
 
 /**
- * Returns what makes a jail, or why nothing does. Tries bubblewrap, then podman and docker. Starts short-lived processes and containers.
+ * Returns what makes a jail, or why nothing does. Tries bubblewrap, then podman and docker. Starts short-lived
+ * processes and containers.
  * @param image of the server; it then runs in a container. Images are not pulled.
  * @param names replaced in tests, for machines that a test cannot have
  */
@@ -68,7 +69,9 @@ async function withImage(engine: Engine, image: string): Promise<ContainerJail |
   return `${engine.command} has no image ${image}${state === 'pullable' ? `; run \`${command}\`` : ''}`
 }
 
-/** Checks whether a container can run programs of this machine: it must print the word in a file that the bridge mounts. */
+/**
+ * Checks whether a container can run programs of this machine: it must print the word in a file that the bridge mounts.
+ */
 async function withOwnPrograms(engine: Engine): Promise<ContainerJail | string> {
   if (process.platform !== 'linux')
     return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or MCP_BRIDGE_JAIL_IMAGE`

@@ -1,4 +1,5 @@
-// Converts the start of a server to a start inside a jail, or fails: a server that must be jailed never runs without a jail.
+// Converts the start of a server to a start inside a jail, or fails: a server that must be jailed never runs without a
+// jail.
 import { chmod, chown, rm } from 'node:fs/promises'
 import { hash } from 'node:crypto'
 import path from 'node:path'
@@ -166,7 +167,10 @@ async function startBubblewrap(
   }
 }
 
-/** The user id that owns the jail's files when the bridge runs as root; undefined for any other user, whose files stay theirs. */
+/**
+ * The user id that owns the jail's files when the bridge runs as root; undefined for any other user, whose files stay
+ * theirs.
+ */
 function ownerFor(maker: JailMaker): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   return maker.name === 'bubblewrap' ? UNPRIVILEGED_UID : (maker.container.engine.hostUid ?? UNPRIVILEGED_UID)

@@ -20,15 +20,18 @@ export const PROGRAM_PLACES: readonly string[] = words(
 )
 
 /**
- * Files and folders of a project that programs obey, most of them without asking: git, editors, agents, direnv. In a folder that a jailed
- * server may write to, they stay read-only, and it cannot create them.
+ * Files and folders of a project that programs obey, most of them without asking: git, editors, agents, direnv. In a
+ * folder that a jailed server may write to, they stay read-only, and it cannot create them.
  */
 export const OBEYED_PLACES: readonly string[] = words(
   '.git .envrc .husky .devcontainer .vscode .idea .zed .claude .cursor .codex .gemini .kiro .amp .mcp.json',
   '.github/mcp.json',
 )
 
-/** The same where they exist. Programs that find a folder in place of a missing one of these fail, or nothing obeys a new one. */
+/**
+ * The same where they exist. Programs that find a folder in place of a missing one of these fail, or nothing obeys a
+ * new one.
+ */
 export const OBEYED_IF_THERE: readonly string[] = words(
   '.sandbridge opencode.json opencode.jsonc .bashrc .zshrc .profile .bash_profile .zprofile .gitconfig .gitmodules',
 )

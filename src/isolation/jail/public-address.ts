@@ -1,4 +1,5 @@
-// Decides whether an address is on the public internet. A jailed server reaches no others: not this machine, its network or cloud metadata. Pure.
+// Decides whether an address is on the public internet. A jailed server reaches no others: not this machine, its
+// network or cloud metadata. Pure.
 import { BlockList, isIP } from 'node:net'
 import { embeddedIpv4 } from '../../util/net/embedded-ipv4.ts'
 

@@ -1,5 +1,5 @@
-// Converts a server's definition for a pod: its image, program and network. Refuses what a pod cannot provide: a server never runs in a weaker
-// jail than its definition asks for.
+// Converts a server's definition for a pod: its image, program and network. Refuses what a pod cannot provide: a server
+// never runs in a weaker jail than its definition asks for.
 import { IMAGE_NAME, type ServerSandbox, type StdioServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Program } from '../provider.ts'

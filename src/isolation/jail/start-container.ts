@@ -10,8 +10,8 @@ import type { Jail, JailStart } from './jail.ts'
 
 const REMOVE_TIMEOUT_MS = 15_000
 /**
- * Arguments: a folder to delete, and the command that removes the container. Retried later: a container can only be removed once it exists. The
- * engine would keep a container alive whose server does not exit when stdin closes.
+ * Arguments: a folder to delete, and the command that removes the container. Retried later: a container can only be
+ * removed once it exists. The engine would keep a container alive whose server does not exit when stdin closes.
  */
 const SCRIPT = `
 folder=$1; shift
@@ -49,8 +49,8 @@ export async function startContainer(
 }
 
 /**
- * The writable mount points of this machine; empty without /proc. An engine that mounts a folder read-only does not change mounts
- * inside it.
+ * The writable mount points of this machine; empty without /proc. An engine that mounts a folder read-only does not
+ * change mounts inside it.
  */
 async function writableMountPoints(): Promise<string[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')

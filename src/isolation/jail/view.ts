@@ -1,4 +1,5 @@
-// What a jailed server sees of this machine: which folders, whether writable, and what is hidden in them. Reads the disk and changes nothing.
+// What a jailed server sees of this machine: which folders, whether writable, and what is hidden in them. Reads the
+// disk and changes nothing.
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { ServerSandbox, StdioServer } from '../../config/entries/server-definition.ts'
@@ -79,7 +80,8 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const asked = await placesOf([...allowRead, ...allowWrite])
   const unwritable = await placesOf(denyWrite)
 
-  // A path that merely occurs in a definition does not expose a private place. Servers may be installed in the state folder.
+  // A path that merely occurs in a definition does not expose a private place. Servers may be installed in the state
+  // folder.
   const implied = (await mountsOf('read', named)).filter(
     ({ source }) => !isIn(secrets, source) && !own.some(({ real }) => real === source),
   )
@@ -118,7 +120,10 @@ export async function refuseTooMuch({ sandbox, home, stateDir, hidden }: ViewReq
   }
 }
 
-/** The user's files and folders that arguments name, without those that no jail opens, such as keys and the whole home folder. */
+/**
+ * The user's files and folders that arguments name, without those that no jail opens, such as keys and the whole home
+ * folder.
+ */
 export async function userPlacesIn(
   args: readonly string[],
   request: Pick<ViewRequest, 'cwd' | 'home' | 'stateDir' | 'hidden'>,
@@ -173,8 +178,8 @@ async function mountsOf(kind: 'read' | 'write', named: readonly string[]): Promi
 }
 
 /**
- * Mounts each guarded place over itself, wherever the server may write. What is mounted over cannot be renamed or removed, so the folders
- * between it and the writable one are mounted over themselves, too.
+ * Mounts each guarded place over itself, wherever the server may write. What is mounted over cannot be renamed or
+ * removed, so the folders between it and the writable one are mounted over themselves, too.
  */
 async function guardsOf(places: readonly string[], written: readonly Mount[]): Promise<Mount[]> {
   const real = (await placesOf(places)).map((place) => place.real)

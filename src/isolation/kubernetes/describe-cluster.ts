@@ -7,7 +7,10 @@ import type { ClusterAccess } from './api/kubeconfig.ts'
 import { openCluster } from './open-cluster.ts'
 import { CLAIM_GROUP } from './warm-pool/sandbox-claim.ts'
 
-/** All permissions that the bridge needs in its namespace. docs/kubernetes.md and the role in deploy/ grant exactly these. */
+/**
+ * All permissions that the bridge needs in its namespace. docs/kubernetes.md and the role in deploy/ grant exactly
+ * these.
+ */
 export const USED_VERBS: readonly { group: string; resource: string; verbs: Asked['verb'][] }[] = [
   { group: '', resource: 'pods', verbs: ['create', 'get', 'list', 'watch', 'delete', 'patch'] },
   // A WebSocket begins as a GET. Since Kubernetes 1.35 it also needs the right to create.

@@ -1,5 +1,5 @@
-// Removes pods that ended bridges left in the namespace. A pod that loses its bridge, or never had one, ends itself and leaves a finished
-// object. A pod that never ran would wait for a node forever.
+// Removes pods that ended bridges left in the namespace. A pod that loses its bridge, or never had one, ends itself and
+// leaves a finished object. A pod that never ran would wait for a node forever.
 import type { Cluster } from './cluster.ts'
 import { BRIDGE_LABEL, MANAGED_SELECTOR } from './pod/pod-manifest.ts'
 import { readClaim } from './kept/pod-claim.ts'

@@ -1,5 +1,5 @@
-// Verifies that pods have no network, since some network plugins silently ignore policies. One pod tries the API server, the metadata service
-// of clouds, and the internet. It opens connections and sends nothing.
+// Verifies that pods have no network, since some network plugins silently ignore policies. One pod tries the API
+// server, the metadata service of clouds, and the internet. It opens connections and sends nothing.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { BridgeError } from '../../errors.ts'
@@ -25,7 +25,9 @@ const CONNECT_S = 2
 const ANSWER_MS = 15_000
 const MAX_ANSWER_CHARS = 65_536
 
-/** The pod's program: reads one line of JSON and writes one. A refused connection proves nothing: firewalls refuse, too. */
+/**
+ * The pod's program: reads one line of JSON and writes one. A refused connection proves nothing: firewalls refuse, too.
+ */
 export const CHECK_PROGRAM = `
 import json, os, socket, sys, threading
 targets = json.loads(sys.stdin.readline())

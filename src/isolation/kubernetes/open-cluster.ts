@@ -13,7 +13,11 @@ export interface ClusterChoice {
   warmPool?: string | undefined
 }
 
-/** Sends no request yet. @param patienceMs how long requests are retried @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING */
+/**
+ * Sends no request yet.
+ * @param patienceMs how long requests are retried
+ * @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING
+ */
 export async function openCluster(
   { context, namespace, warmPool }: ClusterChoice,
   patienceMs?: number,

@@ -1,5 +1,5 @@
-// A sandbox in a pod: created, awaited, attached to, and deleted. Its streams exist from the start and are connected when the pod runs,
-// so that its owner can end it at any time.
+// A sandbox in a pod: created, awaited, attached to, and deleted. Its streams exist from the start and are connected
+// when the pod runs, so that its owner can end it at any time.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'

@@ -1,5 +1,5 @@
-// Sandboxes in pods of a Kubernetes cluster. Uses only the core API: pods, `pods/attach` and one NetworkPolicy. Scheduling, images and quotas
-// are left to the cluster.
+// Sandboxes in pods of a Kubernetes cluster. Uses only the core API: pods, `pods/attach` and one NetworkPolicy.
+// Scheduling, images and quotas are left to the cluster.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { BridgeError } from '../../errors.ts'
@@ -50,7 +50,9 @@ export interface KubernetesOptions {
 const CHECK_MEMORY_BYTES = 128 << 20
 /** A pod that waits for a node does not delay others. The limit leaves room for other users of the API server. */
 const STARTS_AT_ONCE = 16
-/** All pods of a warm pool share one user, and nodes count processes per user. The kubelet's own limit applies instead. */
+/**
+ * All pods of a warm pool share one user, and nodes count processes per user. The kubelet's own limit applies instead.
+ */
 const NO_PIDS_LIMIT = 1 << 30
 /** A pod ends itself if its bridge does not connect in this time. The bridge connects as soon as it runs. */
 const INPUT_S = 120

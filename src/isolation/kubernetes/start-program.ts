@@ -1,4 +1,5 @@
-// Starts a program in a pod: creates the pod, then its Secret, which the container waits for. No Secret can thus outlive its pod.
+// Starts a program in a pod: creates the pod, then its Secret, which the container waits for. No Secret can thus
+// outlive its pod.
 import { BridgeError } from '../../errors.ts'
 import type { Program, StartedProgram } from '../provider.ts'
 import type { Cluster } from './cluster.ts'

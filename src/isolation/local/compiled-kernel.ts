@@ -1,5 +1,6 @@
-// Keeps the kernel's bytecode on disk, per Python: a start from source takes a third longer, and a waiting sandbox would retain the memory that
-// compiling leaves behind. The Python that compiled the bytecode is the only one that gets it; the bridge never reads it.
+// Keeps the kernel's bytecode on disk, per Python: a start from source takes a third longer, and a waiting sandbox
+// would retain the memory that compiling leaves behind. The Python that compiled the bytecode is the only one that gets
+// it; the bridge never reads it.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,5 @@
-// Opens the path to files for root's sandboxes, which run as another user. Adds only the right to pass: no folder becomes readable.
+// Opens the path to files for root's sandboxes, which run as another user. Adds only the right to pass: no folder
+// becomes readable.
 import { chmod, stat } from 'node:fs/promises'
 import path from 'node:path'
 

@@ -1,5 +1,6 @@
-// The input for a sandbox with a real python3: the program of its first process, and the kernel's sources, sent over stdin.
-// Sent instead of mounted, so that the sandbox contains no host path and an engine on another machine needs no file of this one.
+// The input for a sandbox with a real python3: the program of its first process, and the kernel's sources, sent over
+// stdin. Sent instead of mounted, so that the sandbox contains no host path and an engine on another machine needs no
+// file of this one.
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
@@ -55,7 +56,8 @@ export interface NativeKernel {
 let loaded: NativeKernel | undefined
 
 /**
- * Loads the kernel from disk once. Synchronous: the bridge loads its code meanwhile, and each asynchronous read would queue behind that.
+ * Loads the kernel from disk once. Synchronous: the bridge loads its code meanwhile, and each asynchronous read would
+ * queue behind that.
  * @throws what node:fs throws, for example if no file descriptor is left; the next call tries again
  */
 export function loadNativeKernel(): NativeKernel {
@@ -95,8 +97,8 @@ function load(): NativeKernel {
 let forkServer: string | undefined
 
 /**
- * Returns the arguments of python3 for a fork server with `slotCount` slots. They do not depend on the kernel, which is read while that Python
- * starts. Loaded once, like the kernel: another version may be installed meanwhile.
+ * Returns the arguments of python3 for a fork server with `slotCount` slots. They do not depend on the kernel, which is
+ * read while that Python starts. Loaded once, like the kernel: another version may be installed meanwhile.
  * @throws what node:fs throws
  */
 export function forkServerArguments({ id, slotCount }: { id: string; slotCount: number }): string[] {
@@ -119,7 +121,8 @@ function textOf(file: string): string {
 
 /**
  * Environment of the kernel, with nothing from the host.
- * @param threads CPUs that the sandbox may use: numerical libraries start as many threads, not one per CPU of the host. spin.py reads it, too
+ * @param threads CPUs that the sandbox may use: numerical libraries start as many threads, not one per CPU of the host.
+ * spin.py reads it, too
  */
 export function kernelEnvironment(threads: number): Record<string, string> {
   return {
@@ -143,7 +146,10 @@ export function checkMemoryLimit({ memoryBytes }: SandboxLimits): void {
   })
 }
 
-/** Explains the exit of a native sandbox. Special codes come only from its first process: a cell cannot end the sandbox with one of them. */
+/**
+ * Explains the exit of a native sandbox. Special codes come only from its first process: a cell cannot end the sandbox
+ * with one of them.
+ */
 export function explainEnd({ code, signal, stderr }: ProcessEnd): Explained {
   if (code === EXIT_OUT_OF_MEMORY) return { reason: 'out-of-memory', detail: stderr }
   if (code === EXIT_PYTHON_TOO_OLD) return { reason: 'failed-to-start', detail: stderr }

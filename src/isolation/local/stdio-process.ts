@@ -58,7 +58,8 @@ export class StdioProcess extends LocalSandbox {
       ],
       env: options.env ?? process.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
-      // Its own process group: Ctrl-C in the bridge's terminal must not reach a kernel, and the whole group can be killed at once.
+      // Its own process group: Ctrl-C in the bridge's terminal must not reach a kernel, and the whole group can be
+      // killed at once.
       detached: true,
       windowsHide: true,
     })
@@ -100,8 +101,8 @@ export class StdioProcess extends LocalSandbox {
   }
 
   /**
-   * Use this socket for frames, and the process's stdin as the bell. The preamble still goes over stdin, and closing stdin still ends
-   * the sandbox. Call it before anyone reads.
+   * Use this socket for frames, and the process's stdin as the bell. The preamble still goes over stdin, and closing
+   * stdin still ends the sandbox. Call it before anyone reads.
    */
   useSocket(socket: Socket): void {
     this.bell = this.stdin
@@ -156,7 +157,10 @@ interface Ended {
   spawnError?: string
 }
 
-/** Resolves when the process has ended and its output was read, or its time is up. A process that keeps the pipes open delays nothing. */
+/**
+ * Resolves when the process has ended and its output was read, or its time is up. A process that keeps the pipes open
+ * delays nothing.
+ */
 async function whenEnded(child: ChildProcess): Promise<Ended> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const ended = await new Promise<Ended>((resolve) => {

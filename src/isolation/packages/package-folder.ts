@@ -1,4 +1,5 @@
-// The folder in the cache with the packages that cells can import: unpacked wheels, or packages installed by the host's pip. Written once.
+// The folder in the cache with the packages that cells can import: unpacked wheels, or packages installed by the host's
+// pip. Written once.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'

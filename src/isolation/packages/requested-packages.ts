@@ -1,4 +1,5 @@
-// Parses MCP_BRIDGE_PACKAGES: wheel files on this machine, and requirements for an installer. Reads files; installs nothing.
+// Parses MCP_BRIDGE_PACKAGES: wheel files on this machine, and requirements for an installer. Reads files; installs
+// nothing.
 import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -20,7 +21,8 @@ export interface RequestedPackages {
 }
 
 /**
- * Read the requested packages. A word that ends in `.whl` or starts like a path is a file or a folder of wheels; any other is a requirement.
+ * Read the requested packages. A word that ends in `.whl` or starts like a path is a file or a folder of wheels; any
+ * other is a requirement.
  * @throws BridgeError CONFIG_INVALID for an unreadable file, or a folder without wheels
  */
 export async function readRequestedPackages(words: readonly string[]): Promise<RequestedPackages> {

@@ -44,7 +44,9 @@ function installedPath(name: string): string | undefined {
   return kind === 'purelib' || kind === 'platlib' ? path : undefined
 }
 
-/** Returns path → SHA-256 in URL-safe base64, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is quoted. */
+/**
+ * Returns path → SHA-256 in URL-safe base64, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is quoted.
+ */
 function parseRecord(text: string): Map<string, string> {
   const lines = text.matchAll(/^(?:"((?:[^"]|"")*)"|([^,\r\n]*)),sha256=([\w-]+)=*,/gm)
   return new Map([...lines].map(([, quoted, plain, digest]) => [quoted?.replaceAll('""', '"') ?? plain!, digest!]))

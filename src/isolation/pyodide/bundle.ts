@@ -1,5 +1,6 @@
-// Owns the bundle: the only files that a sandbox process may read. Made once per installation in a cache folder, from the
-// installed `pyodide` package (whose code we do not redistribute), our own files in inside/ and the kernel. Starts no sandbox.
+// Owns the bundle: the only files that a sandbox process may read. Made once per installation in a cache folder, from
+// the installed `pyodide` package (whose code we do not redistribute), our own files in inside/ and the kernel. Starts
+// no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmod,
@@ -53,10 +54,15 @@ export interface BundleOptions {
   kernelFolder: string
   /** Files for the sandbox's site-packages. */
   packages?: readonly PackageFile[]
-  /** Let every user of this machine read the bundle. It contains no secret; a sandbox that runs as another user needs it. */
+  /**
+   * Let every user of this machine read the bundle. It contains no secret; a sandbox that runs as another user needs
+   * it.
+   */
   readableByAll: boolean
   makeSnapshot: SnapshotMaker
-  /** Called with the bundle's folder once it exists: before its files are checked, and again if it had to be rebuilt. */
+  /**
+   * Called with the bundle's folder once it exists: before its files are checked, and again if it had to be rebuilt.
+   */
   onFolder?: (folder: string) => void
   onProgress?: ((message: string) => void) | undefined
 }
@@ -65,8 +71,8 @@ export interface BundleOptions {
 type Manifest = Record<string, { bytes: number; crc32: number }>
 
 /**
- * Returns the folder of a complete, verified bundle; makes it first if it is missing or damaged. Safe for concurrent processes: each
- * builds in its own folder, and the first to finish renames it.
+ * Returns the folder of a complete, verified bundle; makes it first if it is missing or damaged. Safe for concurrent
+ * processes: each builds in its own folder, and the first to finish renames it.
  * @throws BridgeError SANDBOX_START_FAILED if the cache folder cannot be written or Python does not start
  */
 export async function ensureBundle(options: BundleOptions): Promise<string> {
@@ -113,8 +119,8 @@ const exists = (folder: string): Promise<boolean> =>
   )
 
 /**
- * Removes bundles of other versions, and unfinished ones whose builder was killed. Each takes up to 45 MB. A bridge that still needs one builds it
- * again.
+ * Removes bundles of other versions, and unfinished ones whose builder was killed. Each takes up to 45 MB. A bridge
+ * that still needs one builds it again.
  */
 async function removeUnused(cacheFolder: string): Promise<void> {
   for (const name of await readdir(cacheFolder)) {

@@ -4,12 +4,21 @@ import { BridgeError } from '../../errors.ts'
 
 const MIB = 1 << 20
 const WASM_PAGE_BYTES = 65536
-/** The main thread's stack, if its size is unlimited. Deeper recursion in Python's C code raises RecursionError: see boot.js. */
+/**
+ * The main thread's stack, if its size is unlimited. Deeper recursion in Python's C code raises RecursionError: see
+ * boot.js.
+ */
 const DEEP_STACK_KIB = 64_000
-/** The stack otherwise: a limit applies to every thread, and each stack counts as memory. Too deep a recursion then ends the sandbox. */
+/**
+ * The stack otherwise: a limit applies to every thread, and each stack counts as memory. Too deep a recursion then ends
+ * the sandbox.
+ */
 const STACK_KIB = 4096
 
-/** How the memory is divided. `dataBytes` is the hard cap on the whole process (RLIMIT_DATA); exceeding another part raises an ordinary error. */
+/**
+ * How the memory is divided. `dataBytes` is the hard cap on the whole process (RLIMIT_DATA); exceeding another part
+ * raises an ordinary error.
+ */
 export interface MemoryPlan {
   heapMaxBytes: number
   filesMaxBytes: number
@@ -24,8 +33,9 @@ const SMALLEST_HEAP_BYTES = 64 * MIB
 export const SMALLEST_MEMORY_BYTES = FIXED_BYTES + SMALLEST_HEAP_BYTES
 
 /**
- * Divide a sandbox's memory. Of what remains without the fixed part, three quarters are Python's heap (then MemoryError), by default enough to
- * read a 50 MB tool result; a tenth is for files (then ENOSPC): a growing file is copied and briefly takes twice its size. The rest is slack.
+ * Divide a sandbox's memory. Of what remains without the fixed part, three quarters are Python's heap (then
+ * MemoryError), by default enough to read a 50 MB tool result; a tenth is for files (then ENOSPC): a growing file is
+ * copied and briefly takes twice its size. The rest is slack.
  * @throws BridgeError CONFIG_INVALID if it is too little for Python to start
  */
 export function planMemory(memoryBytes: number): MemoryPlan {
@@ -96,9 +106,9 @@ export function childArguments(folder: string, mode: 'serve' | 'build' | 'probe'
 }
 
 /**
- * V8 in Node 23 and later reserves half a gibibyte of writable address space for code, and more in Node 25. The operating system counts it as data
- * although it is hardly used, so the cap must exclude it. A flag limits what WebAssembly can really use of it. Measured with
- * 20.20, 22.23, 24.21 and 26.10.
+ * V8 in Node 23 and later reserves half a gibibyte of writable address space for code, and more in Node 25. The
+ * operating system counts it as data although it is hardly used, so the cap must exclude it. A flag limits what
+ * WebAssembly can really use of it. Measured with 20.20, 22.23, 24.21 and 26.10.
  */
 function reservedBytes(node: NodeFacts): number {
   const major = majorOf(node)
@@ -115,7 +125,10 @@ export interface Cap {
   node: NodeFacts
 }
 
-/** Runs a command under a hard cap on private memory and without core dumps, where a POSIX shell can set them. The shell becomes the command (exec). */
+/**
+ * Runs a command under a hard cap on private memory and without core dumps, where a POSIX shell can set them. The shell
+ * becomes the command (exec).
+ */
 export function underMemoryCap(command: string[], memory: MemoryPlan, cap?: Cap): string[] {
   const { platform, node } = cap ?? { platform: process.platform, node: thisNode }
   if (platform !== 'linux') return command

@@ -1,5 +1,5 @@
-// Packages compiled for Python in WebAssembly, such as numpy. The installed `pyodide` package pins each by its hash and names
-// the download location. The bridge fetches them before any sandbox starts, and keeps them.
+// Packages compiled for Python in WebAssembly, such as numpy. The installed `pyodide` package pins each by its hash and
+// names the download location. The bridge fetches them before any sandbox starts, and keeps them.
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -1,6 +1,7 @@
-// Converts the installed `pyodide` package into one classic script that runs in an empty context: no import(), import.meta or require.
-// Emscripten then takes its "shell" branch, so its Node code (file system, ws, child_process) is never used.
-// Only rewrites text. Refuses a package with unexpected text: a partial rewrite would be a security hole.
+// Converts the installed `pyodide` package into one classic script that runs in an empty context: no import(),
+// import.meta or require. Emscripten then takes its "shell" branch, so its Node code (file system, ws, child_process)
+// is never used. Only rewrites text. Refuses a package with unexpected text: a partial rewrite would be a security
+// hole.
 import { BridgeError } from '../../errors.ts'
 
 /** The package's two JavaScript files. */
@@ -43,7 +44,8 @@ const RUNTIME_REWRITES: Rewrite[] = [
 ]
 
 /**
- * Returns the package's JavaScript as one classic script, which sets `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
+ * Returns the package's JavaScript as one classic script, which sets
+ * `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
  * @throws BridgeError SANDBOX_START_FAILED if the installed package differs from the version this was written for
  */
 export function makeGlue(sources: PyodideSources): string {

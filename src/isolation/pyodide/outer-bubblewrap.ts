@@ -1,5 +1,6 @@
-// The outer isolation on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside are only Node, its libraries and the bundle,
-// read-only: no /proc, /dev, network or other processes. Used if it is installed and a trial run succeeds; never as real root.
+// The outer isolation on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside are only Node, its
+// libraries and the bundle, read-only: no /proc, /dev, network or other processes. Used if it is installed and a trial
+// run succeeds; never as real root.
 import { execFile } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'

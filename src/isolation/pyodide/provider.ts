@@ -1,5 +1,5 @@
-// The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process, inside bubblewrap if
-// available. Needs only Node. The code that runs inside is in inside/.
+// The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process,
+// inside bubblewrap if available. Needs only Node. The code that runs inside is in inside/.
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { type BundleOptions, ensureBundle, findDamagedBundle } from './bundle.ts'
@@ -26,8 +26,8 @@ export interface PyodideOptions {
 }
 
 /**
- * Memory of the process that makes the snapshot: the default of sandboxes. V8 accepts a code cache only under the flags with which it was
- * made, and some flags depend on the memory. With another size, the glue is compiled at every start.
+ * Memory of the process that makes the snapshot: the default of sandboxes. V8 accepts a code cache only under the flags
+ * with which it was made, and some flags depend on the memory. With another size, the glue is compiled at every start.
  */
 const BUILD_MEMORY_BYTES = 512 << 20
 
@@ -73,7 +73,8 @@ export class PyodideProvider implements Provider {
   }
 
   async #bundleAndLayer(onProgress: (message: string) => void): Promise<OuterLayer> {
-    // The trial run of the outer wall needs a process and the check of the bundle needs this one, so they run side by side.
+    // The trial run of the outer wall needs a process and the check of the bundle needs this one, so they run side by
+    // side.
     let outer!: Promise<OuterLayer>
     const onFolder = (folder: string): void => {
       outer = findOuterLayer(this.#options.node, folder)

@@ -1,4 +1,5 @@
-// This file verifies the threads that move bytes, with real file descriptors of a process: a small program replaces the context and its devices.
+// This file verifies the threads that move bytes, with real file descriptors of a process: a small program replaces the
+// context and its devices.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

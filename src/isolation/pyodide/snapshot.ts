@@ -1,6 +1,6 @@
-// Reads the output of a sandbox process in build mode: two lengths as doubles, the snapshot of Python's heap, and V8's code cache.
-// Two fifths of the heap are zeros, mostly Python's stack and the end of its memory. Removes them, so that a start neither reads nor
-// writes them, and no sandbox holds them.
+// Reads the output of a sandbox process in build mode: two lengths as doubles, the snapshot of Python's heap, and V8's
+// code cache. Two fifths of the heap are zeros, mostly Python's stack and the end of its memory. Removes them, so that
+// a start neither reads nor writes them, and no sandbox holds them.
 import { BridgeError } from '../../errors.ts'
 import type { Sandbox } from '../provider.ts'
 
@@ -33,8 +33,8 @@ export async function readSnapshot(process: Sandbox): Promise<{ snapshot: Uint8A
 }
 
 /**
- * Removes long runs of zeros from a Pyodide snapshot. Format: its own part; then, in 32-bit words, the length of the heap, the number of pieces,
- * and the offset and length of each; then the pieces. boot.js puts them in place.
+ * Removes long runs of zeros from a Pyodide snapshot. Format: its own part; then, in 32-bit words, the length of the
+ * heap, the number of pieces, and the offset and length of each; then the pieces. boot.js puts them in place.
  */
 export function withoutZeros(snapshot: Uint8Array): Uint8Array {
   const ownBytes = new DataView(snapshot.buffer, snapshot.byteOffset).getUint32(OWN_BYTES_AT * 4, true)

@@ -34,8 +34,9 @@ export function explainEnd(end: ProcessEnd): Explained {
 }
 
 /**
- * Returns why a sandbox process ended by itself. A native crash counts as out of memory: a WebAssembly program that corrupts its heap ends in
- * a JavaScript error, while Node may crash without a message when the system refuses it memory.
+ * Returns why a sandbox process ended by itself. A native crash counts as out of memory: a WebAssembly program that
+ * corrupts its heap ends in a JavaScript error, while Node may crash without a message when the system refuses it
+ * memory.
  */
 export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {
   if (OUT_OF_MEMORY.test(stderr)) return 'out-of-memory'

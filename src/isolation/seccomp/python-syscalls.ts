@@ -1,8 +1,9 @@
-// Every system call that Python and its numerical libraries need in a sandbox: name, number on x86_64, number on aarch64. All others fail.
-// Both the seccomp profile of podman and docker and bubblewrap's filter use this list. Deliberately omitted, besides what needs privileges:
-// ptrace and process_vm_* (other processes), keyctl, bpf, io_uring, userfaultfd, perf (kernel attack surface), unshare and setns
-// (namespaces), memfd_create (memory outside every limit, and a way around noexec), System V shared memory (the same), execveat,
-// inotify (unread events are kernel memory outside a process's limits). Pure.
+// Every system call that Python and its numerical libraries need in a sandbox: name, number on x86_64, number on
+// aarch64. All others fail. Both the seccomp profile of podman and docker and bubblewrap's filter use this list.
+// Deliberately omitted, besides what needs privileges: ptrace and process_vm_* (other processes), keyctl, bpf,
+// io_uring, userfaultfd, perf (kernel attack surface), unshare and setns (namespaces), memfd_create (memory outside
+// every limit, and a way around noexec), System V shared memory (the same), execveat, inotify (unread events are kernel
+// memory outside a process's limits). Pure.
 
 const TABLE = `
   read:0:63 write:1:64 readv:19:65 writev:20:66 pread64:17:67 pwrite64:18:68 preadv:295:69 pwritev:296:70
@@ -46,9 +47,10 @@ export interface Syscall {
 export const ALLOWED_SYSCALLS: readonly Syscall[] = parseSyscalls(TABLE)
 
 /**
- * Locks a whole file, for which it need not be writable. A container has an inode of its own for each file of its image; in bubblewrap the lock of a
- * system file is seen by other sandboxes, and holds up programs of the host that lock the same file. So it is allowed in containers only.
- * Returns ENOSYS elsewhere: libraries then say so instead of trying for ever. SQLite, dbm and mailbox use the locks of fcntl.
+ * Locks a whole file, for which it need not be writable. A container has an inode of its own for each file of its
+ * image; in bubblewrap the lock of a system file is seen by other sandboxes, and holds up programs of the host that
+ * lock the same file. So it is allowed in containers only. Returns ENOSYS elsewhere: libraries then say so instead of
+ * trying for ever. SQLite, dbm and mailbox use the locks of fcntl.
  */
 export const FLOCK: Syscall = { name: 'flock', x64: 73, arm64: 32 }
 
@@ -82,9 +84,9 @@ export interface RuledSyscall extends Syscall {
 const FIRST_PROCESS = 1
 
 /**
- * The prctl options that glibc, Python, V8 and numerical libraries use: signals at a parent's end, names, no new privileges, timer slack, large pages; on
- * aarch64 vector length, pointer keys and tagged addresses; and PR_SET_VMA, which names memory areas. Omitted: memory merging, tracers,
- * speculation control, filters.
+ * The prctl options that glibc, Python, V8 and numerical libraries use: signals at a parent's end, names, no new
+ * privileges, timer slack, large pages; on aarch64 vector length, pointer keys and tagged addresses; and PR_SET_VMA,
+ * which names memory areas. Omitted: memory merging, tracers, speculation control, filters.
  */
 const PRCTL_OPTIONS = [
   1, 2, 3, 4, 15, 16, 21, 23, 27, 29, 30, 36, 37, 38, 39, 40, 41, 42, 47, 50, 51, 52, 54, 55, 56, 60, 61, 63, 64,
@@ -94,10 +96,12 @@ const PRCTL_OPTIONS = [
 export const RULED_SYSCALLS: readonly RuledSyscall[] = [
   // Refuses every CLONE_NEW* flag; without them, clone is an ordinary fork or thread.
   { name: 'clone', x64: 56, arm64: 220, allowedWhen: [{ argument: 0, hasNoneOf: 0x7e_02_00_00 }] },
-  // AF_UNIX only, for pipes within a process. Other families fail at once, so that no program hangs on the missing network.
+  // AF_UNIX only, for pipes within a process. Other families fail at once, so that no program hangs on the missing
+  // network.
   { name: 'socket', x64: 41, arm64: 198, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
   { name: 'socketpair', x64: 53, arm64: 199, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
-  // F_SETLEASE and F_NOTIFY tell who opens a file or uses a folder: also programs of the host, in folders that a sandbox shares with it.
+  // F_SETLEASE and F_NOTIFY tell who opens a file or uses a folder: also programs of the host, in folders that a
+  // sandbox shares with it.
   { name: 'fcntl', x64: 72, arm64: 25, allowedWhen: [{ argument: 1, isNoneOf: [1024, 1026] }] },
   // TIOCSTI injects input into a terminal.
   { name: 'ioctl', x64: 16, arm64: 29, allowedWhen: [{ argument: 1, isNoneOf: [0x54_12] }] },

@@ -1,5 +1,5 @@
-// Our list of system calls in the format of podman and docker. Depending on the version, their defaults allow keyctl, user namespaces, io_uring,
-// netlink and vsock. Pure.
+// Our list of system calls in the format of podman and docker. Depending on the version, their defaults allow keyctl,
+// user namespaces, io_uring, netlink and vsock. Pure.
 import { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
 import type { ArgumentTest, RuledSyscall, Syscall } from './python-syscalls.ts'
 
@@ -14,8 +14,9 @@ interface Condition {
 }
 
 /**
- * The profile as JSON. Names no architecture: engines then use the machine's own, and calls of any other kill the process.
- * `countedMemory` tells whether the engine counts all memory of a container. If not, the profile also refuses memory that cannot be counted from inside.
+ * The profile as JSON. Names no architecture: engines then use the machine's own, and calls of any other kill the
+ * process. `countedMemory` tells whether the engine counts all memory of a container. If not, the profile also refuses
+ * memory that cannot be counted from inside.
  */
 export function seccompProfile(countedMemory: boolean): string {
   return JSON.stringify({
@@ -29,7 +30,9 @@ export function seccompProfile(countedMemory: boolean): string {
   })
 }
 
-/** A profile that refuses these calls, and ruled ones unless their tests pass; allows all others. See `refusingFilter`. */
+/**
+ * A profile that refuses these calls, and ruled ones unless their tests pass; allows all others. See `refusingFilter`.
+ */
 export function refusingProfile(refused: readonly Syscall[], rules: readonly RuledSyscall[]): string {
   const refuse = { action: 'SCMP_ACT_ERRNO', errnoRet: EPERM }
   return JSON.stringify({
@@ -80,8 +83,8 @@ function waysToFail(test: ArgumentTest): Condition[] {
 }
 
 /**
- * All 32-bit numbers except these, as prefixes: pairs of a mask and the value under it. An engine's "not equal" would compare the argument's
- * upper half, too, so a value with bits set there would pass.
+ * All 32-bit numbers except these, as prefixes: pairs of a mask and the value under it. An engine's "not equal" would
+ * compare the argument's upper half, too, so a value with bits set there would pass.
  */
 function allBut(values: readonly number[], depth = 0, prefix = 0): [mask: number, value: number][] {
   const mask = depth === 0 ? 0 : 2 ** 32 - 2 ** (32 - depth)

@@ -1,5 +1,5 @@
-// Connections to one PostgreSQL database. Repeats work when the server restarts, so work must be idempotent: a second attempt writes the same,
-// or detects what the first one wrote.
+// Connections to one PostgreSQL database. Repeats work when the server restarts, so work must be idempotent: a second
+// attempt writes the same, or detects what the first one wrote.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Pool, PoolClient } from 'pg'
 import { migrate } from './migrate.ts'
@@ -87,8 +87,8 @@ export class Database {
   }
 
   /**
-   * Runs work that excludes other work with the same lock. The work may take long and use the database, and is never repeated: if the server goes
-   * away meanwhile, the lock is lost.
+   * Runs work that excludes other work with the same lock. The work may take long and use the database, and is never
+   * repeated: if the server goes away meanwhile, the lock is lost.
    */
   async exclusively<T>(lock: string, work: () => Promise<T>): Promise<T> {
     const { Client: NewClient } = (await import('pg')).default

@@ -1,4 +1,5 @@
-// Logs as rows, one per line. Each writer has its own log and tracks the position of each line, so that writing lines again changes nothing.
+// Logs as rows, one per line. Each writer has its own log and tracks the position of each line, so that writing lines
+// again changes nothing.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
@@ -92,7 +93,10 @@ class PostgresLogWriter implements LogWriter {
     this.#id = id
   }
 
-  /** Writes all lines in one statement. Lines of an earlier attempt whose reply was lost are written again at the same positions. */
+  /**
+   * Writes all lines in one statement. Lines of an earlier attempt whose reply was lost are written again at the same
+   * positions.
+   */
   async append(lines: readonly string[]): Promise<number> {
     const bytes = this.#bytes + lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
     const lineCount = this.#lineCount + lines.length

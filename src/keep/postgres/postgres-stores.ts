@@ -1,4 +1,5 @@
-// All stores in one PostgreSQL database that any number of bridges can use at once. Loaded only if MCP_BRIDGE_STORAGE is set.
+// All stores in one PostgreSQL database that any number of bridges can use at once. Loaded only if MCP_BRIDGE_STORAGE
+// is set.
 import type { Document, Logs, Store, Versions } from '../store.ts'
 import { Database } from './database.ts'
 import { PostgresDocument } from './postgres-document.ts'

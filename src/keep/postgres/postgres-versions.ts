@@ -1,4 +1,5 @@
-// Versions as rows. Two bridges that add to one name wait for each other, so that each gets its own number and no version is lost.
+// Versions as rows. Two bridges that add to one name wait for each other, so that each gets its own number and no
+// version is lost.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { checkStoredName, refuseOtherCase } from '../stored-name.ts'

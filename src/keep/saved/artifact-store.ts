@@ -1,5 +1,5 @@
-// Stores files that cells keep beyond their session, in versions. Limited in number and size, because the sandbox chooses both.
-// Never overwrites or drops a version to make room.
+// Stores files that cells keep beyond their session, in versions. Limited in number and size, because the sandbox
+// chooses both. Never overwrites or drops a version to make room.
 import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'

@@ -1,4 +1,5 @@
-// This file verifies that a tool that stops loading is detected, and that tools are not loaded again while nothing changes.
+// This file verifies that a tool that stops loading is detected, and that tools are not loaded again while nothing
+// changes.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,6 @@
-// Determines which saved tools still load: packages may be removed, helper tools deleted, files copied from elsewhere. Remembers tools that loaded,
-// in a file of hashes, until something they depend on changes. The next bridge retries those that did not load.
+// Determines which saved tools still load: packages may be removed, helper tools deleted, files copied from elsewhere.
+// Remembers tools that loaded, in a file of hashes, until something they depend on changes. The next bridge retries
+// those that did not load.
 import { hash } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
@@ -15,7 +16,10 @@ export interface LoadableToolsOptions {
   /** Everything about the sandboxes that affects imports. */
   environment: unknown
   file: string
-  /** Returns the problem of each tool by name; tools left over when the time is up are missing. @throws BridgeError SANDBOX_* */
+  /**
+   * Returns the problem of each tool by name; tools left over when the time is up are missing.
+   * @throws BridgeError SANDBOX_*
+   */
   findProblems: (tools: SavedTool[]) => Promise<Map<string, string | undefined>>
   log: Log
 }
@@ -38,7 +42,10 @@ export class LoadableTools {
     })
   }
 
-  /** Returns the newest version of every tool that loads, and the problems of the others. Starts a sandbox only for tools of unknown state. */
+  /**
+   * Returns the newest version of every tool that loads, and the problems of the others. Starts a sandbox only for
+   * tools of unknown state.
+   */
   list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
     const listing = this.#last.then(() => this.#list())
     this.#last = listing.catch(() => {})

@@ -1,5 +1,5 @@
-// Stores small values that cells keep for the user, by key. Limited in number and size, because the sandbox chooses both. One document holds
-// everything, since it is small.
+// Stores small values that cells keep for the user, by key. Limited in number and size, because the sandbox chooses
+// both. One document holds everything, since it is small.
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'

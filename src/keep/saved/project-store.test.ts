@@ -1,4 +1,5 @@
-// This file verifies that files of `/projects` stay in their folder and within their limits, whatever a sandbox requests.
+// This file verifies that files of `/projects` stay in their folder and within their limits, whatever a sandbox
+// requests.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,6 @@
-// Stores `/projects` in <state folder>/.sandbridge/projects: one user's files, shared by all sessions. Cells work on copies, which the kernel hands
-// over after a cell, so no sandbox writes here itself. Limited in number and size; never creates or follows symbolic links.
+// Stores `/projects` in <state folder>/.sandbridge/projects: one user's files, shared by all sessions. Cells work on
+// copies, which the kernel hands over after a cell, so no sandbox writes here itself. Limited in number and size; never
+// creates or follows symbolic links.
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
 import { lstat, mkdir, open, rm } from 'node:fs/promises'
@@ -68,7 +69,10 @@ export class ProjectStore {
     this.#marker = `${this.folder}.changed`
   }
 
-  /** Lists files and folders, parents first, up to the limits. Synchronous: it runs before every cell and is usually short. */
+  /**
+   * Lists files and folders, parents first, up to the limits. Synchronous: it runs before every cell and is usually
+   * short.
+   */
   list(): ProjectEntry[] {
     const entries: ProjectEntry[] = []
     const pending = ['']
@@ -87,8 +91,8 @@ export class ProjectStore {
   }
 
   /**
-   * Returns a text that changes with the files; empty if there are none. Detects changes by a bridge at once, and changes by the user within two
-   * seconds: checking every file before every cell would take milliseconds.
+   * Returns a text that changes with the files; empty if there are none. Detects changes by a bridge at once, and
+   * changes by the user within two seconds: checking every file before every cell would take milliseconds.
    */
   revision(): string {
     const marked = String(lstatOf(this.#marker)?.mtimeNs)

@@ -1,4 +1,5 @@
-// Stores functions that cells save for later sessions, in versions. Callers of `save` check that they load. Reports unreadable versions as broken.
+// Stores functions that cells save for later sessions, in versions. Callers of `save` check that they load. Reports
+// unreadable versions as broken.
 import * as z from 'zod'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { parseJson } from '../../util/json/json.ts'

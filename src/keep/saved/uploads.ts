@@ -1,4 +1,5 @@
-// Collects data that a cell sends in pieces, because the sandbox's memory could not hold two copies of it in one frame. Lives as long as the cell.
+// Collects data that a cell sends in pieces, because the sandbox's memory could not hold two copies of it in one frame.
+// Lives as long as the cell.
 import { BridgeError } from '../../errors.ts'
 
 const MAX_OPEN = 8
@@ -58,7 +59,10 @@ export class Uploads {
     return this.takeAll([upload], ([data]) => save(data!))
   }
 
-  /** The same for several uploads that are saved together. @throws BridgeError STATE_NOT_FOUND, and what `save` throws */
+  /**
+   * The same for several uploads that are saved together.
+   * @throws BridgeError STATE_NOT_FOUND, and what `save` throws
+   */
   async takeAll<T>(uploads: readonly number[], save: (data: Buffer[]) => Promise<T>): Promise<T> {
     const found = uploads.map((upload) => this.#find(upload))
     const sizeBytes = found.reduce((sum, upload) => sum + upload.sizeBytes, 0)

@@ -1,4 +1,5 @@
-// Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial, sign-in and configuration change.
+// Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial,
+// sign-in and configuration change.
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
@@ -18,7 +19,10 @@ export interface AuditOptions extends FieldOptions {
   limits?: RecordLimits
 }
 
-/** Lines are written in batches: a write per call costs more than the call. A killed bridge loses this much, and any undelivered events. */
+/**
+ * Lines are written in batches: a write per call costs more than the call. A killed bridge loses this much, and any
+ * undelivered events.
+ */
 const WRITE_AFTER_MS = 25
 /** This many lines are written without further delay; there is room for ten times as many. */
 const WRITE_AT_LINES = 1_000

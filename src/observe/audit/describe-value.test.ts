@@ -1,4 +1,5 @@
-// This file verifies that a value's shape shows its types and none of its content, and that its hash does not depend on the order of keys.
+// This file verifies that a value's shape shows its types and none of its content, and that its hash does not depend on
+// the order of keys.
 import { describe, expect, it } from 'vitest'
 import { namesOf } from '../../calls/catalog/model/argument-names.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'

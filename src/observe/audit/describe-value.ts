@@ -9,8 +9,8 @@ const MAX_KEYS = 30
 const MAX_VALUES = 100_000
 
 /**
- * Returns a shape such as `{owner: string, labels: [string × 3], …: number}`: keys and types, no values. A key that the definition of what is
- * called does not have may be anything, also a secret.
+ * Returns a shape such as `{owner: string, labels: [string × 3], …: number}`: keys and types, no values. A key that the
+ * definition of what is called does not have may be anything, also a secret.
  */
 export function shapeOf(value: unknown, isNamed: (key: string) => boolean): string {
   const shape = shapeAt(value, isNamed, 0)

@@ -1,4 +1,5 @@
-// Lists and prunes the record's files. A bridge copies the last lines of other bridges' files into its own first line, so that truncation there shows.
+// Lists and prunes the record's files. A bridge copies the last lines of other bridges' files into its own first line,
+// so that truncation there shows.
 import type { LogInfo, Logs, Store } from '../../keep/store.ts'
 import { readLine } from './chain.ts'
 

@@ -1,4 +1,5 @@
-// This file verifies that the record is read back as complete runs, in pages without gaps or repeats, however the lines are spread over files.
+// This file verifies that the record is read back as complete runs, in pages without gaps or repeats, however the lines
+// are spread over files.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

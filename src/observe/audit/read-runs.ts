@@ -1,5 +1,5 @@
-// Reads the record back as runs with their calls, in pages, newest first. Reads only as many files as a page needs, within a limit;
-// the page says where the next one starts.
+// Reads the record back as runs with their calls, in pages, newest first. Reads only as many files as a page needs,
+// within a limit; the page says where the next one starts.
 import type { LogInfo, Logs } from '../../keep/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, type RecordEntry } from './record-entry.ts'

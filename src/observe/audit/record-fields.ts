@@ -1,4 +1,5 @@
-// Converts events into record fields. Uses the names of OpenTelemetry's MCP semantic conventions where they exist, else names with `sandbridge.`.
+// Converts events into record fields. Uses the names of OpenTelemetry's MCP semantic conventions where they exist, else
+// names with `sandbridge.`.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import { isoTime } from '../../util/text/iso-time.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
@@ -32,8 +33,8 @@ function common(type: string, event: BridgeEvent): Fields {
   }
 }
 
-// Runs and calls are frequent: their fields are one object literal each, with all possible keys. Spreading several objects
-// takes ten times as long.
+// Runs and calls are frequent: their fields are one object literal each, with all possible keys. Spreading several
+// objects takes ten times as long.
 
 /** @param cell the run's cell; missing if it had none */
 export function runFields(

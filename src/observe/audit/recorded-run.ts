@@ -1,4 +1,5 @@
-// Assembles runs from the record's lines: the line of the run itself, and those of its calls, denials and questions. Pure.
+// Assembles runs from the record's lines: the line of the run itself, and those of its calls, denials and questions.
+// Pure.
 import { firstLine } from '../../util/text/first-line.ts'
 import { wordsOf } from '../../util/text/search-words.ts'
 import { isRefused, type RecordEntry, textOf } from './record-entry.ts'

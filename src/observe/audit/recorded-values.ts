@@ -1,4 +1,5 @@
-// Prepares values for the record: removes the secrets of the server's definition, and values whose key marks them as secret.
+// Prepares values for the record: removes the secrets of the server's definition, and values whose key marks them as
+// secret.
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { sizeOf } from './describe-value.ts'
 

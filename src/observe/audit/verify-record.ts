@@ -1,5 +1,6 @@
-// Checks the record's hashes. Detects lines that were changed, removed or moved, and a truncated end. Cannot detect that someone with the
-// user's permissions rewrote all lines from some point on, including hashes, if no later bridge saw the old ones.
+// Checks the record's hashes. Detects lines that were changed, removed or moved, and a truncated end. Cannot detect
+// that someone with the user's permissions rewrote all lines from some point on, including hashes, if no later bridge
+// saw the old ones.
 import { hostId, isRunning } from '../../util/process/process-id.ts'
 import type { Logs } from '../../keep/store.ts'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'

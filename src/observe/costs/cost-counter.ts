@@ -1,4 +1,5 @@
-// Counts the cost of conversations per day: an observer. A conversation is a session in which its client ran a cell, counted once a day.
+// Counts the cost of conversations per day: an observer. A conversation is a session in which its client ran a cell,
+// counted once a day.
 import type { BridgeEvent } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import { addCost, type DailyCosts } from './daily-costs.ts'

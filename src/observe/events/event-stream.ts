@@ -1,5 +1,6 @@
 // The bridge's single stream of events. Observers subscribe to it; no other code in the bridge knows them.
-// Delivers events in batches, after the work that emitted them has gone on: a subscriber never delays a call, except a guard (`before`).
+// Delivers events in batches, after the work that emitted them has gone on: a subscriber never delays a call, except a
+// guard (`before`).
 import { messageOf } from '../../errors.ts'
 import type { BridgeEvent, CallStarted, EventBody, Stamp } from './event.ts'
 import type { TraceContext } from './trace-context.ts'
@@ -11,7 +12,10 @@ export interface Subscriber {
   receive(events: readonly BridgeEvent[]): void
   /** True while a person watches the subscriber's output: events then arrive sooner. */
   readonly isWatched?: boolean
-  /** Called before each call is made, after `receive` got the call's event. The call waits. @throws BridgeError to refuse the call */
+  /**
+   * Called before each call is made, after `receive` got the call's event. The call waits.
+   * @throws BridgeError to refuse the call
+   */
   before?(call: CallStarted & Stamp): Promise<void>
   /** The bridge is ending: save what is not saved yet. */
   close?(): Promise<void>
@@ -21,8 +25,8 @@ export interface Subscriber {
 const MAX_FAILURES = 10
 
 /**
- * Delivering events one by one costs a call several times as much as batches; delivering them sooner delays a cell that makes many calls.
- * A person who watches does not notice the shorter delay.
+ * Delivering events one by one costs a call several times as much as batches; delivering them sooner delays a cell that
+ * makes many calls. A person who watches does not notice the shorter delay.
  */
 const DELIVER_AFTER_MS = 100
 const DELIVER_TO_WATCHED_MS = 25
@@ -65,7 +69,10 @@ export class EventStream {
     setTimeout(() => this.flush(), this.#isWatched ? DELIVER_TO_WATCHED_MS : DELIVER_AFTER_MS)
   }
 
-  /** Resolves when every guard allows the call. Emit the call's event first. @throws BridgeError of the guard that refuses it */
+  /**
+   * Resolves when every guard allows the call. Emit the call's event first.
+   * @throws BridgeError of the guard that refuses it
+   */
   async allow(call: CallStarted): Promise<void> {
     this.flush()
     for (const guard of this.#guards) await guard.before!(call as CallStarted & Stamp)

@@ -1,11 +1,14 @@
-// The events that the bridge sends to its observers, as one typed union. Observers share event objects and must not change them.
-// Events never contain secrets of server definitions: error texts are redacted where they are created.
+// The events that the bridge sends to its observers, as one typed union. Observers share event objects and must not
+// change them. Events never contain secrets of server definitions: error texts are redacted where they are created.
 import type { RunLog } from './run-log.ts'
 import type { TraceContext } from './trace-context.ts'
 
 /** Fields of every event. */
 interface About {
-  /** The same in all events of one run, cell, call, question or session (from `newId`), or of one sandbox (from its engine). */
+  /**
+   * The same in all events of one run, cell, call, question or session (from `newId`), or of one sandbox (from its
+   * engine).
+   */
   id: string
   /** Id of the enclosing run or cell: a cell's run, a call's cell. */
   parent?: string | undefined
@@ -101,7 +104,10 @@ interface Ruled<D extends string> {
 /** Why a call is allowed. `ask`: the user was asked. */
 export type Allowed = Ruled<'allow' | 'ask'>
 
-/** A call was denied, or the user is about to be asked; after `ask`, the call may still be denied. Has the id of the call's other events. */
+/**
+ * A call was denied, or the user is about to be asked; after `ask`, the call may still be denied. Has the id of the
+ * call's other events.
+ */
 interface CallDecided extends About, Ruled<'ask' | 'deny'> {
   type: 'call.decided'
   kind: CallKind

@@ -1,4 +1,5 @@
-// Loads an observer's code at the first event that it needs, so that a client that only lists the tools does not wait for it.
+// Loads an observer's code at the first event that it needs, so that a client that only lists the tools does not wait
+// for it.
 import type { BridgeEvent, CallStarted, EventType, Stamp } from './event.ts'
 import type { Subscriber } from './event-stream.ts'
 

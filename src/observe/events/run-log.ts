@@ -5,7 +5,10 @@ import { shortId } from './new-id.ts'
 
 type Fields = Record<string, unknown>
 
-/** Receives each line. @param fields computes the fields that the client may see; slow, because it searches them for personal data */
+/**
+ * Receives each line.
+ * @param fields computes the fields that the client may see; slow, because it searches them for personal data
+ */
 export type OnLine = (level: LogLevel, message: string, fields: () => Fields) => void
 
 /** Limit per level: a cell can make any number of failing calls. */
@@ -30,7 +33,10 @@ export class RunLog implements Log {
     this.#onLine = onLine
   }
 
-  /** Log a warning. `own` holds fields for the user's own log only, such as a link that grants access; the client gets only `fields`. */
+  /**
+   * Log a warning. `own` holds fields for the user's own log only, such as a link that grants access; the client gets
+   * only `fields`.
+   */
   warnUser(message: string, fields: Fields, own: Fields): void {
     this.#write('warning', message, fields, own)
   }

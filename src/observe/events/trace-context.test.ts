@@ -1,4 +1,5 @@
-// This file verifies that a trace is read from `_meta` and passed on according to W3C Trace Context, and that invalid values are dropped.
+// This file verifies that a trace is read from `_meta` and passed on according to W3C Trace Context, and that invalid
+// values are dropped.
 import { expect, it } from 'vitest'
 import { readTraceContext, traceMeta } from './trace-context.ts'
 

@@ -39,7 +39,10 @@ export class LiveClient {
     this.state = LiveState.from(hello)
   }
 
-  /** @throws what node:net throws when the bridge is gone, BridgeError SHUTTING_DOWN when it refuses the connection or does not answer */
+  /**
+   * @throws what node:net throws when the bridge is gone, BridgeError SHUTTING_DOWN when it refuses the connection or
+   * does not answer
+   */
   static attach(bridge: LiveBridge, options: ClientOptions = {}): Promise<LiveClient> {
     return new Promise((resolve, reject) => {
       const socket = connect(bridge.socket)

@@ -1,5 +1,5 @@
-// Lists this user's running bridges. Each has a file in the state folder with its process id and its socket, readable only by the user.
-// A bridge that reads the folder deletes files whose process is gone.
+// Lists this user's running bridges. Each has a file in the state folder with its process id and its socket, readable
+// only by the user. A bridge that reads the folder deletes files whose process is gone.
 import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -25,7 +25,10 @@ export function liveFolder(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'live')
 }
 
-/** Returns the socket address for a new bridge and creates its folder. @throws BridgeError STATE_REFUSED if others can write to it, and what node:fs throws */
+/**
+ * Returns the socket address for a new bridge and creates its folder.
+ * @throws BridgeError STATE_REFUSED if others can write to it, and what node:fs throws
+ */
 export async function socketPath(stateDir: string, name: string): Promise<string> {
   if (process.platform === 'win32') return `\\\\.\\pipe\\sandbridge-${name}`
   const folder = await madeFolder(stateDir)
@@ -101,7 +104,8 @@ function parseBridge(text: string, id: string, folder: string): LiveBridge | und
     >
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof socket !== 'string') return undefined
     if (typeof startedAt !== 'number' || typeof version !== 'string' || typeof cwd !== 'string') return undefined
-    // Readers of an entry delete the socket of a bridge that has ended. This check keeps them from deleting another file.
+    // Readers of an entry delete the socket of a bridge that has ended. This check keeps them from deleting another
+    // file.
     return process.platform === 'win32' || [folder, shortFolder()].includes(path.dirname(socket))
       ? { id, pid, host, socket, startedAt, version, cwd }
       : undefined

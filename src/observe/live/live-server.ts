@@ -1,6 +1,7 @@
-// Lets programs of the same user watch a bridge and send it requests: `sandbridge top` and the page. Speaks lines of JSON over a Unix socket
-// (on Windows, a named pipe). The bridge sends {"hello": …} with a snapshot, then {"event": …} per event, and answers {"id", "method", "params"} with
-// {"id", "result"} or {"id", "error"}. A client that reads too slowly misses events and is told how many: {"dropped": 12}.
+// Lets programs of the same user watch a bridge and send it requests: `sandbridge top` and the page. Speaks lines of
+// JSON over a Unix socket (on Windows, a named pipe). The bridge sends {"hello": …} with a snapshot, then {"event": …}
+// per event, and answers {"id", "method", "params"} with {"id", "result"} or {"id", "error"}. A client that reads too
+// slowly misses events and is told how many: {"dropped": 12}.
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { BridgeError, messageOf } from '../../errors.ts'

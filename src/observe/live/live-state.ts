@@ -1,4 +1,5 @@
-// The current state of a bridge, computed from its events: by the bridge for the snapshot, and by each client that attaches.
+// The current state of a bridge, computed from its events: by the bridge for the snapshot, and by each client that
+// attaches.
 import type { BridgeEvent, EventType } from '../events/event.ts'
 
 export interface LiveCell {

@@ -1,4 +1,5 @@
-// Serialises events for other programs of the same user, within limits: a call that returns 50 MB must cost its observer little.
+// Serialises events for other programs of the same user, within limits: a call that returns 50 MB must cost its
+// observer little.
 import type { BridgeEvent } from '../events/event.ts'
 
 /** Limit for a text field, such as output or code, in characters. */

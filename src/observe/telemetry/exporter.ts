@@ -1,4 +1,5 @@
-// Sends requests to a collector, one after the other. Never delays its caller: callers keep unsent items within limits, then drop and count them.
+// Sends requests to a collector, one after the other. Never delays its caller: callers keep unsent items within limits,
+// then drop and count them.
 interface ExporterOptions {
   url: string
   headers: Record<string, string>

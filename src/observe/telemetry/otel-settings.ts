@@ -1,4 +1,5 @@
-// Reads OpenTelemetry's standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/), where they apply. Pure.
+// Reads OpenTelemetry's standard variables
+// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/), where they apply. Pure.
 
 type Env = Record<string, string | undefined>
 

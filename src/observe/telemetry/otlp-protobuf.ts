@@ -1,4 +1,5 @@
-// Encodes OTLP requests as binary protobuf (OTLP/HTTP, Binary Protobuf Encoding), with the field numbers of opentelemetry-proto 1. Pure.
+// Encodes OTLP requests as binary protobuf (OTLP/HTTP, Binary Protobuf Encoding), with the field numbers of
+// opentelemetry-proto 1. Pure.
 
 /** `hex`: a hexadecimal string in JSON, bytes here. 64-bit numbers are strings in JSON. */
 type Scalar = 'text' | 'hex' | 'bool' | 'varint' | 'fixed64' | 'double'
@@ -75,7 +76,10 @@ const DELIMITED = 2
 const FIRST_BYTES = 64 * 1024
 const MAX_VARINT_BYTES = 10
 
-/** Writes into one growing buffer. A nested message is written in place, and moved if its length takes more than one byte. */
+/**
+ * Writes into one growing buffer. A nested message is written in place, and moved if its length takes more than one
+ * byte.
+ */
 class Writer {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES)
   #at = 0

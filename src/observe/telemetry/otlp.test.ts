@@ -1,4 +1,5 @@
-// This file verifies our requests against OpenTelemetry's published opentelemetry-proto messages: no field is lost or misnamed.
+// This file verifies our requests against OpenTelemetry's published opentelemetry-proto messages: no field is lost or
+// misnamed.
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
 import { metricsRequest, type Metric, type Span, tracesRequest } from './otlp.ts'

@@ -1,4 +1,5 @@
-// Encodes OTLP as JSON: the JSON mapping of opentelemetry-proto 1, with hexadecimal ids and 64-bit numbers as strings (OTLP 1.5, JSON Protobuf Encoding). Pure.
+// Encodes OTLP as JSON: the JSON mapping of opentelemetry-proto 1, with hexadecimal ids and 64-bit numbers as strings
+// (OTLP 1.5, JSON Protobuf Encoding). Pure.
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
 

@@ -1,5 +1,5 @@
-// Exposes metrics to Prometheus (text format 0.0.4) on a port of its own, never MCP's. An address that other machines can reach requires
-// a token.
+// Exposes metrics to Prometheus (text format 0.0.4) on a port of its own, never MCP's. An address that other machines
+// can reach requires a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { BridgeEvent } from '../events/event.ts'
@@ -33,7 +33,10 @@ function linesOf({ name, unit, description, histogram, gauge, sum = [] }: Metric
   return [...head, ...points]
 }
 
-/** Returns the name that OpenTelemetry's collector uses: `mcp_client_operation_duration_seconds`, `sandbridge_call_denied_total`. */
+/**
+ * Returns the name that OpenTelemetry's collector uses: `mcp_client_operation_duration_seconds`,
+ * `sandbridge_call_denied_total`.
+ */
 function prometheusName(name: string, unit: string, kind: 'histogram' | 'gauge' | 'counter'): string {
   const plain = name.replaceAll('.', '_')
   if (kind === 'counter') return `${plain}_total`

@@ -1,4 +1,5 @@
-// Builds spans from events, with the MCP semantic conventions: `tools/call run_python` (server) → `cell` → `tools/call TOOL` (client).
+// Builds spans from events, with the MCP semantic conventions: `tools/call run_python` (server) → `cell` →
+// `tools/call TOOL` (client).
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { TraceContext } from '../events/trace-context.ts'
 import type { Attributes, Span } from './otlp.ts'

@@ -40,7 +40,8 @@ export class ClientGroup {
       () => createServer({ settings, log, getConversation, byHandle: true, runs, user, offers }),
       {
         legacy: 'reject',
-        // Sends headers at once and a keep-alive every 15 s: a cell may take longer than a client waits for the first byte.
+        // Sends headers at once and a keep-alive every 15 s: a cell may take longer than a client waits for the first
+        // byte.
         responseMode: 'sse',
         onerror,
       },

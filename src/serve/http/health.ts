@@ -1,4 +1,5 @@
-// Answers health checks without a token: whether the process is up, and whether it accepts work. The response says nothing else.
+// Answers health checks without a token: whether the process is up, and whether it accepts work. The response says
+// nothing else.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from './refuse.ts'
 

@@ -1,4 +1,5 @@
-// This file verifies that answered requests leave nothing in memory. Otherwise a bridge with many clients would grow with every cell.
+// This file verifies that answered requests leave nothing in memory. Otherwise a bridge with many clients would grow
+// with every cell.
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { collectGarbage } from '../../../test/support/collect-garbage.ts'
 import { message, modern, useHttpBridge } from '../../../test/support/raw-http.ts'
@@ -7,7 +8,10 @@ import { BridgeError } from '../../errors.ts'
 const { serve, bridge } = useHttpBridge()
 
 const COUNT = 300
-/** V8 keeps a few hundred kilobytes more or less from one collection to the next. A request that stays takes some ten kilobytes. */
+/**
+ * V8 keeps a few hundred kilobytes more or less from one collection to the next. A request that stays takes some ten
+ * kilobytes.
+ */
 const ROOM_BYTES = COUNT * 2_000
 
 it.each(['modern', 'older'])('calls of %s clients leave nothing in memory', { timeout: 60_000 }, async (era) => {

@@ -1,6 +1,6 @@
-// Conversations with clients of protocol revision 2025-11-25 and older. Each starts with initialize; then the Mcp-Session-Id header names it.
-// Each has one bridge session. DELETE ends both, and so does the idle timeout. A cell whose client has no connection left is cancelled after a while.
-// (MCP 2025-11-25, Streamable HTTP, Session Management)
+// Conversations with clients of protocol revision 2025-11-25 and older. Each starts with initialize; then the
+// Mcp-Session-Id header names it. Each has one bridge session. DELETE ends both, and so does the idle timeout. A cell
+// whose client has no connection left is cancelled after a while. (MCP 2025-11-25, Streamable HTTP, Session Management)
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
@@ -16,7 +16,10 @@ import type { Sessions } from '../mcp/sessions.ts'
 import { refuse } from './refuse.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
 
-/** Longer than a kernel's idle time: most clients cannot start over, and a conversation without its kernel costs almost nothing. */
+/**
+ * Longer than a kernel's idle time: most clients cannot start over, and a conversation without its kernel costs almost
+ * nothing.
+ */
 const IDLE_MS = 60 * 60_000
 /** Prefix of all conversation ids of this process, so that ids of another replica can be recognised. */
 const REPLICA = randomBytes(4).toString('hex')
@@ -38,7 +41,10 @@ interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log' | 'user' | 
    * A session with variables is kept longer, in case the client's network was interrupted.
    */
   vanishedMs: { withVariables: number; without: number }
-  /** How long the cell of a client goes on while no request of the client is open: its network may have been interrupted. */
+  /**
+   * How long the cell of a client goes on while no request of the client is open: its network may have been
+   * interrupted.
+   */
   lostMs: number
 }
 

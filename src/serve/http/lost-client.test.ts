@@ -1,4 +1,5 @@
-// This file verifies that the cell of an older client ends when the client is gone, and goes on when only its network was interrupted.
+// This file verifies that the cell of an older client ends when the client is gone, and goes on when only its network
+// was interrupted.
 import { request as httpRequest } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { HEADERS, message, useHttpBridge } from '../../../test/support/raw-http.ts'

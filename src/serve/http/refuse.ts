@@ -13,8 +13,9 @@ interface RefuseOptions {
 }
 
 /**
- * Sends the whole response at once, but ends it only when the request has arrived. Closing a connection while its client sends resets it,
- * and the client would report the reset instead of the response. Further request data is discarded.
+ * Sends the whole response at once, but ends it only when the request has arrived. Closing a connection while its
+ * client sends resets it, and the client would report the reset instead of the response. Further request data is
+ * discarded.
  */
 export function refuse(
   response: ServerResponse,

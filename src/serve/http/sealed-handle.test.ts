@@ -1,4 +1,5 @@
-// This file verifies that a session handle can be read with the key, by its user, until it expires, and in no other form.
+// This file verifies that a session handle can be read with the key, by its user, until it expires, and in no other
+// form.
 import { expect, it } from 'vitest'
 import { HandleSeal } from './sealed-handle.ts'
 

@@ -42,7 +42,10 @@ export const HTTP_LIMITS = {
   /** Connections that have not sent the token yet, and how long each may take. */
   strangers: 64,
   strangerMs: 10_000,
-  /** This many may connect at the same moment: each has this long to send the token before it counts as one of `strangers`. */
+  /**
+   * This many may connect at the same moment: each has this long to send the token before it counts as one of
+   * `strangers`.
+   */
   newcomers: 512,
   newcomerMs: 2_000,
   /** For the complete request to arrive. */

@@ -1,6 +1,6 @@
-// Sessions of clients whose requests are standalone (MCP 2026-07-28): the first run_python result returns a handle, and calls that name it continue there.
-// A handle and the token of its group give access to the variables, so a handle must not be guessable. Each token has its own handles.
-// An unknown handle is an error, never a new session.
+// Sessions of clients whose requests are standalone (MCP 2026-07-28): the first run_python result returns a handle, and
+// calls that name it continue there. A handle and the token of its group give access to the variables, so a handle must
+// not be guessable. Each token has its own handles. An unknown handle is an error, never a new session.
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { keptForHandle } from '../../cell/session/kept-for.ts'
@@ -87,7 +87,10 @@ export class SessionHandles implements Sessions {
     }
   }
 
-  /** A handle for the session's current place; undefined while it has no sandbox, or when the client already knows the place. */
+  /**
+   * A handle for the session's current place; undefined while it has no sandbox, or when the client already knows the
+   * place.
+   */
   #sealed(session: string, { sandbox }: Session, known?: Place): string | undefined {
     const { seal, user } = this.#options
     const place = sandbox?.durable?.place

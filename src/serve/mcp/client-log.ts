@@ -1,5 +1,6 @@
-// Sends a run's log lines to the client that asked for them: by logging/setLevel in the older era, with each request in the modern one.
-// Without a level it sends nothing. It never sends a line of another run. (MCP 2025-11-25, Logging; 2026-07-28, Logging)
+// Sends a run's log lines to the client that asked for them: by logging/setLevel in the older era, with each request in
+// the modern one. Without a level it sends nothing. It never sends a line of another run. (MCP 2025-11-25, Logging;
+// 2026-07-28, Logging)
 import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server'
 import type { OnLine } from '../../observe/events/run-log.ts'
 import { shownText } from '../../util/text/terminal-text.ts'

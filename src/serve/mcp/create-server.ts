@@ -1,5 +1,6 @@
-// The MCP server that a client talks to: run_python, the tools of other languages, what features offer, and resources. One instance serves one connection
-// in either protocol era; over HTTP in the modern era, one request. State that outlives the instance is passed in.
+// The MCP server that a client talks to: run_python, the tools of other languages, what features offer, and resources.
+// One instance serves one connection in either protocol era; over HTTP in the modern era, one request. State that
+// outlives the instance is passed in.
 import {
   type CallToolRequestParams,
   CLIENT_CAPABILITIES_META_KEY,
@@ -137,7 +138,8 @@ export function createServer(parts: ServerParts): Server {
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
     const event = await run.next()
-    // This answers a standalone request, which may close while the run goes on. An older request stays open while its client is asked.
+    // This answers a standalone request, which may close while the run goes on. An older request stays open while its
+    // client is asked.
     if (byHandle) mcpReq.signal.removeEventListener('abort', onAbort)
     await Promise.all([run.progress.stop(), run.log.stop()])
     if ('result' in event) {

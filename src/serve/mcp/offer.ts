@@ -1,4 +1,5 @@
-// What a feature offers to a client beside run_python. Made once for each server; the code behind it is loaded at its first use.
+// What a feature offers to a client beside run_python. Made once for each server; the code behind it is loaded at its
+// first use.
 import type { ReadResourceResult, Resource, Server, ServerCapabilities, Tool } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { Settings } from '../../config/settings/settings.ts'

@@ -1,4 +1,5 @@
-// This file verifies what a client of protocol revision 2025-11-25 or older, which is asked while its call stays open, can hold up.
+// This file verifies what a client of protocol revision 2025-11-25 or older, which is asked while its call stays open,
+// can hold up.
 import { expect, it } from 'vitest'
 import { fixtureServer } from '../../../test/support/bridge-process.ts'
 import { openObserved } from '../../../test/support/observed-bridge.ts'

@@ -1,6 +1,7 @@
-// A run_python call that may ask the client something before it ends. The cell goes on while the question is open: the call is answered
-// with "input required", and the client's retry, which carries the answer, waits for the same cell.
-// (MCP 2026-07-28, Multi Round-Trip Requests.) An older client gets each question as a request of its own while its call stays open.
+// A run_python call that may ask the client something before it ends. The cell goes on while the question is open: the
+// call is answered with "input required", and the client's retry, which carries the answer, waits for the same cell.
+// (MCP 2026-07-28, Multi Round-Trip Requests.) An older client gets each question as a request of its own while its
+// call stays open.
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
 import { BridgeError } from '../../errors.ts'

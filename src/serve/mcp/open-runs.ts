@@ -39,7 +39,10 @@ export class OpenRuns {
     await nextTurn()
   }
 
-  /** Returns the run that a client has come back to. @throws BridgeError CANCELLED when it has ended: its code must not run again */
+  /**
+   * Returns the run that a client has come back to.
+   * @throws BridgeError CANCELLED when it has ended: its code must not run again
+   */
   resume(id: string): OpenRun {
     const run = this.#runs.get(id)
     if (!run) {

@@ -1,5 +1,5 @@
-// Makes one call without a client before the first real one. Node compiles each function when it first runs, and compiling those between a request and
-// its answer takes half as long as a first cell.
+// Makes one call without a client before the first real one. Node compiles each function when it first runs, and
+// compiling those between a request and its answer takes half as long as a first cell.
 import { InMemoryTransport, LATEST_PROTOCOL_VERSION, type Server } from '@modelcontextprotocol/server'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
 

@@ -1,6 +1,6 @@
-// The run_python tool: its definition, which is byte for byte the same in every configuration, and the parsing of its arguments. Pure.
-// For clients with standalone requests (MCP 2026-07-28 over HTTP), one more argument names the session of a call.
-// Every conversation pays for the definition. Longer text belongs in the capability summary.
+// The run_python tool: its definition, which is byte for byte the same in every configuration, and the parsing of its
+// arguments. For clients with standalone requests (MCP 2026-07-28 over HTTP), one more argument names the session of a
+// call. Every conversation pays for the definition. Longer text belongs in the capability summary. Pure.
 import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { shortName } from '../../util/text/short-name.ts'
@@ -22,7 +22,8 @@ export const RUN_PYTHON_TOOL = {
     },
     required: ['code'],
   },
-  // Claude Code defers tool definitions until they are searched for. This one is small and is the way to find all others.
+  // Claude Code defers tool definitions until they are searched for. This one is small and is the way to find all
+  // others.
   _meta: { 'anthropic/alwaysLoad': true },
 }
 
@@ -43,8 +44,9 @@ export const RUN_PYTHON_TOOL_WITH_SESSION = {
 }
 
 /**
- * Adds the annotations: under `readonly` no call changes anything outside the sandbox, unless a host folder is mounted writable.
- * A tool without annotations counts as destructive (MCP 2025-11-25, Tools, ToolAnnotations), which is correct in all other cases.
+ * Adds the annotations: under `readonly` no call changes anything outside the sandbox, unless a host folder is mounted
+ * writable. A tool without annotations counts as destructive (MCP 2025-11-25, Tools, ToolAnnotations), which is correct
+ * in all other cases.
  */
 export function marked<T extends object>(tool: T, { permissions, mount }: Pick<Settings, 'permissions' | 'mount'>): T {
   const isReadOnly = permissions === 'readonly' && mount?.mode !== 'rw'

@@ -1,4 +1,5 @@
-// Runs the cell of a `tools/call`: the model's code, or that of a feature's tool. Every outcome, also a failure, is a tool result.
+// Runs the cell of a `tools/call`: the model's code, or that of a feature's tool. Every outcome, also a failure, is a
+// tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
@@ -54,7 +55,9 @@ export async function runOffered(
   }
 }
 
-/** Reports every failure as a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
+/**
+ * Reports every failure as a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling).
+ */
 export async function runPython(
   { settings, log, getConversation, byHandle = false, user }: ServerParts,
   args: unknown,

@@ -1,14 +1,19 @@
-// Finds the bridge session of a request. A connection of its own has one session; a client with standalone requests names a session by its handle.
+// Finds the bridge session of a request. A connection of its own has one session; a client with standalone requests
+// names a session by its handle.
 import type { Session } from '../../cell/session/session.ts'
 
-/** Called after the cell has run, because the handle may contain the session's place. Returns undefined when the client already has the handle. */
+/**
+ * Called after the cell has run, because the handle may contain the session's place. Returns undefined when the client
+ * already has the handle.
+ */
 export type NewHandle = () => string | undefined
 
 export interface Sessions {
   /**
    * Runs `work` in the session that `handle` names; without a handle, in the conversation's own session or a new one.
    * @param work can ask for the new handle that the client must use from now on
-   * @throws BridgeError SESSION_UNKNOWN for an unknown handle, SESSION_LIMIT when too many sessions exist, and what `work` throws
+   * @throws BridgeError SESSION_UNKNOWN for an unknown handle, SESSION_LIMIT when too many sessions exist, and what
+   * `work` throws
    */
   use<T>(handle: string | undefined, work: (session: Session, newHandle?: NewHandle) => Promise<T>): Promise<T>
   /** Sessions whose output the client may read. */

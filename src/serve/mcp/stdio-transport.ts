@@ -1,5 +1,6 @@
-// MCP over stdin and stdout. The package's transport adds two listeners to stdout for each message that waits to be written. With a client that
-// reads slowly these accumulate and Node warns of a leak. This one uses the callback of the write instead.
+// MCP over stdin and stdout. The package's transport adds two listeners to stdout for each message that waits to be
+// written. With a client that reads slowly these accumulate and Node warns of a leak. This one uses the callback of the
+// write instead.
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 

@@ -1,5 +1,6 @@
-// Controls access to the page: only for the browser that opened a one-time link. It gets a cookie, and a key for the page's own script.
-// Browsers send the cookie to every port of this machine, including other users' ports; the key stays with the page's origin. Both are required.
+// Controls access to the page: only for the browser that opened a one-time link. It gets a cookie, and a key for the
+// page's own script. Browsers send the cookie to every port of this machine, including other users' ports; the key
+// stays with the page's origin. Both are required.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 

@@ -1,4 +1,5 @@
-// The requests of a page that one bridge answers: the one that serves the page, or another one of the same user, over its socket.
+// The requests of a page that one bridge answers: the one that serves the page, or another one of the same user, over
+// its socket.
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { BridgeError } from '../../errors.ts'

@@ -1,4 +1,5 @@
-// Sends events to all open pages as server-sent events. A page that does not read is disconnected; it reconnects and gets a new snapshot.
+// Sends events to all open pages as server-sent events. A page that does not read is disconnected; it reconnects and
+// gets a new snapshot.
 import type { ServerResponse } from 'node:http'
 import type { PageEvent } from './state/page-event.ts'
 import type { PageMessage } from './state/page-message.ts'

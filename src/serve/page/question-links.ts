@@ -1,5 +1,6 @@
-// Links that let one browser answer one question only. They are sent to clients that show links to their user: such a client could also answer
-// the question itself, so a link gives it no additional access. A link opens once; the form it opens can be sent once.
+// Links that let one browser answer one question only. They are sent to clients that show links to their user: such a
+// client could also answer the question itself, so a link gives it no additional access. A link opens once; the form it
+// opens can be sent once.
 import { randomBytes } from 'node:crypto'
 import { ANSWERS } from '../../calls/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion } from '../../calls/permissions/kept-questions.ts'

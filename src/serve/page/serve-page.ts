@@ -18,7 +18,10 @@ const HOST = '127.0.0.1'
 const MAX_CONNECTIONS = 512
 const REQUEST_MS = 30_000
 
-/** The key that signs passes. It outlives the bridge, so that an open page keeps working when the same port is served again. */
+/**
+ * The key that signs passes. It outlives the bridge, so that an open page keeps working when the same port is served
+ * again.
+ */
 function pageSecret(stateDir: string): Promise<string> {
   return keptToken(path.join(stateDir, '.sandbridge', 'page-secret'))
 }

@@ -1,5 +1,6 @@
-// `fetch` for requests to an authorization server: each has a timeout, and the last failure that is not the bridge's fault is remembered.
-// The MCP client package has no timeout there, treats an outage as a refusal, and writes error responses to stderr.
+// `fetch` for requests to an authorization server: each has a timeout, and the last failure that is not the bridge's
+// fault is remembered. The MCP client package has no timeout there, treats an outage as a refusal, and writes error
+// responses to stderr.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { untilAborted } from '../../util/async/wait.ts'
@@ -16,7 +17,8 @@ export interface AuthorizationFetch {
 }
 
 /**
- * Reads each response completely, and removes secrets from error responses: some authorization servers quote the request.
+ * Reads each response completely, and removes secrets from error responses: some authorization servers quote the
+ * request.
  * @param limitMs timeout of one request, including its response body
  */
 export function authorizationFetch(fetch: FetchLike, redact: Redactor, limitMs = LIMIT_MS): AuthorizationFetch {

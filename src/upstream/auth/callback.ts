@@ -1,5 +1,5 @@
-// Listens on loopback for the redirect with an authorization server's response, RFC 8252 section 7.3. Any program on this machine and any web page
-// can send a request there: one without the expected state is ignored and not reported.
+// Listens on loopback for the redirect with an authorization server's response, RFC 8252 section 7.3. Any program on
+// this machine and any web page can send a request there: one without the expected state is ignored and not reported.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -39,7 +39,8 @@ export interface SignInPlace {
 export class PortTakenError extends Error {}
 
 /**
- * @param registered the redirect address of a client that was registered manually; used as it is, with any port if it has none
+ * @param registered the redirect address of a client that was registered manually; used as it is, with any port if it
+ * has none
  * @param port to use when no address is registered; if it is in use, another one is taken
  * @throws PortTakenError
  */

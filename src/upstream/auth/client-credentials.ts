@@ -1,5 +1,5 @@
-// Authorizes requests as a program instead of a user (OAuth client credentials grant, RFC 6749 section 4.4): no browser, and the token stays in
-// memory. The secret is sent to one authorization server only.
+// Authorizes requests as a program instead of a user (OAuth client credentials grant, RFC 6749 section 4.4): no
+// browser, and the token stays in memory. The secret is sent to one authorization server only.
 import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
 import type { ClientCredentials } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
@@ -21,7 +21,10 @@ export interface ClientCredentialsOptions {
   limitMs?: number
 }
 
-/** @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server fails */
+/**
+ * @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization
+ * server fails
+ */
 export function createClientCredentialsAuth(options: ClientCredentialsOptions): AuthProvider {
   const { name, redact, now, limitMs } = options
   let tokens: OAuthTokens | undefined
@@ -98,7 +101,8 @@ function providerFor({ name, serverUrl, credentials }: ClientCredentialsOptions)
     },
     clientInformation: (context) => {
       const named = context?.issuer
-      // The MCP server names the authorization server, so it could name its own to obtain a secret that is meant for another.
+      // The MCP server names the authorization server, so it could name its own to obtain a secret that is meant for
+      // another.
       if (issuer === undefined && named !== undefined && new URL(named).origin !== new URL(serverUrl).origin) {
         throw new BridgeError(
           'UPSTREAM_AUTH_REQUIRED',

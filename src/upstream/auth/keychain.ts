@@ -1,5 +1,5 @@
-// The system's keychain, through the system's own program: `security` on macOS, `secret-tool` (libsecret) on Linux. It holds one secret.
-// The secret goes through pipes only: every process of this user can read command lines.
+// The system's keychain, through the system's own program: `security` on macOS, `secret-tool` (libsecret) on Linux. It
+// holds one secret. The secret goes through pipes only: every process of this user can read command lines.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'

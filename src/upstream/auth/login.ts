@@ -1,5 +1,6 @@
-// Logs in to a remote server that requires OAuth: opens the user's browser, waits for the authorization server's response on a loopback port,
-// and stores the tokens for all bridges of this user. The only part of src/upstream that needs a user.
+// Logs in to a remote server that requires OAuth: opens the user's browser, waits for the authorization server's
+// response on a loopback port, and stores the tokens for all bridges of this user. The only part of src/upstream that
+// needs a user.
 import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
@@ -22,9 +23,14 @@ export interface LoginOptions {
   showPage: (url: URL) => void | Promise<void>
   /** Where to wait for the response; missing means a port of this machine. */
   openCallback?: OpenCallback | undefined
-  /** For a browser on another machine: the final address, as pasted by the user. Missing when the user cannot paste one. */
+  /**
+   * For a browser on another machine: the final address, as pasted by the user. Missing when the user cannot paste one.
+   */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
-  /** Where a document that describes this client is published, for authorization servers that accept it instead of a registration. */
+  /**
+   * Where a document that describes this client is published, for authorization servers that accept it instead of a
+   * registration.
+   */
   clientMetadataUrl?: string | undefined
   /** Scopes beyond those of the stored login: the server named them when it refused a call. */
   scope?: string
@@ -41,7 +47,8 @@ const ANSWER_LIMIT_MS = 60_000
 
 /**
  * @returns whether a login was needed
- * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be reached, CANCELLED
+ * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be
+ * reached, CANCELLED
  */
 export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean }> {
   const { server, store, name } = options
@@ -140,7 +147,8 @@ async function isWelcome(
   try {
     return await connects(sdk, first(), clientInfo, signal)
   } catch (error) {
-    // The response of a server that supports only the other transport (specification 2025-11-25, transports, backwards compatibility).
+    // The response of a server that supports only the other transport (specification 2025-11-25, transports, backwards
+    // compatibility).
     if (![400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)) throw error
     return await connects(sdk, second(), clientInfo, signal).catch((other: unknown) => {
       // The first refusal is more useful than that of a transport the server may not support.

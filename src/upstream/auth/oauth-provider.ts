@@ -1,5 +1,5 @@
-// Stores the OAuth credentials of one remote server where the MCP client package expects them. It never asks the user: `redirect` does,
-// and throws in a bridge that runs without a user.
+// Stores the OAuth credentials of one remote server where the MCP client package expects them. It never asks the user:
+// `redirect` does, and throws in a bridge that runs without a user.
 import { randomBytes } from 'node:crypto'
 import type {
   OAuthClientInformationContext,
@@ -24,7 +24,10 @@ export interface OAuthProviderOptions {
   client?: SignInClient | undefined
   /** The scope to request instead of the server's suggestion. */
   scope?: string | undefined
-  /** Where a document that describes this client is published, for authorization servers that accept it instead of a registration. */
+  /**
+   * Where a document that describes this client is published, for authorization servers that accept it instead of a
+   * registration.
+   */
   clientMetadataUrl?: string
   /** Shows the user a page. @throws when no user is present */
   redirect: (url: URL) => void | Promise<void>
@@ -56,7 +59,8 @@ export class OAuthProvider implements OAuthClientProvider {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
-      // OpenID Connect Dynamic Client Registration 1.0, section 2: a native client may redirect only to its own machine.
+      // OpenID Connect Dynamic Client Registration 1.0, section 2: a native client may redirect only to its own
+      // machine.
       application_type: this.redirectUrl.startsWith('http:') ? 'native' : 'web',
     }
   }
@@ -106,13 +110,16 @@ export class OAuthProvider implements OAuthClientProvider {
     )
   }
 
-  /** @throws Error for anything but a web page: the address comes from the server, and a browser can also open programs. */
+  /**
+   * @throws Error for anything but a web page: the address comes from the server, and a browser can also open programs.
+   */
   async redirectToAuthorization(url: URL): Promise<void> {
     const isLocal = url.protocol === 'http:' && isLoopback(url.hostname)
     if (url.protocol !== 'https:' && !isLocal) throw new Error('the login page does not use https')
     const { scope } = this.#options
     if (scope !== undefined) {
-      // The package requests `offline_access` in addition where it is offered: without it, refreshing may be impossible.
+      // The package requests `offline_access` in addition where it is offered: without it, refreshing may be
+      // impossible.
       const offline = url.searchParams.get('scope')?.split(' ').includes('offline_access')
         ? 'offline_access'
         : undefined
@@ -173,7 +180,10 @@ export class OAuthProvider implements OAuthClientProvider {
   }
 }
 
-/** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the MCP server names another authorization server, which could be its own, to obtain the secret */
+/**
+ * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the MCP server names another authorization server, which could be its
+ * own, to obtain the secret
+ */
 function registeredClient(
   { name, serverUrl }: OAuthProviderOptions,
   { clientId = '', clientSecret, issuer }: SignInClient,

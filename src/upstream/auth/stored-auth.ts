@@ -1,4 +1,5 @@
-// Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge may run unattended.
+// Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge
+// may run unattended.
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
@@ -34,8 +35,8 @@ const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
 const MAX_SCOPE_CHARS = 1000
 
 /**
- * @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError: UPSTREAM_AUTH_REQUIRED,
- * or UPSTREAM_UNREACHABLE when the authorization server fails, which a login would not help
+ * @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError:
+ * UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server fails, which a login would not help
  */
 export function createStoredAuth({ name, server, store, redact, limitMs }: StoredAuthOptions): ServerAuth {
   const { url: serverUrl, signIn: client } = server

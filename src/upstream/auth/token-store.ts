@@ -1,6 +1,6 @@
-// Credentials for remote servers that require OAuth, in one document of the store: per server, by the authorization server that issued them.
-// Sealed with a key if one is set or the system has a keychain.
-// Several bridges and a login may use it at once: every change happens under a lock, on the current content.
+// Credentials for remote servers that require OAuth, in one document of the store: per server, by the authorization
+// server that issued them. Sealed with a key if one is set or the system has a keychain. Several bridges and a login
+// may use it at once: every change happens under a lock, on the current content.
 import { hash } from 'node:crypto'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Log } from '../../util/log.ts'
@@ -31,7 +31,10 @@ interface ServerGrants {
 export interface TokenStore {
   /** Empty when nothing is stored. @throws BridgeError CONFIG_INVALID for a damaged file */
   read(serverUrl: string): Promise<ServerGrants>
-  /** Changes the credentials of one server. @throws BridgeError CONFIG_INVALID for a damaged file, which is left unchanged */
+  /**
+   * Changes the credentials of one server.
+   * @throws BridgeError CONFIG_INVALID for a damaged file, which is left unchanged
+   */
   update(serverUrl: string, change: (grants: ServerGrants) => void): Promise<void>
   /** Runs work that no other process with this store may do at the same time for the same server. */
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>
@@ -53,7 +56,10 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
     damaged: { record: 'The file of login tokens', hint: `Delete ${document.place}, and log in again.` },
   })
   const warned = new Set<string>()
-  /** An entry that cannot be opened or parsed counts as empty: the user can sign in again, and other servers' sign-ins are kept. */
+  /**
+   * An entry that cannot be opened or parsed counts as empty: the user can sign in again, and other servers' sign-ins
+   * are kept.
+   */
   const grantsOf = async (contents: Contents, serverUrl: string): Promise<ServerGrants> => {
     const key = keyOf(serverUrl)
     const entry = Object.hasOwn(contents, key) ? contents[key] : undefined

@@ -1,5 +1,5 @@
-// Truncates a server's instructions, which are kept for as long as the server runs. The client package keeps the message it receives, so they are
-// truncated before it sees them. The rest of the handshake is unchanged.
+// Truncates a server's instructions, which are kept for as long as the server runs. The client package keeps the
+// message it receives, so they are truncated before it sees them. The rest of the handshake is unchanged.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../../util/json/json.ts'
 import type { MessageObserver } from './message-tap.ts'

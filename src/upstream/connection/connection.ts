@@ -1,4 +1,5 @@
-// One live connection to an upstream: its requests and its end. ManagedUpstream opens connections and keeps state between them.
+// One live connection to an upstream: its requests and its end. ManagedUpstream opens connections and keeps state
+// between them.
 import type {
   CallToolRequestOptions,
   Client,
@@ -271,7 +272,10 @@ export class Connection {
     return this.era === 'legacy' && this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
   }
 
-  /** The package converts parameters to headers only with a tool's definition, but must not validate the result against it. */
+  /**
+   * The package converts parameters to headers only with a tool's definition, but must not validate the result against
+   * it.
+   */
   async #callWithHeaders(
     params: ToolCall,
     { name, inputSchema }: UpstreamTool,

@@ -1,5 +1,5 @@
-// Sends tool calls to a stdio server of the legacy era without the client package, whose work per request takes as long as the rest of a call
-// here; a cell may make thousands. All other messages go through the package.
+// Sends tool calls to a stdio server of the legacy era without the client package, whose work per request takes as long
+// as the rest of a call here; a cell may make thousands. All other messages go through the package.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import type { Abortable } from '../../util/async/cancellation.ts'
 import type { StdioTransport } from '../stdio/stdio-transport.ts'

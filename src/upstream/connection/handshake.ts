@@ -15,7 +15,10 @@ import { capabilitiesFor, serveRequests, type UpstreamRequests } from './request
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './task-extension.ts'
 
-/** `legacy` starts with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` finds out. */
+/**
+ * `legacy` starts with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28);
+ * `auto` finds out.
+ */
 export type Era = 'legacy' | 'modern' | 'auto'
 
 export interface HandshakeOptions {

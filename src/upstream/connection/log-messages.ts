@@ -1,5 +1,5 @@
-// Takes a server's log messages directly from the transport. The client package checks each with a schema and makes promises for it:
-// a server that sends a million of them would fill hundreds of megabytes with garbage.
+// Takes a server's log messages directly from the transport. The client package checks each with a schema and makes
+// promises for it: a server that sends a million of them would fill hundreds of megabytes with garbage.
 import { isRecord } from '../../util/json/json.ts'
 import type { MessageObserver } from './message-tap.ts'
 

@@ -1,5 +1,5 @@
-// Reads the progress of calls directly from the transport. When progress and response arrive in one chunk, the client package removes a call's
-// handler before it delivers that progress, so the last steps, or all of them, would be lost.
+// Reads the progress of calls directly from the transport. When progress and response arrive in one chunk, the client
+// package removes a call's handler before it delivers that progress, so the last steps, or all of them, would be lost.
 import { randomInt } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { onOneLine } from '../../util/text/server-words.ts'

@@ -1,5 +1,5 @@
-// Pages that a server requires the user to open before it does a request (MCP 2025-11-25, Elicitation, URL Mode): reads them from its error, and
-// tracks when the server says that the user has finished. It does not show pages itself.
+// Pages that a server requires the user to open before it does a request (MCP 2025-11-25, Elicitation, URL Mode): reads
+// them from its error, and tracks when the server says that the user has finished. It does not show pages itself.
 import { REPLACEMENT } from '../../config/secrets/encoded-secrets.ts'
 import { type Redactor, redactStart } from '../../config/secrets/redact.ts'
 import { untilAborted, withTimeout } from '../../util/async/wait.ts'
@@ -27,7 +27,8 @@ export interface RequiredPage {
 
 /** The address that a server wants the user to open, if it is a web page: a browser can also open programs. */
 export function webPage(url: unknown): URL | undefined {
-  // Parsers treat backslashes, spaces and control characters differently, so such an address could mean two different pages.
+  // Parsers treat backslashes, spaces and control characters differently, so such an address could mean two different
+  // pages.
   if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !PLAIN_WEB_ADDRESS.test(url)) return undefined
   if (!URL.canParse(url) || !isPlainlySeen(url)) return undefined
   const page = new URL(url)
@@ -58,7 +59,9 @@ export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] 
   })
 }
 
-/** A link must stay valid, so a short argument of the server's command, such as `auth`, is not removed from its path. */
+/**
+ * A link must stay valid, so a short argument of the server's command, such as `auth`, is not removed from its path.
+ */
 function withoutSecrets(rest: string, redact: Redactor): string {
   return rest.replace(/[^/?&=#]+/g, (part) => {
     if (part.length < MIN_SECRET_CHARS) return part

@@ -1,5 +1,6 @@
-// Calls that a server of revision 2026-07-28 answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663): polls the task until it ends.
-// Once the client declares the extension, the server may do this for any call. The client package does not support it.
+// Calls that a server of revision 2026-07-28 answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663):
+// polls the task until it ends. Once the client declares the extension, the server may do this for any call. The client
+// package does not support it.
 import { BridgeError } from '../../errors.ts'
 import { pollDelay } from './tasks.ts'
 import { fieldsOf, isRecord } from '../../util/json/json.ts'
@@ -29,8 +30,8 @@ export function isTaskHandle(result: LooseResult): boolean {
 /**
  * @param handle the server's response to the call
  * @returns the tool's result
- * @throws Error with a JSON-RPC code when the task failed or was cancelled, BridgeError UPSTREAM_PROTOCOL, or what `request` throws. Cancels the
- * task at the server when it stops waiting before the task has ended.
+ * @throws Error with a JSON-RPC code when the task failed or was cancelled, BridgeError UPSTREAM_PROTOCOL, or what
+ * `request` throws. Cancels the task at the server when it stops waiting before the task has ended.
  */
 export async function awaitTask(handle: LooseResult, options: TaskOptions): Promise<LooseResult> {
   const { taskId } = handle

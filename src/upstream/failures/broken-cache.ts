@@ -1,4 +1,5 @@
-// Recognises a package manager's cache that an interrupted installation has left incomplete, and says how to repair it. Pure.
+// Recognises a package manager's cache that an interrupted installation has left incomplete, and says how to repair it.
+// Pure.
 import type { Circumstances } from './circumstances.ts'
 
 /** What Node, npm and a shell write when a part of a package is missing. */

@@ -26,7 +26,10 @@ export interface Failure {
   refused?: boolean
   /** The server does not know the session any more and did not act on the request. */
   sessionLost?: boolean
-  /** The server could not be reached or reports an internal failure. A refused request is not an outage: other requests may work. */
+  /**
+   * The server could not be reached or reports an internal failure. A refused request is not an outage: other requests
+   * may work.
+   */
   isOutage?: boolean
   /** The server responded, even if with a refusal. */
   answered?: boolean
@@ -192,7 +195,10 @@ function at({ command }: Circumstances): string {
   return command === undefined ? '' : ` at ${command}`
 }
 
-/** A server that supports only another transport returns 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */
+/**
+ * A server that supports only another transport returns 400, 404 or 405 (specification 2025-11-25, transports,
+ * backwards compatibility).
+ */
 function isHttpRefusal(error: unknown): boolean {
   return [400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)
 }
@@ -202,7 +208,9 @@ function isEraRefusal(error: unknown): boolean {
   return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && remoteReason(error) === undefined
 }
 
-/** 404 means this (specification 2025-11-25, transports, session management); many servers return 400 with a message. */
+/**
+ * 404 means this (specification 2025-11-25, transports, session management); many servers return 400 with a message.
+ */
 export function isSessionLost(error: unknown): boolean {
   const status = statusOf(error)
   return status === 404 || (status === 400 && /session/i.test(messageOf(error)))

@@ -55,7 +55,10 @@ function isListOfScopes(scope: string): boolean {
   )
 }
 
-/** A scope is text from the server: it is shown only if it cannot be a sentence or a command. A login knows it in any case. */
+/**
+ * A scope is text from the server: it is shown only if it cannot be a sentence or a command. A login knows it in any
+ * case.
+ */
 function scopeNeeded(about: Authenticated, scope: string): BridgeError {
   const { server, usesClientCredentials = false } = about
   const shown = isListOfScopes(scope) ? scope : undefined

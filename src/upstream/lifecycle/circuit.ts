@@ -1,5 +1,6 @@
-// Decides whether an upstream that failed may be used again. After a few failures in a row the pauses get longer and longer. After each pause one
-// use is the half-open probe, and the others wait for its result. It knows nothing about connections.
+// Decides whether an upstream that failed may be used again. After a few failures in a row the pauses get longer and
+// longer. After each pause one use is the half-open probe, and the others wait for its result. It knows nothing about
+// connections.
 import { BridgeError } from '../../errors.ts'
 
 /** Failures without a pause: the definition is being edited, or a process failed once. */
@@ -33,8 +34,8 @@ export class Circuit {
   }
 
   /**
-   * Changes with every counted failure. Results of uses that began in an earlier generation are ignored: forty calls that fail together are one
-   * failure, and a late response to an earlier call does not prove that the server is back.
+   * Changes with every counted failure. Results of uses that began in an earlier generation are ignored: forty calls
+   * that fail together are one failure, and a late response to an earlier call does not prove that the server is back.
    */
   get generation(): number {
     return this.#generation

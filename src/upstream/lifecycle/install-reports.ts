@@ -1,4 +1,5 @@
-// Tells of a server that a package manager installs: in the log, in the progress of calls that wait for it, and to whoever asks.
+// Tells of a server that a package manager installs: in the log, in the progress of calls that wait for it, and to
+// whoever asks.
 import type { InstallNews } from '../stdio/launcher/installation.ts'
 import type { CallOptions } from '../upstream.ts'
 
@@ -21,7 +22,10 @@ export class InstallReports {
     return this.#latest !== undefined
   }
 
-  /** A sentence without its subject, such as `is being installed by npm, for 12 s so far`; undefined when nothing is installed. */
+  /**
+   * A sentence without its subject, such as `is being installed by npm, for 12 s so far`; undefined when nothing is
+   * installed.
+   */
   get text(): string | undefined {
     if (!this.#latest) return undefined
     const { manager, isWaiting, seconds } = this.#latest

@@ -1,4 +1,5 @@
-// The last log messages of a server (MCP, `notifications/message`), for errors of calls and starts. Callers pass redacted text.
+// The last log messages of a server (MCP, `notifications/message`), for errors of calls and starts. Callers pass
+// redacted text.
 
 const KEPT_COUNT = 3
 /** Older messages are unrelated to a failure. */

@@ -1,5 +1,5 @@
-// One configured upstream over its whole life: started on first use, shared, stopped when idle, restarted on the next use after it exited.
-// openUpstream connects to it, Connection talks to it.
+// One configured upstream over its whole life: started on first use, shared, stopped when idle, restarted on the next
+// use after it exited. openUpstream connects to it, Connection talks to it.
 import type { SignInPlace } from '../auth/callback.ts'
 import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
@@ -238,8 +238,8 @@ export class ManagedUpstream {
   }
 
   /**
-   * Runs work on a live connection, starting the server if necessary. Retries once on a new connection when the server no longer knows the session.
-   * The result decides whether the circuit lets the next use through.
+   * Runs work on a live connection, starting the server if necessary. Retries once on a new connection when the server
+   * no longer knows the session. The result decides whether the circuit lets the next use through.
    * @throws BridgeError
    */
   async use<T>(signal: Abortable | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -264,7 +264,8 @@ export class ManagedUpstream {
           const failure = connection.failureOf(error)
           if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
           else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
-          // The server did not act on this request, so it may be sent again. Other requests on the connection may be under way and continue.
+          // The server did not act on this request, so it may be sent again. Other requests on the connection may be
+          // under way and continue.
           if (attempt > 1 || !failure?.sessionLost || signal?.aborted) throw error
           this.#retire(connection)
         } finally {
@@ -395,7 +396,8 @@ export class ManagedUpstream {
     if (this.isProcess) this.#putAway(connection)
     this.#forget()
     this.#failed = true
-    // All of it: an error carries only output during its own call, and only if no other session called the server meanwhile.
+    // All of it: an error carries only output during its own call, and only if no other session called the server
+    // meanwhile.
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
     this.#log('warning', 'A server exited; its next use restarts it', fields)

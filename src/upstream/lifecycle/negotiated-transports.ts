@@ -1,5 +1,6 @@
-// Remembers the transport and era of each upstream, so that the next connection need not negotiate. Kept in memory, and in a file when one is given.
-// Keyed by a hash of the configured definition: the file holds no command, URL or secret, and a changed definition negotiates again.
+// Remembers the transport and era of each upstream, so that the next connection need not negotiate. Kept in memory, and
+// in a file when one is given. Keyed by a hash of the configured definition: the file holds no command, URL or secret,
+// and a changed definition negotiates again.
 import { hash } from 'node:crypto'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Via } from '../dial.ts'
@@ -21,7 +22,9 @@ export interface NegotiatedTransports {
 
 type Stored = Record<string, NegotiatedTransport & { at: number }>
 
-/** @param file missing means memory only. If the file cannot be read or written, the next connection negotiates again. */
+/**
+ * @param file missing means memory only. If the file cannot be read or written, the next connection negotiates again.
+ */
 export function createNegotiatedTransports(file?: string): NegotiatedTransports {
   const empty = (): Stored => Object.create(null) as Stored
   const record =

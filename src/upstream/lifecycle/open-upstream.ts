@@ -1,4 +1,5 @@
-// Opens a connection to an upstream with the remembered transport and era, or tries them in turn. A failed attempt leaves nothing behind.
+// Opens a connection to an upstream with the remembered transport and era, or tries them in turn. A failed attempt
+// leaves nothing behind.
 import type { SignInPlace } from '../auth/callback.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
@@ -53,7 +54,10 @@ interface Approach {
 const MAX_PROGRAM_CHARS = 200
 const INSTALL_LIMITS = { firstMs: 30_000, quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
 
-/** Almost all stdio servers support the legacy era, and asking about another one costs a process; a remote server is asked which it supports. */
+/**
+ * Almost all stdio servers support the legacy era, and asking about another one costs a process; a remote server is
+ * asked which it supports.
+ */
 const APPROACHES: Record<Via, Approach[]> = {
   stdio: [
     { via: 'stdio', era: 'legacy' },

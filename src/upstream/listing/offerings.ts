@@ -1,5 +1,6 @@
-// Lists a server's resources, resource templates and prompts: all pages, without strict validation, and within limits. A server that does not declare
-// them in its `capabilities` is not asked and has none. Results are passed on as received.
+// Lists a server's resources, resource templates and prompts: all pages, without strict validation, and within limits.
+// A server that does not declare them in its `capabilities` is not asked and has none. Results are passed on as
+// received.
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Connection } from '../connection/connection.ts'

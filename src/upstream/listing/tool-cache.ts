@@ -1,9 +1,13 @@
-// A server's tool list in memory: read once, shared by concurrent callers, read again when the server announces a change.
+// A server's tool list in memory: read once, shared by concurrent callers, read again when the server announces a
+// change.
 import type { Connection } from '../connection/connection.ts'
 import type { ToolList } from './tool-list.ts'
 import type { UpstreamTool } from '../upstream.ts'
 
-/** Changes come in bursts, and some servers announce one with every listing: the list is read again this long after the first announcement. */
+/**
+ * Changes come in bursts, and some servers announce one with every listing: the list is read again this long after the
+ * first announcement.
+ */
 const RELIST_DELAY_MS = 200
 
 export interface ToolCacheOptions {

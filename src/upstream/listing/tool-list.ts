@@ -1,4 +1,5 @@
-// Reads a server's tool list: every page, without strict validation, so that one invalid tool does not lose the others. Pure apart from the request.
+// Reads a server's tool list: every page, without strict validation, so that one invalid tool does not lose the others.
+// Pure apart from the request.
 import { BridgeError } from '../../errors.ts'
 import { isNestedDeeperThan } from '../../util/json/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'

@@ -1,6 +1,6 @@
-// Limits what a remote server may send: a whole response, and each event of a stream, of which the event parser keeps every line.
-// A stream is passed on line by line: the parser scans an unfinished line again with every chunk, which takes quadratic time for a long line.
-// Content that would block the process while it is parsed is refused beforehand.
+// Limits what a remote server may send: a whole response, and each event of a stream, of which the event parser keeps
+// every line. A stream is passed on line by line: the parser scans an unfinished line again with every chunk, which
+// takes quadratic time for a long line. Content that would block the process while it is parsed is refused beforehand.
 import { JsonCost } from '../../util/json/line-cost.ts'
 
 /** The size of the longest frame to a kernel: a longer message could not be passed on. */
@@ -25,7 +25,10 @@ export async function* atMost(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY
   }
 }
 
-/** Yields the same bytes, cut only after line ends. @throws BodyRefusedError for an event that is too long or too expensive to parse */
+/**
+ * Yields the same bytes, cut only after line ends.
+ * @throws BodyRefusedError for an event that is too long or too expensive to parse
+ */
 export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY_BYTES): AsyncGenerator<Buffer> {
   const events = new EventBounds(maxBytes)
   let pieces: Buffer[] = []
@@ -45,7 +48,10 @@ export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_
 const LF = 0x0a
 const CR = 0x0d
 
-/** A blank line ends an event (WHATWG HTML, server-sent events). Lines that end with CR alone count as one with the following lines. */
+/**
+ * A blank line ends an event (WHATWG HTML, server-sent events). Lines that end with CR alone count as one with the
+ * following lines.
+ */
 class EventBounds {
   readonly #maxBytes: number
   readonly #cost = new JsonCost()
@@ -89,7 +95,10 @@ class EventBounds {
     if (this.#eventBytes > this.#maxBytes) throw tooLong()
   }
 
-  /** Adds the cost of a line's part. A CR also ends a line, and with it a string that was opened in a field that is not JSON. */
+  /**
+   * Adds the cost of a line's part. A CR also ends a line, and with it a string that was opened in a field that is not
+   * JSON.
+   */
   #weigh(chunk: Buffer, start: number, end: number): void {
     let from = start
     while (this.#cr >= 0 && this.#cr < end) {

@@ -1,5 +1,6 @@
-// `fetch` over node:http, for remote upstreams. Node's own fetch aborts a response after five minutes, cannot check the address it connects to,
-// and supports no proxy. This one never follows redirects: the MCP client package does, within an origin.
+// `fetch` over node:http, for remote upstreams. Node's own fetch aborts a response after five minutes, cannot check the
+// address it connects to, and supports no proxy. This one never follows redirects: the MCP client package does, within
+// an origin.
 import http from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
@@ -159,7 +160,10 @@ function proxyHeaders(proxy: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(auth!).toString('base64')}` }
 }
 
-/** Connects through a proxy's CONNECT, RFC 9110 section 9.3.6. The proxy resolves the name, so the address cannot be checked here. */
+/**
+ * Connects through a proxy's CONNECT, RFC 9110 section 9.3.6. The proxy resolves the name, so the address cannot be
+ * checked here.
+ */
 class TunnelAgent extends https.Agent {
   readonly #proxy: URL
 

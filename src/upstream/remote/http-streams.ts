@@ -1,5 +1,5 @@
-// Ensures that every request over Streamable HTTP ends. The client package waits forever when the stream that should carry the response ends without
-// it, and leaves the stream of a cancelled request open.
+// Ensures that every request over Streamable HTTP ends. The client package waits forever when the stream that should
+// carry the response ends without it, and leaves the stream of a cancelled request open.
 import type { MessageObserver } from '../connection/message-tap.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 import { BodyRefusedError } from './bounded-body.ts'

@@ -1,10 +1,13 @@
-// The proxy that the environment selects for a request: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or lower case, as curl reads them.
-// Not supported: SOCKS proxies, and address ranges in NO_PROXY.
+// The proxy that the environment selects for a request: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or
+// lower case, as curl reads them. Not supported: SOCKS proxies, and address ranges in NO_PROXY.
 import { isLoopback } from '../../util/net/loopback.ts'
 
 type Environment = Record<string, string | undefined>
 
-/** Undefined means a direct connection. Loopback never uses a proxy. @throws Error for a proxy that is neither http nor https. */
+/**
+ * Undefined means a direct connection. Loopback never uses a proxy.
+ * @throws Error for a proxy that is neither http nor https.
+ */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
   if (isLoopback(url.hostname) || url.hostname.endsWith('.localhost') || isExempt(url, setting(env, 'no_proxy') ?? ''))
     return undefined

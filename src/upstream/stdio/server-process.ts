@@ -1,4 +1,5 @@
-// The interface of a server's process, which its transport uses, and the implementation for a child process of the bridge.
+// The interface of a server's process, which its transport uses, and the implementation for a child process of the
+// bridge.
 import type { ChildProcess } from 'node:child_process'
 // Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
 import spawn from 'cross-spawn'

@@ -58,12 +58,18 @@ export class StdioTransport implements Transport {
     return { stderr: this.#stderr.length, stray: this.#stray.length }
   }
 
-  /** The last output since then that was not a message: stderr or, when that is empty, stray lines of stdout. Not redacted. */
+  /**
+   * The last output since then that was not a message: stderr or, when that is empty, stray lines of stdout. Not
+   * redacted.
+   */
   stderrTail({ stderr, stray }: OutputMark = { stderr: 0, stray: 0 }): string {
     return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }
 
-  /** @throws NodeJS.ErrnoException when the program or directory does not exist or cannot be executed; Error when it does not run */
+  /**
+   * @throws NodeJS.ErrnoException when the program or directory does not exist or cannot be executed; Error when it
+   * does not run
+   */
   async start(): Promise<void> {
     if (this.#process) throw new Error('this transport has already started')
     const opened = this.#open()
@@ -122,7 +128,8 @@ export class StdioTransport implements Transport {
     stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
     stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     for (const stream of [stdin, stdout, stderr]) {
-      // EPIPE and similar errors mostly precede an exit, which is reported separately; a failed write is reported by `send`.
+      // EPIPE and similar errors mostly precede an exit, which is reported separately; a failed write is reported by
+      // `send`.
       stream?.on('error', () => {})
     }
     for (const stream of [stdin, stdout]) {

@@ -1,5 +1,6 @@
-// Zip files (APPNOTE 6.3) with uncompressed entries: equal entries give equal bytes, the content is never larger than the file, and any tool
-// opens them. Files to read come from strangers: one with contradictory headers is refused as a whole.
+// Zip files (APPNOTE 6.3) with uncompressed entries: equal entries give equal bytes, the content is never larger than
+// the file, and any tool opens them. Files to read come from strangers: one with contradictory headers is refused as a
+// whole.
 import { open, type FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 

@@ -1,5 +1,5 @@
-// Reads a zip archive in memory and verifies checksums. Supports what wheels and MCPB files use: stored and deflated entries, no zip64.
-// (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.) Pure.
+// Reads a zip archive in memory and verifies checksums. Supports what wheels and MCPB files use: stored and deflated
+// entries, no zip64. (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.) Pure.
 import { crc32, inflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {

@@ -1,5 +1,6 @@
-// A lock between processes: a file that only one of them can create. It names its owner, so that no process removes another's lock.
-// The owner refreshes its modification time. A lock is stale if its time is old, its process has ended, or it names no owner.
+// A lock between processes: a file that only one of them can create. It names its owner, so that no process removes
+// another's lock. The owner refreshes its modification time. A lock is stale if its time is old, its process has ended,
+// or it names no owner.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { type FileHandle, link, mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
@@ -33,7 +34,11 @@ export async function withFileLock<T>(lock: string, work: () => Promise<T>, pati
   }
 }
 
-/** Takes the lock unless another process has it. @returns a function that releases it @throws what node:fs throws if the file cannot be created */
+/**
+ * Takes the lock unless another process has it.
+ * @returns a function that releases it
+ * @throws what node:fs throws if the file cannot be created
+ */
 export async function tryFileLock(lock: string): Promise<(() => Promise<void>) | undefined> {
   const owner = `${hostId()} ${process.pid} ${randomUUID()}`
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 })

@@ -1,4 +1,5 @@
-// This file verifies that folders are private to their owner, that their parents get the usual permissions, and that failures are reported.
+// This file verifies that folders are private to their owner, that their parents get the usual permissions, and that
+// failures are reported.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

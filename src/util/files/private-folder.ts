@@ -1,5 +1,5 @@
-// Creates folders that only their owner can read. Missing parents get the usual permissions: a cache also contains files that another user's
-// sandboxes must reach.
+// Creates folders that only their owner can read. Missing parents get the usual permissions: a cache also contains
+// files that another user's sandboxes must reach.
 import { lstatSync, mkdirSync, type Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,7 +10,10 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await makeFolder(folder, 0o700)
 }
 
-/** True for a folder of this user that no other user can write to. Always true on Windows, where a user's folders are private. */
+/**
+ * True for a folder of this user that no other user can write to. Always true on Windows, where a user's folders are
+ * private.
+ */
 export async function isOwnFolder(folder: string): Promise<boolean> {
   if (process.platform === 'win32') return true
   const found = await lstat(folder).catch(() => undefined)
@@ -29,8 +32,8 @@ function isOwn(found: Stats): boolean {
 }
 
 /**
- * Creates a folder and its parents. Node's `recursive` reports a misleading ENOENT on a read-only disk, and never returns in /proc,
- * where a folder cannot be created though its parent exists.
+ * Creates a folder and its parents. Node's `recursive` reports a misleading ENOENT on a read-only disk, and never
+ * returns in /proc, where a folder cannot be created though its parent exists.
  *
  * @throws what node:fs throws
  */

@@ -1,9 +1,13 @@
-// Replaces a file atomically: writes a temporary file beside it and renames that. Readers and crashes see the old content or the new.
+// Replaces a file atomically: writes a temporary file beside it and renames that. Readers and crashes see the old
+// content or the new.
 import { randomUUID } from 'node:crypto'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { chmod, rename, rm, writeFile } from 'node:fs/promises'
 
-/** Private to its owner unless `mode` says otherwise. The folder must exist. @throws what node:fs throws; the file is then unchanged */
+/**
+ * Private to its owner unless `mode` says otherwise. The folder must exist.
+ * @throws what node:fs throws; the file is then unchanged
+ */
 export async function replaceFile(file: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`
   try {

@@ -1,4 +1,5 @@
-// Says what is wrong with a JSON text with comments, in words of our own: the parser names codes. Quotes nothing of the text. Pure.
+// Says what is wrong with a JSON text with comments, in words of our own: the parser names codes. Quotes nothing of the
+// text. Pure.
 import { type ParseError, printParseErrorCode } from 'jsonc-parser'
 
 const PROBLEMS: Record<string, string> = {

@@ -1,5 +1,5 @@
-// Keeps the JSON source of a server's large result beside its parsed value. If the value is passed on unchanged, the bridge need not serialise
-// 50 MB again, which is a third of the work. Pure.
+// Keeps the JSON source of a server's large result beside its parsed value. If the value is passed on unchanged, the
+// bridge need not serialise 50 MB again, which is a third of the work. Pure.
 import { isUtf8 } from 'node:buffer'
 import { isRecord } from './json.ts'
 import { isOneBracket } from './line-cost.ts'

@@ -1,4 +1,5 @@
-// Finds IPv4 addresses embedded in an IPv6 address: a gateway, a tunnel or the kernel may connect to those instead. Pure.
+// Finds IPv4 addresses embedded in an IPv6 address: a gateway, a tunnel or the kernel may connect to those instead.
+// Pure.
 import { isIPv6 } from 'node:net'
 
 /** A form of IPv6 address: its first bytes, and the positions of the IPv4 address in it. */

@@ -1,14 +1,20 @@
 // Common code for the Unix sockets that the bridge listens on.
 import type { Server } from 'node:net'
 
-/** An address may have 108 bytes on Linux and 104 on macOS, including the end. Node truncates longer paths, possibly to another folder. */
+/**
+ * An address may have 108 bytes on Linux and 104 on macOS, including the end. Node truncates longer paths, possibly to
+ * another folder.
+ */
 const MAX_ADDRESS_BYTES = 100
 
 export function fitsSocketAddress(file: string): boolean {
   return Buffer.byteLength(file) <= MAX_ADDRESS_BYTES
 }
 
-/** Listen for processes of any user: the permissions of the file's folder keep others out. @throws what node:net throws */
+/**
+ * Listen for processes of any user: the permissions of the file's folder keep others out.
+ * @throws what node:net throws
+ */
 export async function listenForAnyUser(server: Server, file: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -1,4 +1,5 @@
-// Finds the signal behind an exit code: shells, container engines and bubblewrap report death by a signal as an exit code. Pure.
+// Finds the signal behind an exit code: shells, container engines and bubblewrap report death by a signal as an exit
+// code. Pure.
 import { constants } from 'node:os'
 
 /** Returns the signal for a code of 128 + its number. */

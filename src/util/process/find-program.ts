@@ -5,7 +5,8 @@ const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /**
  * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. POSIX only.
- * Synchronous: the first cell waits for the result while the bridge loads its code, and each asynchronous disk access would queue behind that.
+ * Synchronous: the first cell waits for the result while the bridge loads its code, and each asynchronous disk access
+ * would queue behind that.
  */
 export function findPrograms(name: string): string[] {
   const found = new Map<string, string>()

@@ -1,5 +1,5 @@
-// Stops a child process and everything it started. On POSIX, spawn the child `detached`, so that it leads its own process group.
-// If the bridge exits in a way that still runs JavaScript, it kills the remaining groups.
+// Stops a child process and everything it started. On POSIX, spawn the child `detached`, so that it leads its own
+// process group. If the bridge exits in a way that still runs JavaScript, it kills the remaining groups.
 import { execFile, type ChildProcess } from 'node:child_process'
 
 /** Grace after stdin is closed, and again after SIGTERM. With the wait after SIGKILL, stopping takes at most 2 s. */
@@ -25,7 +25,10 @@ export function untrackGroup(pid: number): void {
   live.delete(pid)
 }
 
-/** Close the child's stdin, wait, send SIGTERM to its group, wait, then SIGKILL what remains. Never throws; resolves within 2 s. */
+/**
+ * Close the child's stdin, wait, send SIGTERM to its group, wait, then SIGKILL what remains. Never throws; resolves
+ * within 2 s.
+ */
 export async function endGroup(child: ChildProcess): Promise<void> {
   const pid = child.pid
   if (pid === undefined) return
@@ -39,7 +42,8 @@ export async function endGroup(child: ChildProcess): Promise<void> {
     signalGroup(pid, 'SIGTERM')
     if (await waitUntil(() => hasExited(child) && !groupExists(pid), GRACE_MS, child)) return
     signalGroup(pid, 'SIGKILL')
-    // Wait only for the child: other processes of the group are not our children, and seem to exist until init reaps them.
+    // Wait only for the child: other processes of the group are not our children, and seem to exist until init reaps
+    // them.
     await waitUntil(() => hasExited(child), AFTER_KILL_MS, child)
   } finally {
     live.delete(pid)

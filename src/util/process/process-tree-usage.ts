@@ -1,4 +1,5 @@
-// Measures the resources of a process and its descendants from /proc, so on Linux only. Skips processes that end meanwhile.
+// Measures the resources of a process and its descendants from /proc, so on Linux only. Skips processes that end
+// meanwhile.
 import { readFile } from 'node:fs/promises'
 
 export interface ProcessUsage {

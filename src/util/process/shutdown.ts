@@ -1,4 +1,5 @@
-// Shuts the process down when the client closes stdin or a signal arrives: ends everything it started, then exits, at the latest after a limit.
+// Shuts the process down when the client closes stdin or a signal arrives: ends everything it started, then exits, at
+// the latest after a limit.
 
 /** Time limit for the shutdown. A client waits about this long before it kills the bridge. */
 const LIMIT_MS = 2_500

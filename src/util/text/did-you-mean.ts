@@ -59,7 +59,10 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best
 }
 
-/** Counts the edits (insert, delete, replace, swap neighbours) between two texts; `limit + 1` if there are more than `limit`. */
+/**
+ * Counts the edits (insert, delete, replace, swap neighbours) between two texts; `limit + 1` if there are more than
+ * `limit`.
+ */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   if (a === b) return 0

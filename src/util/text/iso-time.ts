@@ -3,7 +3,10 @@
 let second = Number.NaN
 let text = ''
 
-/** Like `new Date(ms).toISOString()`, but ten times as fast for a time in the same second as the one before. @param ms whole milliseconds since 1970 */
+/**
+ * Like `new Date(ms).toISOString()`, but ten times as fast for a time in the same second as the one before.
+ * @param ms whole milliseconds since 1970
+ */
 export function isoTime(ms: number): string {
   const of = Math.floor(ms / 1000)
   if (of !== second) {

@@ -11,7 +11,9 @@ const KEYWORDS = new Set(
 /** Longest identifier in UTF-16 units: the MCP specification's limit for a tool name (2025-11-25, Tools). */
 const MAX_LENGTH = 128
 
-/** True if Python does not accept `text` as a name. Includes `__debug__`: not a keyword, but not allowed as a parameter. */
+/**
+ * True if Python does not accept `text` as a name. Includes `__debug__`: not a keyword, but not allowed as a parameter.
+ */
 export function isPythonKeyword(text: string): boolean {
   return KEYWORDS.has(text)
 }
@@ -22,8 +24,8 @@ export function isPlainIdentifier(text: string): boolean {
 }
 
 /**
- * Returns a Python identifier for `name`: invalid characters become `_`, a leading digit is preceded by `_`, a keyword is followed by `_`.
- * Letters of other scripts stay, in NFKC form, to which Python itself normalises identifiers.
+ * Returns a Python identifier for `name`: invalid characters become `_`, a leading digit is preceded by `_`, a keyword
+ * is followed by `_`. Letters of other scripts stay, in NFKC form, to which Python itself normalises identifiers.
  * @param fallback the identifier if nothing of the name is left
  */
 export function pythonName(name: string, fallback: string): string {
@@ -41,8 +43,8 @@ export function pythonName(name: string, fallback: string): string {
 }
 
 /**
- * Returns identifiers for all names of a namespace, as original name → identifier. A name that is already an identifier keeps it; other
- * names that map to the same one are numbered `_2`, `_3` … in the order of their original names.
+ * Returns identifiers for all names of a namespace, as original name → identifier. A name that is already an identifier
+ * keeps it; other names that map to the same one are numbered `_2`, `_3` … in the order of their original names.
  * @param taken identifiers in use; the new ones are added
  */
 export function pythonNames(

@@ -1,6 +1,5 @@
-// Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing that breaks JSON or a reader's
-// terminal. Pure. Never fails, whatever a cell prints.
-// Pure.
+// Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing
+// that breaks JSON or a reader's terminal. Pure. Never fails, whatever a cell prints. Pure.
 import { escapedUnits } from './visible.ts'
 
 /** Longest unfinished line that waits for a carriage return. */
@@ -21,7 +20,10 @@ export function plainText(text: string): string {
   return SPECIAL.test(text) ? withoutControls(lastStates(withoutEscapes(text))) : text
 }
 
-/** Converts a complete text for a reader: what reorders the text around it, and tags, which are never shown, become visible escapes. */
+/**
+ * Converts a complete text for a reader: what reorders the text around it, and tags, which are never shown, become
+ * visible escapes.
+ */
 export function shownText(text: string): string {
   return plainText(text).replace(MISLEADING, escapedUnits)
 }
@@ -60,7 +62,10 @@ function lastStates(text: string): string {
     .join('\n')
 }
 
-/** Returns what a line shows after its carriage returns. A progress bar that clears itself with blanks leaves its last state. */
+/**
+ * Returns what a line shows after its carriage returns. A progress bar that clears itself with blanks leaves its last
+ * state.
+ */
 function lastState(line: string): string {
   for (let end = line.length; end > 0;) {
     const start = line.lastIndexOf('\r', end - 1) + 1

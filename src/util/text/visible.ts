@@ -1,14 +1,16 @@
 // Makes text from others safe for a terminal: nothing in it controls the terminal or displays as something else. Pure.
 
 /**
- * What is not seen: terminal controls (C0, C1), direction marks, zero-width and filler characters, the empty Braille pattern, and combining marks
- * after the fourth on one letter, which no script needs and which cover other lines.
+ * What is not seen: terminal controls (C0, C1), direction marks, zero-width and filler characters, the empty Braille
+ * pattern, and combining marks after the fourth on one letter, which no script needs and which cover other lines.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
 
 const KEPT = new Set(['\n', '\t', '\ufe0f'])
 
-/** Escapes invisible characters as JSON does: `\u001b`. Line breaks, tabs and the mark that makes a sign an emoji stay. */
+/**
+ * Escapes invisible characters as JSON does: `\u001b`. Line breaks, tabs and the mark that makes a sign an emoji stay.
+ */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => (KEPT.has(character) ? character : escapedUnits(character)))
 }
@@ -18,7 +20,10 @@ export function visibleInline(text: string): string {
   return text.replace(UNSEEN, escapedUnits)
 }
 
-/** Also escapes blanks that a line would hide text behind: runs of spaces, as one space with their number, and characters that look like none. */
+/**
+ * Also escapes blanks that a line would hide text behind: runs of spaces, as one space with their number, and
+ * characters that look like none.
+ */
 export function withVisibleBlanks(line: string): string {
   return visibleInline(line)
     .replace(/[\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu, (blank) =>

@@ -1,4 +1,5 @@
-// The positive control: Pyodide started in Node as in its own documentation. Reads one JSON object {code} per line and writes {output} per line.
+// The positive control: Pyodide started in Node as in its own documentation. Reads one JSON object {code} per line and
+// writes {output} per line.
 import { createInterface } from 'node:readline'
 import { loadPyodide } from 'pyodide'
 

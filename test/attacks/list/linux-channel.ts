@@ -1,4 +1,5 @@
-// Attacks on the socket that carries a sandbox's frames into a container. The control is always a socket of the host, which nothing closes.
+// Attacks on the socket that carries a sandbox's frames into a container. The control is always a socket of the host,
+// which nothing closes.
 import type { Attack } from '../attack.ts'
 import { NATIVE } from './linux.ts'
 

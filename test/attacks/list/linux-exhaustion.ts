@@ -1,10 +1,14 @@
-// Attacks that take more than a sandbox's share of a Linux process's resources, beyond Python's own memory. Controls release what they take.
+// Attacks that take more than a sandbox's share of a Linux process's resources, beyond Python's own memory. Controls
+// release what they take.
 import type { Attack } from '../attack.ts'
 import { indented, NATIVE } from './linux.ts'
 
 const kind = 'exhaustion'
 
-/** Python that runs a body in ten processes at once. It escapes when together they have `taken` 600 MiB and still do a second later. */
+/**
+ * Python that runs a body in ten processes at once. It escapes when together they have `taken` 600 MiB and still do a
+ * second later.
+ */
 function inManyProcesses(body: string): string {
   return `
 import os, select, socket, struct, time

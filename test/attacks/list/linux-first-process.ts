@@ -1,10 +1,14 @@
-// Attacks on the first process of a sandbox, which watches the others: weakening it, and using what it leaves open to the outside.
+// Attacks on the first process of a sandbox, which watches the others: weakening it, and using what it leaves open to
+// the outside.
 import type { Attack } from '../attack.ts'
 import { AS_ROOT, NATIVE, systemCall } from './linux.ts'
 
 const kind = 'kernel'
 
-/** Python in which `init` is the first process of the sandbox, or a child that stands for it. What a body does to the child ends with it. */
+/**
+ * Python in which `init` is the first process of the sandbox, or a child that stands for it. What a body does to the
+ * child ends with it.
+ */
 function onFirstProcess(body: string): string {
   return `
 import os, resource, signal, time

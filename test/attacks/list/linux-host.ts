@@ -1,4 +1,5 @@
-// Attacks on the host from a Linux process: mounts, what /proc and /sys reveal or let it change, and programs it can run.
+// Attacks on the host from a Linux process: mounts, what /proc and /sys reveal or let it change, and programs it can
+// run.
 import type { Attack } from '../attack.ts'
 import { AS_ROOT, NATIVE, opensForWriting } from './linux.ts'
 

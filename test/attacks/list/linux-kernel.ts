@@ -22,7 +22,8 @@ const rootCall = (name: string, x64: number, arm64: number, ...args: (number | s
 })
 
 export const linuxKernelAttacks: Attack[] = [
-  // --- namespaces -----------------------------------------------------------------------------------------------------------
+  // --- namespaces
+  // -----------------------------------------------------------------------------------------------------------
   {
     name: 'a user namespace with unshare',
     kind,
@@ -66,7 +67,8 @@ if child > 0:
     code: inChild(`if libc.setns(os.open(f'/proc/{os.getppid()}/ns/uts', os.O_RDONLY), 0) == 0: escaped()`),
   },
 
-  // --- file systems ---------------------------------------------------------------------------------------------------------
+  // --- file systems
+  // ---------------------------------------------------------------------------------------------------------
   {
     name: 'mount a tmpfs',
     kind,
@@ -111,7 +113,8 @@ os.remove(path)
 print('ESCAPED')`,
   },
 
-  // --- other processes ------------------------------------------------------------------------------------------------------
+  // --- other processes
+  // ------------------------------------------------------------------------------------------------------
   { name: 'ptrace: be traced', kind, ...NATIVE, code: inChild('if libc.ptrace(0, 0, 0, 0) == 0: escaped()') },
   {
     name: 'ptrace: trace the parent',
@@ -158,7 +161,8 @@ else:
     if init != 1 and os.waitpid(init, 0): print('ESCAPED')`,
   },
 
-  // --- surface ----------------------------------------------------------------------------------------------------------------
+  // --- surface
+  // ----------------------------------------------------------------------------------------------------------------
   call('keyctl: the session’s keyring', 250, 219, 0, -3, 1),
   call('add_key', 248, 217, "b'user'", "b'name'", "b'value'", 5, -2),
   call('request_key', 249, 218, "b'user'", "b'no such key'", 0, 0),
@@ -201,7 +205,8 @@ function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_bu
 if function() == os.getpid(): escaped()`),
   },
 
-  // --- privileges -----------------------------------------------------------------------------------------------------------
+  // --- privileges
+  // -----------------------------------------------------------------------------------------------------------
   { name: 'become root', kind, ...AS_ROOT, code: inChild('os.setuid(0)\nescaped()') },
   { name: 'join another group', kind, ...AS_ROOT, code: inChild('os.setgroups([0, 27])\nescaped()') },
   {

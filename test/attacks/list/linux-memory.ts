@@ -1,11 +1,14 @@
-// Attacks with memory that a process watcher does not see, or sees too late, and with kernel memory. The sandbox's limit is 384 MiB: an attack escapes
-// when it holds more and still does two seconds later. Controls release it.
+// Attacks with memory that a process watcher does not see, or sees too late, and with kernel memory. The sandbox's
+// limit is 384 MiB: an attack escapes when it holds more and still does two seconds later. Controls release it.
 import type { Attack } from '../attack.ts'
 import { indented, NATIVE } from './linux.ts'
 
 const kind = 'exhaustion'
 
-/** Python that runs a body in this many processes at once; a body ends in `done()`. It escapes when all have called it and are alive two seconds later. */
+/**
+ * Python that runs a body in this many processes at once; a body ends in `done()`. It escapes when all have called it
+ * and are alive two seconds later.
+ */
 function inProcesses(count: number, body: string): string {
   return `
 import ctypes, fcntl, mmap, os, resource, signal, struct, sys, tempfile, threading, time

@@ -1,4 +1,5 @@
-// Attacks over the network that need a real operating system. A route is detected with a datagram socket that sends nothing.
+// Attacks over the network that need a real operating system. A route is detected with a datagram socket that sends
+// nothing.
 import type { Attack } from '../attack.ts'
 import { AS_ROOT, inChild, NATIVE } from './linux.ts'
 

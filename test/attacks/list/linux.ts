@@ -1,4 +1,5 @@
-// Common parts of attacks on a real Linux process: they apply to every native provider and work in this machine's bare python3.
+// Common parts of attacks on a real Linux process: they apply to every native provider and work in this machine's bare
+// python3.
 
 /** Attacks that need a real operating system under Python. */
 export const NATIVE = {
@@ -10,8 +11,8 @@ export const NATIVE = {
 export const AS_ROOT = { ...NATIVE, root: true } as const
 
 /**
- * Python that makes a system call with these arguments. It got through when the kernel executed it or checked its arguments:
- * any result except "not permitted" and "no such call".
+ * Python that makes a system call with these arguments. It got through when the kernel executed it or checked its
+ * arguments: any result except "not permitted" and "no such call".
  */
 export function systemCall(numbers: { x64: number; arm64: number }, ...args: (number | string)[]): string {
   return `

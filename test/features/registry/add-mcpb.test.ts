@@ -1,5 +1,6 @@
-// This file verifies that a server in an MCPB file is downloaded, checked, unpacked, run from its own folder and removed with it, and that a file
-// with another hash than the registry's, or with paths outside its folder, leaves nothing behind.
+// This file verifies that a server in an MCPB file is downloaded, checked, unpacked, run from its own folder and
+// removed with it, and that a file with another hash than the registry's, or with paths outside its folder, leaves
+// nothing behind.
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// This file verifies how a registry's server becomes one of the user's: shown, tried, saved, updated and removed, without showing any secret.
+// This file verifies how a registry's server becomes one of the user's: shown, tried, saved, updated and removed,
+// without showing any secret.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'

@@ -1,4 +1,5 @@
-// This file verifies that a terminal and a cell can find servers of a registry, and what is reported when a registry fails.
+// This file verifies that a terminal and a cell can find servers of a registry, and what is reported when a registry
+// fails.
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
 import { FakeRegistry, listed } from '../../support/fake-registry.ts'

@@ -1,5 +1,5 @@
-// This file verifies that workflows and files travel in one bundle, which is the same wherever it is made, and that a manipulated bundle
-// changes nothing.
+// This file verifies that workflows and files travel in one bundle, which is the same wherever it is made, and that a
+// manipulated bundle changes nothing.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'

@@ -1,5 +1,5 @@
-// This file verifies that a scheduled workflow runs once for each due time, in one bridge, with only the rights it was given, and that
-// a failure to run is reported.
+// This file verifies that a scheduled workflow runs once for each due time, in one bridge, with only the rights it was
+// given, and that a failure to run is reported.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'

@@ -1,5 +1,5 @@
-// This file verifies Agent Skills over MCP (SEP-2640) in both directions: a client of the extension lists, gets, reads and checks an exposed workflow as a
-// skill, and a search in a cell finds the skills of servers.
+// This file verifies Agent Skills over MCP (SEP-2640) in both directions: a client of the extension lists, gets, reads
+// and checks an exposed workflow as a skill, and a search in a cell finds the skills of servers.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
@@ -26,7 +26,8 @@ it.each(['legacy', 'modern'] as const)('an exposed workflow is a skill for a %s 
   const skills = new SkillsClient(client)
   expect(skills.supported).toBe(true)
   expect(skills.directoryRead).toBe(false)
-  // The package checks every entry's shape, and what it reads against digest, size and frontmatter. A name with two hyphens is not a skill's.
+  // The package checks every entry's shape, and what it reads against digest, size and frontmatter. A name with two
+  // hyphens is not a skill's.
   const { skills: listed } = await skills.list()
   expect(listed).toEqual([
     {

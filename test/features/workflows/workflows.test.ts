@@ -1,5 +1,5 @@
-// This file verifies that work in a cell can be saved as a workflow and run again without a model: the same calls, none of them twice, and none at all
-// when the servers have changed.
+// This file verifies that work in a cell can be saved as a workflow and run again without a model: the same calls, none
+// of them twice, and none at all when the servers have changed.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -146,7 +146,8 @@ class Reading(unittest.TestCase):
             self.assertEqual(len(self.runs()), count)
             return time.process_time() - start
 
-        # Quadratic reading would take 64 times as long for 8 times the bytes. The limit is generous: only the growth matters.
+        # Quadratic reading would take 64 times as long for 8 times the bytes. The limit is generous: only the growth
+        # matters.
         seconds(1, 1 << 20)
         self.assertLess(seconds(1, 32 << 20), 40 * seconds(1, 4 << 20))
         self.assertLess(seconds(40_000, 50), 40 * seconds(5_000, 50))

@@ -1,5 +1,6 @@
-// A Kubernetes API server for tests, over TLS on loopback: pods that are processes of this machine, attaching over WebSocket, watches, network
-// policies, and faults that a test switches on. It does what was observed in a real cluster; it cannot show the network of pods.
+// A Kubernetes API server for tests, over TLS on loopback: pods that are processes of this machine, attaching over
+// WebSocket, watches, network policies, and faults that a test switches on. It does what was observed in a real
+// cluster; it cannot show the network of pods.
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -65,7 +66,10 @@ export class FakeCluster {
   keptMs = 1_000
   /** `verb resource` pairs that RBAC does not allow. */
   readonly denied = new Set<string>()
-  /** Called for each new pod: returns what it waits for instead of running, or `unschedulable` when no node is available. */
+  /**
+   * Called for each new pod: returns what it waits for instead of running, or `unschedulable` when no node is
+   * available.
+   */
   hold: ((pod: Manifest) => { reason: string; message: string } | 'unschedulable' | undefined) | undefined
   /** Open watches send nothing. */
   silentWatches = false

@@ -1,4 +1,5 @@
-// The node of the fake cluster: runs the container of a pod as a process of this machine, in bubblewrap or as a plain child with network access.
+// The node of the fake cluster: runs the container of a pod as a process of this machine, in bubblewrap or as a plain
+// child with network access.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'

@@ -1,4 +1,5 @@
-// The Secrets of the fake cluster: created once, never read through the API, in the variables of containers that name them, deleted with their pods.
+// The Secrets of the fake cluster: created once, never read through the API, in the variables of containers that name
+// them, deleted with their pods.
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { send, status } from './answers.ts'

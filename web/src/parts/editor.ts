@@ -1,5 +1,5 @@
-// The editor of the notebook. It is in a shadow root, where its styles are constructed style sheets, which the page's policy allows without an
-// exception.
+// The editor of the notebook. It is in a shadow root, where its styles are constructed style sheets, which the page's
+// policy allows without an exception.
 import {
   autocompletion,
   type CompletionContext,

@@ -1,4 +1,5 @@
-// Previews one version of a stored item: a file as text or image, a function with its source, a workflow with its parameters and calls.
+// Previews one version of a stored item: a file as text or image, a function with its source, a workflow with its
+// parameters and calls.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SavedTool, WorkflowDetails } from '../../../src/keep/saved/saved-tool.ts'

@@ -1,4 +1,5 @@
-// Saves a cell as a tool: shows the resulting function, and saves it with a cell in the page's own session, as a model would.
+// Saves a cell as a tool: shows the resulting function, and saves it with a cell in the page's own session, as a model
+// would.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/serve/page/views/notebook.ts'

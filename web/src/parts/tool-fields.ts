@@ -1,4 +1,5 @@
-// Converts a tool's JSON Schema to form fields, and the input to arguments. Parameters without a suitable field are typed as JSON. Pure.
+// Converts a tool's JSON Schema to form fields, and the input to arguments. Parameters without a suitable field are
+// typed as JSON. Pure.
 
 export interface Field {
   name: string

@@ -1,5 +1,5 @@
-// Ask: questions about calls whose client cannot ask, and their answers. A card keeps its position until the user leaves: a new or expired question
-// must not move another one under the pointer.
+// Ask: questions about calls whose client cannot ask, and their answers. A card keeps its position until the user
+// leaves: a new or expired question must not move another one under the pointer.
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { WaitingQuestion } from '../../../src/serve/page/views/ask.ts'

@@ -1,4 +1,5 @@
-// Cost: by day, the tokens that clients received, and those that the tools of all servers would have cost in their context.
+// Cost: by day, the tokens that clients received, and those that the tools of all servers would have cost in their
+// context.
 import type { JSX } from 'preact'
 import type { CostsView } from '../../../src/serve/page/views/costs.ts'
 import type { ServerListView, ServerRow } from '../../../src/serve/page/views/server-views.ts'

@@ -1,4 +1,5 @@
-// This file verifies, over generated schemas, that no call is refused here whose arguments a full JSON Schema validator accepts.
+// This file verifies, over generated schemas, that no call is refused here whose arguments a full JSON Schema validator
+// accepts.
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

@@ -25,7 +25,8 @@ export interface BindOptions {
 /**
  * Returns the arguments to send, under their true names.
  * `None` for an optional parameter that cannot be null is left out, like a Python default of `None`.
- * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists them
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists
+ * them
  */
 export function bindArguments(
   tool: CatalogTool,
@@ -99,8 +100,8 @@ export function bindArguments(
 }
 
 /**
- * Finds a number that is too large for a double. It was parsed as infinity and would be sent as null, so a rule would judge another value
- * than the server gets. @returns the steps to it: `[1]['a']`
+ * Finds a number that is too large for a double. It was parsed as infinity and would be sent as null, so a rule would
+ * judge another value than the server gets. @returns the steps to it: `[1]['a']`
  */
 function placeOfInfinity(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : ''
@@ -124,7 +125,10 @@ function isWrong(value: unknown, { schema, name }: Parameter, { root }: Signatur
   return value !== UNKNOWN && violation(value, schema, root, name) !== undefined
 }
 
-/** Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be fast. */
+/**
+ * Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be
+ * fast.
+ */
 function finderOf({ parameters, open }: Signature): (name: string) => Parameter | undefined {
   const byName = new Map<string, Parameter>()
   const byFolded = new Map<string, Parameter | undefined>()

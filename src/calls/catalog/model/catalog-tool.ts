@@ -50,7 +50,10 @@ export class CatalogTool {
   }
 }
 
-/** The tools of a server with their Python names, in list order. Entries without a name are skipped; of duplicates the first counts. */
+/**
+ * The tools of a server with their Python names, in list order. Entries without a name are skipped; of duplicates the
+ * first counts.
+ */
 export function catalogTools(server: string, alias: string, definitions: readonly UpstreamTool[]): CatalogTool[] {
   const byName = new Map<string, UpstreamTool>()
   for (const definition of definitions) {

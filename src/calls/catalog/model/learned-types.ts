@@ -1,11 +1,15 @@
 // Learns result types from real results, for tools without an output schema: types and keys, never values.
-// A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server returns. Pure.
+// A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server
+// returns. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
 import { propertiesOf } from '../signature/json-schema.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'
 import { parsePythonLiteral } from '../../../util/text/python-value.ts'
 
-/** A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values) and `items`. */
+/**
+ * A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values)
+ * and `items`.
+ */
 export interface Shape {
   type: string[]
   properties?: Record<string, Shape>

@@ -55,7 +55,10 @@ export const TEXT_FIELDS: readonly TextField[] = [
   { key: 'server', weight: 1.2, lengthShare: 0, usualLength: 1, limit: 80, isProse: false },
 ]
 
-/** The texts of a document, split into words. Splitting is most of the cost of indexing, so it is done once for all readers. */
+/**
+ * The texts of a document, split into words. Splitting is most of the cost of indexing, so it is done once for all
+ * readers.
+ */
 export type ReadTexts = Readonly<Record<TextField['key'], readonly Chunk[]>>
 
 export function readTexts(document: SearchDocument): ReadTexts {

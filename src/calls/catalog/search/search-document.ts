@@ -33,7 +33,10 @@ export function searchDocument(tool: CatalogTool): SearchDocument {
   }
 }
 
-/** 1 for a read-only tool, -1 for a destructive one; from its annotations, otherwise from its name. Only used to order results. */
+/**
+ * 1 for a read-only tool, -1 for a destructive one; from its annotations, otherwise from its name. Only used to order
+ * results.
+ */
 function safetyOf({ definition, name }: CatalogTool): number {
   const { readOnlyHint, destructiveHint } = definition.annotations ?? {}
   const parts = words(name)

@@ -1,6 +1,6 @@
-// Finds tools by words. Field-weighted term scores (after BM25F: Robertson, Zaragoza, "The Probabilistic Relevance Framework", 2009)
-// over stems. Every word or phrase of the query is a concept with several alternatives.
-// The result depends only on the documents and the query, not on the order in which documents were added. Pure.
+// Finds tools by words. Field-weighted term scores (after BM25F: Robertson, Zaragoza, "The Probabilistic Relevance
+// Framework", 2009) over stems. Every word or phrase of the query is a concept with several alternatives. The result
+// depends only on the documents and the query, not on the order in which documents were added. Pure.
 import { readTexts, type SearchDocument } from './fields.ts'
 import { Postings, type Posting } from './postings.ts'
 import { byCodeUnit, foldName } from '../../../util/text/python-name.ts'
@@ -124,7 +124,10 @@ export class SearchIndex<T> {
     return this.#best(query, limit, fitting, () => false)
   }
 
-  /** Whether none of the items that were found fits the query. False without word vectors, or with another source of meaning. */
+  /**
+   * Whether none of the items that were found fits the query. False without word vectors, or with another source of
+   * meaning.
+   */
   isWeak(query: string, items: readonly T[], likeness?: Likeness<T>): boolean {
     const { fits } = this.#scored(query, likeness)
     const ids = items.map((item) => this.#items.indexOf(item))

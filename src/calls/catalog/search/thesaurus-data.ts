@@ -1,5 +1,6 @@
 // The thesaurus of the search: words that people use for the same thing in developer tools and online services.
-// Extend it freely. One group per line, words and phrases separated by commas; forms of one word (issue, issues) need no entry.
+// Extend it freely. One group per line, words and phrases separated by commas; forms of one word (issue, issues) need
+// no entry.
 //   a, b, c      any of these may stand for any other
 //   a > b, c     `a` may mean `b` or `c`, but not the other way round
 // Lines that start with `//` are comments. Write general vocabulary, never the names of one product's tools.

@@ -1,4 +1,5 @@
-// Splits text and names into word stems: `createPullRequests`, `create-pull-request` and "creating pull requests" give the same three. Pure.
+// Splits text and names into word stems: `createPullRequests`, `create-pull-request` and "creating pull requests" give
+// the same three. Pure.
 
 /** A word as it is written, in lower case, and its stem. */
 export interface Token {
@@ -64,8 +65,8 @@ export function stems(text: string): string[] {
 }
 
 /**
- * A word without its English endings. Only meant to bring forms of one word together (`deletion`, `deleted`, `deletes` → `delet`);
- * the result need not be a word.
+ * A word without its English endings. Only meant to bring forms of one word together (`deletion`, `deleted`, `deletes`
+ * → `delet`); the result need not be a word.
  */
 export function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word))
@@ -105,8 +106,8 @@ const CACHE_LIMIT = 50_000
 const cache = new Map<string, Chunk>()
 
 /**
- * The words of a chunk. Cached, because all descriptions consist of the same few thousand chunks. The limit keeps hostile lists from
- * filling the memory.
+ * The words of a chunk. Cached, because all descriptions consist of the same few thousand chunks. The limit keeps
+ * hostile lists from filling the memory.
  */
 function chunkOf(chunk: string): Chunk {
   const known = cache.get(chunk)

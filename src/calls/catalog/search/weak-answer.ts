@@ -1,5 +1,6 @@
-// Judges whether the best tools of a search fit its query at all: a search finds the nearest tools even where none fits. The floor was found on
-// labelled queries over catalogs with and without the tool they ask for; the benchmark `catalog` measures it. Pure.
+// Judges whether the best tools of a search fit its query at all: a search finds the nearest tools even where none
+// fits. The floor was found on labelled queries over catalogs with and without the tool they ask for; the benchmark
+// `catalog` measures it. Pure.
 import type { Concept } from './query-concepts.ts'
 import { stems } from './tokenize.ts'
 import { count } from '../../../util/text/count.ts'

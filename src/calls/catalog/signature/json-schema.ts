@@ -18,8 +18,9 @@ export function isNever(schema: unknown): boolean {
 }
 
 /**
- * Follows the `$ref` of a schema. A reference to another document, to nothing, or in a circle gives `{}`, which allows anything.
- * Keywords beside `$ref` are kept and take precedence (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref` apply).
+ * Follows the `$ref` of a schema. A reference to another document, to nothing, or in a circle gives `{}`, which allows
+ * anything. Keywords beside `$ref` are kept and take precedence (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref`
+ * apply).
  */
 export function resolve(value: unknown, root: unknown): Schema {
   let schema = asSchema(value)
@@ -100,7 +101,9 @@ export function withoutReference(schema: Schema): Schema {
   return rest
 }
 
-/** Follows a `$ref` in the document `root` by one step; undefined for a missing target, an anchor and other documents. */
+/**
+ * Follows a `$ref` in the document `root` by one step; undefined for a missing target, an anchor and other documents.
+ */
 export function lookUp(reference: string, root: unknown): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

@@ -1,5 +1,5 @@
-// Finds every argument that an input schema names, wherever it does: beside each other, in branches, behind references, under conditions.
-// Tells what holds in any case from what holds in some. Untrusted schemas: the work is bounded. Pure.
+// Finds every argument that an input schema names, wherever it does: beside each other, in branches, behind references,
+// under conditions. Tells what holds in any case from what holds in some. Untrusted schemas: the work is bounded. Pure.
 import { isRecord, itemsOf } from '../../../util/json/json.ts'
 import { isNever, lookUp, members, propertiesOf, requiredNames, sameJson, withoutReference } from './json-schema.ts'
 
@@ -128,7 +128,10 @@ function both(one: NamedArguments, other: NamedArguments): NamedArguments {
   }
 }
 
-/** One of the branches holds. A branch without a property says nothing about it, unless it forbids all that it does not name. */
+/**
+ * One of the branches holds. A branch without a property says nothing about it, unless it forbids all that it does not
+ * name.
+ */
 function either(branches: NamedArguments[]): NamedArguments {
   const properties = new Map<string, NamedArgument>()
   for (const name of new Set(branches.flatMap((branch) => [...branch.properties.keys()]))) {

@@ -1,5 +1,6 @@
-// Finds what is certainly wrong with a value according to its JSON Schema: type, enum, const, a missing or unknown key, at any depth.
-// Everything else (ranges, formats, patterns, `not`, conditions) is left to the server. Unknown cases are allowed. Pure.
+// Finds what is certainly wrong with a value according to its JSON Schema: type, enum, const, a missing or unknown key,
+// at any depth. Everything else (ranges, formats, patterns, `not`, conditions) is left to the server. Unknown cases are
+// allowed. Pure.
 import {
   asSchema,
   isNever,
@@ -28,7 +29,8 @@ interface Search {
 }
 
 /**
- * The first thing about `value` that `schema` certainly forbids, as a message; undefined when there is nothing, or it is not certain.
+ * The first thing about `value` that `schema` certainly forbids, as a message; undefined when there is nothing, or it
+ * is not certain.
  * @param path the name of the value in the message: a parameter's Python name
  */
 export function violation(value: unknown, schema: unknown, root: unknown, path: string): string | undefined {
@@ -116,7 +118,8 @@ function findInObject(
   const properties = new Map(propertiesOf(schema))
   const rest = schema['additionalProperties']
   const closed = rest === false && !isRecord(schema['patternProperties'])
-  // Skip keys that no schema checks: the sandbox may send half a million keys, and each branch of a union would visit all of them.
+  // Skip keys that no schema checks: the sandbox may send half a million keys, and each branch of a union would visit
+  // all of them.
   const judgesRest = closed || (isRecord(rest) && !isRecord(schema['patternProperties']))
   const names = judgesRest ? Object.keys(value) : [...properties.keys()].filter((name) => Object.hasOwn(value, name))
   search.steps += names.length >> 4

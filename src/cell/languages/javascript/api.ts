@@ -1,5 +1,5 @@
-// The API of JavaScript cells: a variable for each server, `tools`, `runtime` and `display`. A server object accepts any tool name; the bridge
-// decides whether a tool exists and what arguments it takes.
+// The API of JavaScript cells: a variable for each server, `tools`, `runtime` and `display`. A server object accepts
+// any tool name; the bridge decides whether a tool exists and what arguments it takes.
 import util from 'node:util'
 import { MCPError } from './errors.ts'
 import type { Link } from './link.ts'
@@ -78,7 +78,10 @@ export class Api {
     Object.assign(globalThis, this.#own)
   }
 
-  /** Create variables for these servers and remove the earlier ones. A short name in use keeps its value; `mcp_<alias>` is always set. */
+  /**
+   * Create variables for these servers and remove the earlier ones. A short name in use keeps its value; `mcp_<alias>`
+   * is always set.
+   */
   setServers(servers: readonly VisibleServer[]): void {
     const scope = globalThis as Record<string, unknown>
     for (const [name, value] of this.#made) if (scope[name] === value) delete scope[name]
@@ -94,7 +97,9 @@ export class Api {
     this.aliases = new Set(servers.map(({ alias }) => alias))
   }
 
-  /** True if a global name still has the value set here, or is unset. An earlier cell may have assigned another value. */
+  /**
+   * True if a global name still has the value set here, or is unset. An earlier cell may have assigned another value.
+   */
   isOurs = (name: string): boolean => {
     const value = this.#made.get(name) ?? this.#own[name]
     return value === undefined ? !(name in globalThis) : (globalThis as Record<string, unknown>)[name] === value

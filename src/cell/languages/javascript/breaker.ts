@@ -1,5 +1,5 @@
-// Stops code that blocks the main thread. The kernel reaches this worker thread while the main thread is busy; the worker makes V8 terminate
-// the running code, wherever it is. Variables are kept.
+// Stops code that blocks the main thread. The kernel reaches this worker thread while the main thread is busy; the
+// worker makes V8 terminate the running code, wherever it is. Variables are kept.
 import { Worker } from 'node:worker_threads'
 
 const PROGRAM = `

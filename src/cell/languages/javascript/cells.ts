@@ -1,4 +1,5 @@
-// Runs the cells of a session one at a time: parses each, has the kernel check its calls, runs it, and reports the outcome. Independent of the engine.
+// Runs the cells of a session one at a time: parses each, has the kernel check its calls, runs it, and reports the
+// outcome. Independent of the engine.
 import type { Api } from './api.ts'
 import { describeFailure, describeSyntaxError, type Failure, type Sources } from './failure.ts'
 import type { Link, RunMessage } from './link.ts'

@@ -1,4 +1,5 @@
-// Writes output directly to the descriptors that the kernel reads. Node's streams would make them non-blocking for every process that shares them.
+// Writes output directly to the descriptors that the kernel reads. Node's streams would make them non-blocking for
+// every process that shares them.
 import { Console } from 'node:console'
 import fs from 'node:fs'
 import { Writable } from 'node:stream'

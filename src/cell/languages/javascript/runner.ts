@@ -1,5 +1,6 @@
-// Runs a session's JavaScript cells in Node: `node runner.cjs CHANNEL BELL`, two inherited sockets. The kernel starts it in the sandbox
-// and forwards its requests. Trusted no more than the cells that it runs: they can change everything here.
+// Runs a session's JavaScript cells in Node: `node runner.cjs CHANNEL BELL`, two inherited sockets. The kernel starts
+// it in the sandbox and forwards its requests. Trusted no more than the cells that it runs: they can change everything
+// here.
 import { createRequire } from 'node:module'
 import vm from 'node:vm'
 import { Api } from './api.ts'

@@ -1,5 +1,5 @@
-// Builds requests in the format of Presidio Analyzer and reads the responses. A response is untrusted: one invalid part makes all of it
-// invalid. Pure.
+// Builds requests in the format of Presidio Analyzer and reads the responses. A response is untrusted: one invalid part
+// makes all of it invalid. Pure.
 import { isRecord } from '../../../util/json/json.ts'
 import type { Match } from '../recognisers.ts'
 

@@ -1,4 +1,5 @@
-// This file verifies that names are masked where the endpoint reports them, and that any failure to search a text is an error.
+// This file verifies that names are masked where the endpoint reports them, and that any failure to search a text is an
+// error.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'

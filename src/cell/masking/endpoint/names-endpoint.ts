@@ -1,5 +1,5 @@
-// Asks the user's endpoint, in the format of Presidio Analyzer (`POST /analyze`), where names occur in a text. Sends no text elsewhere:
-// it follows no redirect. Every failure is an error, never "no names".
+// Asks the user's endpoint, in the format of Presidio Analyzer (`POST /analyze`), where names occur in a text. Sends no
+// text elsewhere: it follows no redirect. Every failure is an error, never "no names".
 import { BridgeError } from '../../../errors.ts'
 import { lineCost } from '../../../util/json/line-cost.ts'
 import { parseJson } from '../../../util/json/json.ts'

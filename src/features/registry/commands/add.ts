@@ -1,5 +1,5 @@
-// `sandbridge add`, `remove` and `update`: servers of a registry. Shows what would run, then starts the server once and shows its tools,
-// and only then saves it.
+// `sandbridge add`, `remove` and `update`: servers of a registry. Shows what would run, then starts the server once and
+// shows its tools, and only then saves it.
 import { readFile } from 'node:fs/promises'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { describeJail } from '../../../config/entries/describe-servers.ts'

@@ -1,5 +1,5 @@
-// Opens files and folders of the user's to the jail of a registry's server: only those that its user opens, one by one. That an argument names a
-// folder opens nothing, since the publisher wrote the argument.
+// Opens files and folders of the user's to the jail of a registry's server: only those that its user opens, one by one.
+// That an argument names a folder opens nothing, since the publisher wrote the argument.
 import path from 'node:path'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { literal } from '../needed-inputs.ts'

@@ -1,5 +1,5 @@
-// Finds the lines of a registry's index that match a query. A plain scan: ten thousand lines take a few milliseconds, less than reading
-// an index of words would take. Pure.
+// Finds the lines of a registry's index that match a query. A plain scan: ten thousand lines take a few milliseconds,
+// less than reading an index of words would take. Pure.
 
 /** The searched parts of an index line. */
 export interface RankedText {
@@ -60,7 +60,9 @@ export function rank<T extends RankedText>(
   return ranked.toSorted((a, b) => b.score - a.score || a.line.name.length - b.line.name.length).slice(0, limit)
 }
 
-/** How well a text matches a word: 1 as a word (or its plural), 0.6 as the start of one, 0.2 inside one, otherwise 0. */
+/**
+ * How well a text matches a word: 1 as a word (or its plural), 0.6 as the start of one, 0.2 inside one, otherwise 0.
+ */
 function places(text: string, word: string): number {
   let best = 0
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {

@@ -1,5 +1,5 @@
-// Reads a registry's list of servers page by page: MCP Registry API v0.1, `GET /v0.1/servers`. All responses are limited in size. It follows no
-// redirects and requests no other address.
+// Reads a registry's list of servers page by page: MCP Registry API v0.1, `GET /v0.1/servers`. All responses are
+// limited in size. It follows no redirects and requests no other address.
 import * as z from 'zod'
 import { BridgeError, messageOf } from '../../../errors.ts'
 import { parseJson } from '../../../util/json/json.ts'

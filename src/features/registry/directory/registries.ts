@@ -1,5 +1,6 @@
-// The registries in which servers are found. Each is copied to the state folder and searched there, so searches work offline and queries leave no
-// trace at a server. An old copy is updated; after a failure, the registry is not contacted for a while and its copy is used.
+// The registries in which servers are found. Each is copied to the state folder and searched there, so searches work
+// offline and queries leave no trace at a server. An old copy is updated; after a failure, the registry is not
+// contacted for a while and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
 import { OFFICIAL_REGISTRY } from '../settings.ts'
@@ -80,7 +81,10 @@ export class Registries {
     })
   }
 
-  /** Returns the servers that match a query, best first; earlier registries win duplicate names. @throws BridgeError REGISTRY_UNREADABLE without any copy */
+  /**
+   * Returns the servers that match a query, best first; earlier registries win duplicate names.
+   * @throws BridgeError REGISTRY_UNREADABLE without any copy
+   */
   async find(query: string, { limit, ...options }: FindOptions): Promise<Found> {
     const notes = await this.#refreshAll(options)
     const ranked: { line: Line; score: number }[] = []
@@ -96,7 +100,10 @@ export class Registries {
     return { servers: servers.flatMap((found) => found ?? []), notes }
   }
 
-  /** Finds a server by its full name, or by the part after the slash if that is unique. @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED */
+  /**
+   * Finds a server by its full name, or by the part after the slash if that is unique.
+   * @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED
+   */
   async get(name: string, options: Omit<FindOptions, 'limit'> = {}): Promise<FoundServer> {
     await this.#refreshAll(options)
     const lines = await this.#lines()

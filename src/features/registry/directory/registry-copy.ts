@@ -1,5 +1,5 @@
-// The copy of one registry on disk: a header line, an index with one short line per server, then the servers, one per line.
-// A search reads the index, and the servers that it found.
+// The copy of one registry on disk: a header line, an index with one short line per server, then the servers, one per
+// line. A search reads the index, and the servers that it found.
 import { hash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'

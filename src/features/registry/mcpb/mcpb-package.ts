@@ -1,5 +1,5 @@
-// Downloads an MCPB file and unpacks it to a folder of its own: limited in size, only with the SHA-256 that the registry states, and only regular files
-// below that folder. Runs nothing of it.
+// Downloads an MCPB file and unpacks it to a folder of its own: limited in size, only with the SHA-256 that the
+// registry states, and only regular files below that folder. Runs nothing of it.
 import { hash, randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -79,7 +79,10 @@ async function unpack(file: Buffer, folder: string): Promise<McpbManifest> {
   return manifest
 }
 
-/** Follows redirects, because the hash verifies the content: to https only, unless the first address is on loopback, and never to a link-local address. */
+/**
+ * Follows redirects, because the hash verifies the content: to https only, unless the first address is on loopback, and
+ * never to a link-local address.
+ */
 async function download(address: string, env: Record<string, string | undefined>): Promise<Buffer> {
   const http = createHttpFetch({ allowLinkLocal: false, files: true, env })
   const signal = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)

@@ -1,4 +1,5 @@
-// `sandbridge export` and `import`: workflows, saved functions and artifacts in one file. Importing shows what it would do, asks, and runs nothing.
+// `sandbridge export` and `import`: workflows, saved functions and artifacts in one file. Importing shows what it would
+// do, asks, and runs nothing.
 import { rm } from 'node:fs/promises'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { BridgeError, messageOf } from '../../../errors.ts'

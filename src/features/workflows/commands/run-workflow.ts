@@ -1,4 +1,5 @@
-// `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its tools have changed.
+// `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its
+// tools have changed.
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { TimeLimit } from '../../../cell/time-limit.ts'
 import { BridgeError } from '../../../errors.ts'

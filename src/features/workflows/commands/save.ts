@@ -1,4 +1,5 @@
-// `sandbridge save`: turns recorded runs of a model into a workflow that needs no model. Its code and its replies come from the record.
+// `sandbridge save`: turns recorded runs of a model into a workflow that needs no model. Its code and its replies come
+// from the record.
 import { recordIn } from '../../../observe/audit/other-files.ts'
 import { recordedCode } from '../share/recorded-code.ts'
 import { TimeLimit } from '../../../cell/time-limit.ts'

@@ -96,7 +96,9 @@ function zoneOf(zone = Intl.DateTimeFormat().resolvedOptions().timeZone): string
   }
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name, and a name that two tools have */
+/**
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name, and a name that two tools have
+ */
 function allowedOf({ workflow }: Workflow, tools: string[]): string[] {
   const used = workflow.uses.map(({ server, tool }) => `${server}__${tool}`)
   const unknown = tools.find((tool) => !used.includes(tool))

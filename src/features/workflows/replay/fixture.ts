@@ -1,4 +1,5 @@
-// The recorded replies of a workflow's run, stored as its fixture: the workflow can run against them without calling any tool.
+// The recorded replies of a workflow's run, stored as its fixture: the workflow can run against them without calling
+// any tool.
 import * as z from 'zod'
 import { BridgeError } from '../../../errors.ts'
 import { JsonRecord } from '../../../keep/json-record.ts'

@@ -1,5 +1,5 @@
-// Journals the effects of a workflow's run: each call of a tool that is not known to be read-only, before it is made and after its reply.
-// A resumed run gets these replies again and makes no call twice.
+// Journals the effects of a workflow's run: each call of a tool that is not known to be read-only, before it is made
+// and after its reply. A resumed run gets these replies again and makes no call twice.
 import { appendFile, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
@@ -121,7 +121,10 @@ export class RunJournal {
   }
 }
 
-/** A resumed run must match the failed one, because its calls are identified by their arguments. @throws BridgeError STATE_REFUSED */
+/**
+ * A resumed run must match the failed one, because its calls are identified by their arguments.
+ * @throws BridgeError STATE_REFUSED
+ */
 export function checkResumable(
   earlier: EarlierRun | undefined,
   version: number,

@@ -1,5 +1,5 @@
-// Runs due workflows in a bridge that serves many clients. Reads the stored schedules at intervals, so it notices added schedules and
-// clock changes by itself.
+// Runs due workflows in a bridge that serves many clients. Reads the stored schedules at intervals, so it notices added
+// schedules and clock changes by itself.
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { newId } from '../../../observe/events/new-id.ts'
 import { messageOf } from '../../../errors.ts'

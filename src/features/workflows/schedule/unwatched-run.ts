@@ -1,4 +1,5 @@
-// One unattended run of a workflow. A call that a rule would ask about is refused, unless it was allowed for this version when the run was scheduled.
+// One unattended run of a workflow. A call that a rule would ask about is refused, unless it was allowed for this
+// version when the run was scheduled.
 import type { Bridge } from '../../../bridge/bridge.ts'
 import type { RunOrigin } from '../../../bridge/cells.ts'
 import { parseArguments } from '../parameters.ts'

@@ -33,7 +33,8 @@ const MAX_CHARS = 64 << 20
 
 /**
  * @param ids prefixes of ids of runs, cells or calls
- * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that is not in the record, or not with its code
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that is not in the record, or
+ * not with its code
  */
 export async function recordedCode(logs: Logs, ids: readonly string[]): Promise<RecordedCode> {
   const runs: string[] = []

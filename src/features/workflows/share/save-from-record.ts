@@ -1,4 +1,5 @@
-// Makes a workflow from recorded code: a cell in the sandbox turns the code into a function and saves it; the recorded replies become its fixture.
+// Makes a workflow from recorded code: a cell in the sandbox turns the code into a function and saves it; the recorded
+// replies become its fixture.
 import * as z from 'zod'
 import type { RecordedCode } from './recorded-code.ts'
 import type { CellResult } from '../../../cell/cell-result.ts'

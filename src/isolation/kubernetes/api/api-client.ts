@@ -1,5 +1,6 @@
-// Sends requests to one cluster's API server: JSON over HTTPS, with current credentials. Retries where that is safe and the server is
-// overloaded or briefly unavailable. Uses Node's https client, because fetch does not accept a certificate authority.
+// Sends requests to one cluster's API server: JSON over HTTPS, with current credentials. Retries where that is safe and
+// the server is overloaded or briefly unavailable. Uses Node's https client, because fetch does not accept a
+// certificate authority.
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Readable } from 'node:stream'
@@ -183,7 +184,10 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Reads JSON lines, as a watch sends them, until the stream ends. @throws ApiUnreachable if it breaks or a line is too long */
+/**
+ * Reads JSON lines, as a watch sends them, until the stream ends.
+ * @throws ApiUnreachable if it breaks or a line is too long
+ */
 async function eachJsonLine(stream: Readable, onValue: (value: unknown) => void): Promise<void> {
   let parts: Buffer[] = []
   let bytes = 0

@@ -1,4 +1,5 @@
-// Returns current credentials: rereads files, which may be rotated, and reruns a sign-in program when its credential expires.
+// Returns current credentials: rereads files, which may be rotated, and reruns a sign-in program when its credential
+// expires.
 import { readFile } from 'node:fs/promises'
 import { BridgeError } from '../../../errors.ts'
 import { type ExecCredential, runExecPlugin } from './exec-plugin.ts'

@@ -1,5 +1,5 @@
-// Runs the program that signs in to a cluster (client.authentication.k8s.io), and reads the credential it prints. The caller keeps
-// the credential until it expires. Messages never contain the program's stdout.
+// Runs the program that signs in to a cluster (client.authentication.k8s.io), and reads the credential it prints. The
+// caller keeps the credential until it expires. Messages never contain the program's stdout.
 import { BridgeError } from '../../../errors.ts'
 import { runCommand } from '../../../util/process/run-command.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'

@@ -1,5 +1,5 @@
-// Finds the cluster and the user as kubectl does: the merged files of KUBECONFIG, ~/.kube/config, or the service account of the bridge's
-// own pod. Only reads files: keeps no credentials, and contacts no server.
+// Finds the cluster and the user as kubectl does: the merged files of KUBECONFIG, ~/.kube/config, or the service
+// account of the bridge's own pod. Only reads files: keeps no credentials, and contacts no server.
 import { access, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../../errors.ts'
@@ -64,7 +64,10 @@ export async function findCluster(options: FindOptions): Promise<ClusterAccess> 
   return fromContext(merged, options)
 }
 
-/** The cluster that the bridge itself runs in. Returns undefined outside a cluster, and in a pod without a service account. */
+/**
+ * The cluster that the bridge itself runs in. Returns undefined outside a cluster, and in a pod without a service
+ * account.
+ */
 async function findServiceAccount(options: FindOptions): Promise<ClusterAccess | undefined> {
   const { env, namespace, serviceAccount: folder = SERVICE_ACCOUNT } = options
   const host = env['KUBERNETES_SERVICE_HOST']

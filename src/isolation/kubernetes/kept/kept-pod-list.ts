@@ -1,4 +1,5 @@
-// Lists and removes a namespace's pods that outlive bridges, for a person: their owners, and whether a bridge is connected.
+// Lists and removes a namespace's pods that outlive bridges, for a person: their owners, and whether a bridge is
+// connected.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askRelay } from '../../durable/relay-link.ts'
 import { attachToRelay } from './attach-to-relay.ts'
@@ -52,7 +53,10 @@ export async function removeKeptPod(
   return 'removed'
 }
 
-/** Resolves when the pod has ended, or after its deletion without the node's confirmation. @throws ApiError, ApiUnreachable */
+/**
+ * Resolves when the pod has ended, or after its deletion without the node's confirmation.
+ * @throws ApiError, ApiUnreachable
+ */
 export async function endPod(cluster: Cluster, name: string): Promise<void> {
   await cluster.deletePod(name, 1)
   for (const startedAt = performance.now(); performance.now() - startedAt < GONE_MS;) {

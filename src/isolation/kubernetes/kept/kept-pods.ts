@@ -1,5 +1,6 @@
-// Pods that outlive their bridge: bridges attach to them one after the other. A pod's annotations (pod-claim.ts) say which bridge has it, and so does its
-// first process, which follows the bridge with the highest generation and never leaves one that runs a cell.
+// Pods that outlive their bridge: bridges attach to them one after the other. A pod's annotations (pod-claim.ts) say
+// which bridge has it, and so does its first process, which follows the bridge with the highest generation and never
+// leaves one that runs a cell.
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError, messageOf } from '../../../errors.ts'
@@ -142,7 +143,8 @@ export class KeptPods {
       })
       try {
         const hello = await askRelay(connection, HELLO_MS)
-        // A session handle grants the session even if another bridge is connected. Without one, only an unconnected pod can be resumed.
+        // A session handle grants the session even if another bridge is connected. Without one, only an unconnected pod
+        // can be resumed.
         if (hello.isThere && !told) {
           connection.close()
           return `Another bridge (${pod.holder}) has the kept sandbox ${name}, so its variables are not here.`

@@ -1,5 +1,5 @@
-// The owner of a pod that outlives its bridge, in labels and annotations, and the patches that change it. A bridge gets a pod by raising
-// its generation first: the patch tests the generation that the bridge has seen. Pure.
+// The owner of a pod that outlives its bridge, in labels and annotations, and the patches that change it. A bridge gets
+// a pod by raising its generation first: the patch tests the generation that the bridge has seen. Pure.
 import { isRecord } from '../../../util/json/json.ts'
 import { type PodState, readPod } from '../pod/pod-state.ts'
 

@@ -1,4 +1,5 @@
-// The latest known state of one pod, and waiting for it to change. The watch reports changes; callers that cannot rely on it also poll.
+// The latest known state of one pod, and waiting for it to change. The watch reports changes; callers that cannot rely
+// on it also poll.
 import { withTimeout } from '../../../util/async/wait.ts'
 import type { Cluster } from '../cluster.ts'
 import type { PodState } from './pod-state.ts'

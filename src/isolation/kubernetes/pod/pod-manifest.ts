@@ -1,5 +1,5 @@
-// Manifests of the objects that the bridge creates in a cluster: pods that meet the Pod Security level `restricted`, and their network policy.
-// Every hardening field is here and nowhere else. Pure.
+// Manifests of the objects that the bridge creates in a cluster: pods that meet the Pod Security level `restricted`,
+// and their network policy. Every hardening field is here and nowhere else. Pure.
 
 /** Labels with which the bridge finds its pods, and the policy selects all of them. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'sandbridge' }
@@ -14,13 +14,15 @@ const MIB = 1 << 20
 /** Folders that cells can write to: memory that counts as the pod's. The container runtime gives /dev/shm 64 MiB. */
 const WRITABLE = { tmp: '/tmp', workspace: '/workspace' }
 const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi', projects: '64Mi' }
-/** Largest file in the pod, as large as its largest folder: without it, the termination log could fill the node's disk. */
+/**
+ * Largest file in the pod, as large as its largest folder: without it, the termination log could fill the node's disk.
+ */
 export const FILE_BYTES = 128 * MIB
 /** Ends a pod that no bridge removes. */
 const DEADLINE_S = 24 * 60 * 60
 /**
- * How long a pod outlives an unreachable node. An ordinary pod, lost with its connection, need not wait the usual five minutes: the bridge has
- * noticed sooner. A pod that outlives bridges is usable again when its node is back.
+ * How long a pod outlives an unreachable node. An ordinary pod, lost with its connection, need not wait the usual five
+ * minutes: the bridge has noticed sooner. A pod that outlives bridges is usable again when its node is back.
  */
 const LOST_NODE_S = { ordinary: 20, durable: 300 }
 const LOST_NODE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
@@ -105,7 +107,8 @@ export function podManifest(options: PodOptions) {
           workingDir: '/',
           env: Object.entries(options.environment).map(([key, value]) => ({ name: key, value: unexpanded(value) })),
           stdin: true,
-          // The end of the bridge's connection closes stdin, and the sandbox ends itself, unless it is to outlive the bridge.
+          // The end of the bridge's connection closes stdin, and the sandbox ends itself, unless it is to outlive the
+          // bridge.
           stdinOnce: options.durable === undefined,
           tty: false,
           resources: {

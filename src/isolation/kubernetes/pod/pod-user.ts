@@ -1,5 +1,6 @@
-// Chooses the user of a pod. Nodes that do not count processes per pod count them per user, so each pod gets its own user: a fork bomb in one
-// does not affect others on its node. A configured number is used as it is, since some clusters prescribe one.
+// Chooses the user of a pod. Nodes that do not count processes per pod count them per user, so each pod gets its own
+// user: a fork bomb in one does not affect others on its node. A configured number is used as it is, since some
+// clusters prescribe one.
 import { randomInt } from 'node:crypto'
 import { BridgeError } from '../../../errors.ts'
 

@@ -1,5 +1,5 @@
-// One watch over all pods of a bridge, which passes changes to each pod's follower. Lists the pods, watches from there, and lists again if the
-// server has dropped that history (410) or the watch broke.
+// One watch over all pods of a bridge, which passes changes to each pod's follower. Lists the pods, watches from there,
+// and lists again if the server has dropped that history (410) or the watch broke.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, isRecord } from '../../../util/json/json.ts'
 import type { ApiClient } from '../api/api-client.ts'
@@ -66,7 +66,8 @@ export class PodWatcher {
           pauseMs = FIRST_PAUSE_MS
         }
       } catch {
-        // Callers do not depend on the watch: a starting pod is polled, and a running one is observed through its channel.
+        // Callers do not depend on the watch: a starting pod is polled, and a running one is observed through its
+        // channel.
       }
       if (signal.aborted) return
       await sleep(pauseMs * (0.75 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {})

@@ -1,5 +1,5 @@
-// Manifests for a program in a pod, such as an MCP server: the hardened pod of pod-manifest.ts with another command, the Secret with all
-// its arguments and variables, and the policy that allows some of them to reach the internet. Pure.
+// Manifests for a program in a pod, such as an MCP server: the hardened pod of pod-manifest.ts with another command,
+// the Secret with all its arguments and variables, and the policy that allows some of them to reach the internet. Pure.
 import type { Program } from '../../provider.ts'
 import { MANAGED_BY, type podManifest } from './pod-manifest.ts'
 
@@ -72,7 +72,10 @@ export function secretManifest(name: string, uid: string, { args, environment }:
   }
 }
 
-/** Added to the policy that denies everything to all pods of the bridge: policies are additive. Lists addresses, not names. */
+/**
+ * Added to the policy that denies everything to all pods of the bridge: policies are additive. Lists addresses, not
+ * names.
+ */
 export function programPolicyManifest() {
   const anywhere = [
     { ipBlock: { cidr: '0.0.0.0/0', except: PRIVATE_V4 } },

@@ -1,5 +1,5 @@
-// Pods of a warm pool, created from an administrator's template: the bridge's requirements, and what it sends them first. Pure.
-// The template in deploy/agent-sandbox meets the requirements.
+// Pods of a warm pool, created from an administrator's template: the bridge's requirements, and what it sends them
+// first. The template in deploy/agent-sandbox meets the requirements. Pure.
 import { fieldsOf, isRecord, itemsOf } from '../../../util/json/json.ts'
 import { CONTAINER, MANAGED_BY } from '../pod/pod-manifest.ts'
 

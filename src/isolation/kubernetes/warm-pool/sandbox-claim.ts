@@ -7,7 +7,10 @@ import { MANAGED_BY } from '../pod/pod-manifest.ts'
 export const CLAIM_GROUP = 'extensions.agents.x-k8s.io'
 export const CLAIM_API = `${CLAIM_GROUP}/v1beta1`
 
-/** Expiry of a sandbox that was never released: the longest life of the bridge's own pods, and a while after it has ended. */
+/**
+ * Expiry of a sandbox that was never released: the longest life of the bridge's own pods, and a while after it has
+ * ended.
+ */
 const EXPIRES_MS = 24 * 60 * 60_000
 const FINISHED_FOR_S = 15 * 60
 const MAX_MESSAGE_CHARS = 400

@@ -1,5 +1,5 @@
-// Takes a pod from a warm pool of the cluster (kubernetes-sigs/agent-sandbox) instead of creating one: creates a SandboxClaim, and its controller
-// assigns a pod. Later steps are the same for both.
+// Takes a pod from a warm pool of the cluster (kubernetes-sigs/agent-sandbox) instead of creating one: creates a
+// SandboxClaim, and its controller assigns a pod. Later steps are the same for both.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError } from '../../../errors.ts'
 import { ApiError } from '../api/api-errors.ts'
@@ -27,7 +27,10 @@ const MAX_PAUSE_MS = 500
 const NOT_THERE = ['WarmPoolNotFound', 'TemplateNotFound']
 const SEE_DOCS = 'docs/kubernetes.md, "A warm pool of the cluster", has what is needed.'
 
-/** @throws BridgeError CONFIG_INVALID for a missing or unsuitable pool, SANDBOX_BUSY if it provides no pod in time, and errors of the cluster */
+/**
+ * @throws BridgeError CONFIG_INVALID for a missing or unsuitable pool, SANDBOX_BUSY if it provides no pod in time, and
+ * errors of the cluster
+ */
 export async function takePod(cluster: Cluster, { name, pool, timeoutMs }: TakeOptions): Promise<TakenPod> {
   try {
     await cluster.create('sandboxclaims', claimManifest(name, pool))

@@ -1,7 +1,7 @@
 // Runs in the empty context, after the glue: starts Pyodide, gives Python its devices, and enters the kernel.
-// `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of
-// restore-heap.js, devices.js, files.js and javascript.js.
-// The script's value is a function. Code outside the context calls what it resolves to, and gets only numbers and bytes back.
+// `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes},
+// the rings and the functions of restore-heap.js, devices.js, files.js and javascript.js. The script's value is a
+// function. Code outside the context calls what it resolves to, and gets only numbers and bytes back.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;async (input) => {
@@ -9,8 +9,9 @@
   delete globalThis.__sandbridgeGlue
   globalThis.__sandbridgeHeapMaxBytes = input.heapMaxBytes
   const building = input.snapshot === undefined
-  // The limit of Python's own stack, which lies in its memory. A call in C takes several times as much of the thread's real stack, which has no guard.
-  // With this limit and a real stack of 64 MB, Python's stack ends first, and Python raises a RecursionError.
+  // The limit of Python's own stack, which lies in its memory. A call in C takes several times as much of the thread's
+  // real stack, which has no guard. With this limit and a real stack of 64 MB, Python's stack ends first, and Python
+  // raises a RecursionError.
   const STACK_BYTES = 3 << 20
 
   // Every value is set here and none comes from the process: a cell can read all of its memory.
@@ -31,14 +32,15 @@
     'inspect, io, itertools, json, linecache, math, operator, os, pathlib, random, re, shutil, signal, statistics, string, struct, sys, tempfile, ' +
     'textwrap, time, traceback, types, typing, urllib.parse, uuid, zoneinfo\n'
 
-  // Other sandboxes load these on demand from compiled files. Here there are no compiled files, and compiling one costs a cell tens of milliseconds.
+  // Other sandboxes load these on demand from compiled files. Here there are no compiled files, and compiling one costs
+  // a cell tens of milliseconds.
   const KERNEL =
     'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.javascript.cell, sandbridge_kernel.javascript.quickjs, sandbridge_kernel.program_hints, ' +
     'sandbridge_kernel.cell_function, sandbridge_kernel.api.complete\n'
 
-  // Removes everything that leads from Python to JavaScript before the heap becomes the snapshot: the finder with its modules, and every proxy of a
-  // JavaScript object, wherever it is held. This is slow, and happens once. Pyodide needs some of the proxies when it restores a snapshot, so one list
-  // keeps them alive until the kernel starts.
+  // Removes everything that leads from Python to JavaScript before the heap becomes the snapshot: the finder with its
+  // modules, and every proxy of a JavaScript object, wherever it is held. This is slow, and happens once. Pyodide needs
+  // some of the proxies when it restores a snapshot, so one list keeps them alive until the kernel starts.
   const TAKE_OUT_PROXIES = `
 def take_out_proxies():
     import gc, sys
@@ -130,7 +132,8 @@ del forget
   input.limitFiles(FS, input.filesMaxBytes)
   const { interrupt, heapMaxBytes } = input
   input.addJavaScript(FS, { interrupt, heapMaxBytes, ...input.addDevices(FS, input) })
-  // Pyodide reads the interrupt and then writes zero. An interrupt between the two would be lost, so the read clears it and the write does nothing.
+  // Pyodide reads the interrupt and then writes zero. An interrupt between the two would be lost, so the read clears it
+  // and the write does nothing.
   pyodide.setInterruptBuffer({
     get 0() {
       return interrupt[0] === 0 ? 0 : Atomics.exchange(interrupt, 0, 0)
@@ -144,9 +147,9 @@ del forget
   const hasPackages = index.some(([path]) => path.startsWith('/usr/lib/site-packages/'))
   const withPackages = hasPackages ? "sys.path.append('/usr/lib/site-packages')\n" : ''
   pyodide.runPython(`${enter}${withPackages}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main\n`)
-  // Node formats every stack trace in its own realm. A stack overflow during that throws an error of Node's realm into ours. V8 keeps no trace when
-  // this property is not a plain number, and then Node is not called. It is an accessor because Pyodide assigns to it. prelude.js does not set it: until
-  // here, a trace shows why Python did not start.
+  // Node formats every stack trace in its own realm. A stack overflow during that throws an error of Node's realm into
+  // ours. V8 keeps no trace when this property is not a plain number, and then Node is not called. It is an accessor
+  // because Pyodide assigns to it. prelude.js does not set it: until here, a trace shows why Python did not start.
   Object.defineProperty(Error, 'stackTraceLimit', { get: () => undefined, set() {}, configurable: false })
   return {
     /**

@@ -1,6 +1,6 @@
-// The sandbox's process. It makes an empty context, copies bytes into it, starts Python there, and never takes control back.
-// No object or function of Node's realm may become reachable from the context: only numbers, strings and buffers made in the context go in.
-// Arguments: the bundle's folder, then 'serve' or 'build', then the sizes as JSON.
+// The sandbox's process. It makes an empty context, copies bytes into it, starts Python there, and never takes control
+// back. No object or function of Node's realm may become reachable from the context: only numbers, strings and buffers
+// made in the context go in. Arguments: the bundle's folder, then 'serve' or 'build', then the sizes as JSON.
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { randomFillSync } from 'node:crypto'
 import vm from 'node:vm'
@@ -10,7 +10,9 @@ const [bundle, mode, sizesJson] = process.argv.slice(2)
 const building = mode === 'build'
 const die = process.kill.bind(process, process.pid, 'SIGKILL')
 
-/** Writes the reason to stderr, for the bridge's log only, and ends at once. Never called with a value from the context. */
+/**
+ * Writes the reason to stderr, for the bridge's log only, and ends at once. Never called with a value from the context.
+ */
 function fail(message) {
   try {
     writeSync(2, `sandbridge: ${message}\n`)
@@ -114,8 +116,9 @@ if (building) {
   process.exit(0)
 }
 
-// Python has its own copies of the files now. A message to a closed port is dropped at once, with the buffers that go with it. An open port would
-// keep it for the next turn of the event loop, which never comes, and a garbage collection would take 20 ms.
+// Python has its own copies of the files now. A message to a closed port is dropped at once, with the buffers that go
+// with it. An open port would keep it for the next turn of the event loop, which never comes, and a garbage collection
+// would take 20 ms.
 const { port1 } = new MessageChannel()
 port1.close()
 port1.postMessage(null, copied)

@@ -1,5 +1,6 @@
-// Runs in the empty context: limits the in-memory file system, which lies on JavaScript's heap. Beyond the limit, Python gets an OSError (ENOSPC)
-// instead of the process running out of memory. The script's value is a function. The hard limit is the memory cap of the process.
+// Runs in the empty context: limits the in-memory file system, which lies on JavaScript's heap. Beyond the limit,
+// Python gets an OSError (ENOSPC) instead of the process running out of memory. The script's value is a function. The
+// hard limit is the memory cap of the process.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;(fs, maxBytes) => {

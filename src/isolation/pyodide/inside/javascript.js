@@ -1,6 +1,6 @@
-// Runs in the empty context: JavaScript cells, in QuickJS compiled to WebAssembly. Python drives it through a character device; docs/protocol.md lists
-// the commands. The script's value is a function. QuickJS interprets a cell's code, which reaches only the functions of `host` below. These take and
-// return numbers, texts and bytes only.
+// Runs in the empty context: JavaScript cells, in QuickJS compiled to WebAssembly. Python drives it through a character
+// device; docs/protocol.md lists the commands. The script's value is a function. QuickJS interprets a cell's code,
+// which reaches only the functions of `host` below. These take and return numbers, texts and bytes only.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;(fs, { interrupt, heapMaxBytes, device, writeFrames }) => {
@@ -35,7 +35,8 @@
     waiting.push(bytes, Uint8Array.of(10))
   }
 
-  // ---- output: separate frames, so that it appears while the code runs. Python is inside its write to the device meanwhile and sends no frames.
+  // ---- output: separate frames, so that it appears while the code runs. Python is inside its write to the device
+  // meanwhile and sends no frames.
 
   const flush = () => {
     const { stream, text } = printed
@@ -298,7 +299,10 @@
         deliver(line)
         runJobs()
       },
-      /** Stops the jobs that the cell has left. Each one runs into the interrupt; a job that restarts itself for ever does not stop this way. */
+      /**
+       * Stops the jobs that the cell has left. Each one runs into the interrupt; a job that restarts itself for ever
+       * does not stop this way.
+       */
       breakOff() {
         broken = true
         const end = Date.now() + BREAK_OFF_MS
@@ -329,7 +333,8 @@
   const write = (_stream, buffer, offset, length) => {
     const bytes = buffer.slice(offset + 1, offset + length)
     try {
-      // Both heaps share one limit, and neither shrinks. QuickJS may take half of what Python leaves, so that Python can still grow.
+      // Both heaps share one limit, and neither shrinks. QuickJS may take half of what Python leaves, so that Python
+      // can still grow.
       engine?.limit(Math.max(1, (heapMaxBytes - buffer.length) >>> 1))
       WORK[String.fromCharCode(buffer[offset])](bytes)
       return length

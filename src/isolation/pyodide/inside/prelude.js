@@ -1,5 +1,6 @@
-// Runs in the empty context, first: the few browser-like globals that Pyodide's glue expects, written in the context itself,
-// and the removal of every built-in through which V8 would call back into Node. It must not use anything from outside.
+// Runs in the empty context, first: the few browser-like globals that Pyodide's glue expects, written in the context
+// itself, and the removal of every built-in through which V8 would call back into Node. It must not use anything from
+// outside.
 'use strict'
 ;(() => {
   class TextDecoder {

@@ -1,5 +1,6 @@
-// A thread of the sandbox's process that moves bytes between file descriptor 0 or 1 and a shared-memory ring. One thread per direction, so
-// neither can block the other. It does not parse frames. Ring positions come from hostile code: they are masked, never trusted.
+// A thread of the sandbox's process that moves bytes between file descriptor 0 or 1 and a shared-memory ring. One
+// thread per direction, so neither can block the other. It does not parse frames. Ring positions come from hostile
+// code: they are masked, never trusted.
 import { read, readSync, writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 
@@ -49,8 +50,9 @@ function write(chunk) {
 }
 
 /**
- * Bridge to kernel. It keeps reading while the ring is full, so that an interrupt behind many replies is still seen. Bytes that do not fit wait in
- * `queue`, up to QUEUE_BYTES. End of file means that the bridge has ended: the process then ends at once, whatever Python does.
+ * Bridge to kernel. It keeps reading while the ring is full, so that an interrupt behind many replies is still seen.
+ * Bytes that do not fit wait in `queue`, up to QUEUE_BYTES. End of file means that the bridge has ended: the process
+ * then ends at once, whatever Python does.
  */
 function pumpIn() {
   const QUEUE_BYTES = 64 << 20

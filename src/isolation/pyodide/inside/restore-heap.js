@@ -1,5 +1,6 @@
-// Copies the pieces of a snapshot's heap (see snapshot.ts) into the memory of a new instance. Memory between the pieces is zero: what the instance has
-// written there is overwritten, and pages that it has not touched stay untouched. Its stack is empty, so memory below the stack pointer is never read.
+// Copies the pieces of a snapshot's heap (see snapshot.ts) into the memory of a new instance. Memory between the pieces
+// is zero: what the instance has written there is overwritten, and pages that it has not touched stay untouched. Its
+// stack is empty, so memory below the stack pointer is never read.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
 ;(wasm, pieces) => {

@@ -1,4 +1,5 @@
-// Finds the user of a token. Compares every stored hash in constant time, so that the response time reveals nothing about a token.
+// Finds the user of a token. Compares every stored hash in constant time, so that the response time reveals nothing
+// about a token.
 import { timingSafeEqual } from 'node:crypto'
 import { BridgeError } from '../../../errors.ts'
 import type { Log } from '../../../util/log.ts'
@@ -33,7 +34,9 @@ export function createFindClient({ token, named, accessTokens, log }: Options): 
   const own = hashOf(token)
   let isUnreadable = false
 
-  /** Undefined while the store cannot be reached. Reads it each time, so that a revoked token is never accepted again. */
+  /**
+   * Undefined while the store cannot be reached. Reads it each time, so that a revoked token is never accepted again.
+   */
   async function list(): Promise<Awaited<ReturnType<NamedTokens['list']>> | undefined> {
     try {
       const all = await named.list()

@@ -1,4 +1,5 @@
-// Decides which requests are let in, before any byte of the body is read: the request must name this machine, not come from another site, and carry a token.
+// Decides which requests are let in, before any byte of the body is read: the request must name this machine, not come
+// from another site, and carry a token.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import type { Log } from '../../../util/log.ts'

@@ -1,4 +1,5 @@
-// Tokens named after a person or a program. The store holds only the SHA-256 hash of each: a token is random, so its hash reveals nothing about it.
+// Tokens named after a person or a program. The store holds only the SHA-256 hash of each: a token is random, so its
+// hash reveals nothing about it.
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../../errors.ts'

@@ -1,5 +1,5 @@
-// The token that clients must send. Unless one is set, it is created once in a file that only its owner can read: other users of the machine
-// can reach the port too, and a client with the token runs code with the owner's servers.
+// The token that clients must send. Unless one is set, it is created once in a file that only its owner can read: other
+// users of the machine can reach the port too, and a client with the token runs code with the owner's servers.
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -9,7 +9,10 @@ export function tokenFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'http-token')
 }
 
-/** Returns the token in the file; creates a missing file. @throws BridgeError CONFIG_INVALID when others can read the file or it holds no token */
+/**
+ * Returns the token in the file; creates a missing file.
+ * @throws BridgeError CONFIG_INVALID when others can read the file or it holds no token
+ */
 export async function keptToken(file: string): Promise<string> {
   const kept = (await read(file)) ?? (await make(file))
   if (/^[\x21-\x7e]{16,}$/.test(kept)) return kept

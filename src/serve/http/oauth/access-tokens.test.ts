@@ -1,4 +1,5 @@
-// This file verifies which access tokens are accepted. Each attack differs in one thing from a valid token, which is checked beside it.
+// This file verifies which access tokens are accepted. Each attack differs in one thing from a valid token, which is
+// checked beside it.
 import { createHmac } from 'node:crypto'
 import { exportSPKI, importJWK } from 'jose'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-// Checks access tokens that are JWTs (RFC 9068): issued by a configured authorization server, for this bridge, and not expired.
+// Checks access tokens that are JWTs (RFC 9068): issued by a configured authorization server, for this bridge, and not
+// expired.
 import type { errors as JoseErrors, JWTPayload } from 'jose'
 import type { Log } from '../../../util/log.ts'
 import { BearerRefusal } from './bearer-refusal.ts'

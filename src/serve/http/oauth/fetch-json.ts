@@ -29,7 +29,10 @@ export async function fetchJson(address: string, signal: AbortSignal): Promise<u
   }
 }
 
-/** Whether keys and metadata may be read from this address: https or this machine, so that no other host can answer in its place. */
+/**
+ * Whether keys and metadata may be read from this address: https or this machine, so that no other host can answer in
+ * its place.
+ */
 function isAuthorizationAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)

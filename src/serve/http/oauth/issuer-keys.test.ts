@@ -1,4 +1,5 @@
-// This file verifies which tokens are accepted while an authorization server rotates keys, is slow, is down, or returns an invalid response.
+// This file verifies which tokens are accepted while an authorization server rotates keys, is slow, is down, or returns
+// an invalid response.
 import { expect, it } from 'vitest'
 import { AUDIENCE, newKey, startIssuer } from '../../../../test/support/token-issuer.ts'
 import { createLog } from '../../../util/log.ts'

@@ -1,5 +1,5 @@
-// The public keys of one authorization server. They stay in use while it cannot be reached. They are fetched again when they are old or a token
-// names an unknown key. Anyone can send tokens with unknown keys, so fetches are rate-limited.
+// The public keys of one authorization server. They stay in use while it cannot be reached. They are fetched again when
+// they are old or a token names an unknown key. Anyone can send tokens with unknown keys, so fetches are rate-limited.
 import type { createLocalJWKSet, JWTVerifyGetKey } from 'jose'
 import * as z from 'zod'
 import { messageOf } from '../../../errors.ts'
@@ -41,7 +41,8 @@ export class IssuerKeys {
 
   /**
    * Finds the key that a token names.
-   * @throws BearerRefusal 503 when the key is unknown and the authorization server cannot be reached, JWKSNoMatchingKey when it has no such key
+   * @throws BearerRefusal 503 when the key is unknown and the authorization server cannot be reached, JWKSNoMatchingKey
+   * when it has no such key
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const { errors } = await import('jose')

@@ -1,4 +1,5 @@
-// Finds where an authorization server publishes its keys (RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4).
+// Finds where an authorization server publishes its keys (RFC 8414, section 3; OpenID Connect Discovery 1.0, section
+// 4).
 import * as z from 'zod'
 import { messageOf } from '../../../errors.ts'
 import { fetchJson } from './fetch-json.ts'

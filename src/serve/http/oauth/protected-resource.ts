@@ -1,5 +1,5 @@
-// Tells clients where to sign in: the metadata of this server as an OAuth resource (RFC 9728), and the challenge that points to it
-// (MCP 2025-11-25 and 2026-07-28, Authorization).
+// Tells clients where to sign in: the metadata of this server as an OAuth resource (RFC 9728), and the challenge that
+// points to it (MCP 2025-11-25 and 2026-07-28, Authorization).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from '../refuse.ts'
 import type { BearerRefusal } from './bearer-refusal.ts'

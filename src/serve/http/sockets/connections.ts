@@ -1,5 +1,6 @@
-// Tracks open connections. One that has not sent the token is a stranger: few are kept, for a short time, and never at the expense of one that has.
-// Clients that connect at the same moment are all strangers at first, so each has time to send the token before it is closed in favour of others.
+// Tracks open connections. One that has not sent the token is a stranger: few are kept, for a short time, and never at
+// the expense of one that has. Clients that connect at the same moment are all strangers at first, so each has time to
+// send the token before it is closed in favour of others.
 import type { Socket } from 'node:net'
 
 export interface ConnectionLimits {

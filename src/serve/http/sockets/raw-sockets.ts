@@ -1,5 +1,6 @@
-// Maps each TLS socket to its raw connection. Limits apply to the raw one, which exists before the handshake; requests have only the TLS one.
-// Node does not link the two, but both have the same peer address and port, which no other open connection has.
+// Maps each TLS socket to its raw connection. Limits apply to the raw one, which exists before the handshake; requests
+// have only the TLS one. Node does not link the two, but both have the same peer address and port, which no other open
+// connection has.
 import type { Socket } from 'node:net'
 
 export class RawSockets {

@@ -1,5 +1,5 @@
-// Loads the certificate and key of `--tls-cert` and `--tls-key`. When a renewed certificate replaces the files, the bridge loads it. It keeps serving
-// with the old pair while the new one is invalid.
+// Loads the certificate and key of `--tls-cert` and `--tls-key`. When a renewed certificate replaces the files, the
+// bridge loads it. It keeps serving with the old pair while the new one is invalid.
 import { X509Certificate } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'

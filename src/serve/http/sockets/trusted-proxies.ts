@@ -1,5 +1,5 @@
-// Reads what a proxy says about its client: X-Forwarded-For, -Host and -Proto. Only addresses named by `--trusted-proxy` are trusted;
-// from any other sender the headers could be forged and are ignored.
+// Reads what a proxy says about its client: X-Forwarded-For, -Host and -Proto. Only addresses named by
+// `--trusted-proxy` are trusted; from any other sender the headers could be forged and are ignored.
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { BridgeError } from '../../../errors.ts'

@@ -17,7 +17,10 @@ export interface Source {
   readonly history: History
   /** @returns a function that ends the subscription */
   subscribe(listener: PageListener): () => void
-  /** Lets the bridge answer one of its routes. @throws BridgeError of the route, SHUTTING_DOWN when the bridge is gone */
+  /**
+   * Lets the bridge answer one of its routes.
+   * @throws BridgeError of the route, SHUTTING_DOWN when the bridge is gone
+   */
   ask(path: string, params: unknown): Promise<unknown>
   close(): void
 }

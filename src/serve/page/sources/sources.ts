@@ -1,5 +1,5 @@
-// The bridges that the page shows: the one that serves it, and all others of this user. The others are looked for and watched only while a page is
-// open and shortly afterwards.
+// The bridges that the page shows: the one that serves it, and all others of this user. The others are looked for and
+// watched only while a page is open and shortly afterwards.
 import { BridgeError, messageOf } from '../../../errors.ts'
 import { liveBridges } from '../../../observe/live/live-folder.ts'
 import { withTimeout } from '../../../util/async/wait.ts'

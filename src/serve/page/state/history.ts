@@ -1,4 +1,5 @@
-// Keeps a bridge's recent cells for pages that open later. The memory is limited: old cells lose their output and keep their outline.
+// Keeps a bridge's recent cells for pages that open later. The memory is limited: old cells lose their output and keep
+// their outline.
 import type { PageEvent } from './page-event.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from './page-state.ts'
 

@@ -1,4 +1,5 @@
-// The page's state of a bridge, built from events. The bridge maintains it for pages that open later, each page for itself. Pure.
+// The page's state of a bridge, built from events. The bridge maintains it for pages that open later, each page for
+// itself. Pure.
 import type { PageEvent, Shown } from './page-event.ts'
 
 /** A piece of a cell's output, in order. */

@@ -1,4 +1,5 @@
-// Makes a row of the record from a cell in a bridge's memory, and filters such rows. The page and its server share this. Pure.
+// Makes a row of the record from a cell in a bridge's memory, and filters such rows. The page and its server share
+// this. Pure.
 import type { RecordedRun, RunFilter } from '../../../observe/audit/recorded-run.ts'
 import { firstLine } from '../../../util/text/first-line.ts'
 import { oneLine } from '../../../util/text/one-line.ts'

@@ -1,4 +1,5 @@
-// Runs cells that are typed into the page: in the page's own session, or in a conversation's, whose client is told that the user ran a cell.
+// Runs cells that are typed into the page: in the page's own session, or in a conversation's, whose client is told that
+// the user ran a cell.
 import type { Bridge } from '../../../bridge/bridge.ts'
 import type { CellResult } from '../../../cell/cell-result.ts'
 import { TimeLimit } from '../../../cell/time-limit.ts'
@@ -32,7 +33,10 @@ export class Notebook {
     return this.#own
   }
 
-  /** The cell itself is reported by events. @throws BridgeError TOOL_ARGUMENTS_INVALID for an ended session, and what Cells.run throws */
+  /**
+   * The cell itself is reported by events.
+   * @throws BridgeError TOOL_ARGUMENTS_INVALID for an ended session, and what Cells.run throws
+   */
   async run(code: string, session?: string): Promise<Outcome> {
     const place = this.#find(session)
     const { cell, status, notes, error } = await this.#run(place, code, { guest: place !== this.#own })

@@ -1,4 +1,5 @@
-// The record for the page: what all bridges of this user have recorded, plus what running ones have in memory, such as the code.
+// The record for the page: what all bridges of this user have recorded, plus what running ones have in memory, such as
+// the code.
 import * as z from 'zod'
 import { recordIn } from '../../../observe/audit/other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from '../../../observe/audit/read-runs.ts'

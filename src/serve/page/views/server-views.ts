@@ -1,4 +1,5 @@
-// Servers for the page: what is known about them, without secrets, and the tokens that all their tools would cost a model.
+// Servers for the page: what is known about them, without secrets, and the tokens that all their tools would cost a
+// model.
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { listingTokens } from '../../../calls/catalog/arguments/listing-tokens.ts'
 import { commandLine } from '../../../config/secrets/command-line.ts'

@@ -1,4 +1,5 @@
-// Current resource use of the sandboxes of a bridge's sessions: measured for all at once, when a page that shows it asks.
+// Current resource use of the sandboxes of a bridge's sessions: measured for all at once, when a page that shows it
+// asks.
 import type { Bridge } from '../../../bridge/bridge.ts'
 
 export interface UsageView {

@@ -9,7 +9,10 @@ import { leaveToFinish } from './finish-install.ts'
 
 beforeEach((ctx) => ctx.skip(process.platform === 'win32', 'process groups and signals are those of POSIX'))
 
-/** Writes to a file until it is asked to end or `last` times, and ends its step first. Without its output being read it would stop. */
+/**
+ * Writes to a file until it is asked to end or `last` times, and ends its step first. Without its output being read it
+ * would stop.
+ */
 const MANAGER = `
 const { appendFileSync } = require('node:fs')
 const [folder, last] = process.argv.slice(1)

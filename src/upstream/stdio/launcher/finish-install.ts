@@ -1,5 +1,6 @@
-// Lets a package manager finish outside of the bridge. Killed while it writes, it leaves a lock or half a package in its cache, and then the server
-// starts nowhere on this machine. So a process of its own waits for it: also when the bridge ends meanwhile, which has seconds to do so.
+// Lets a package manager finish outside of the bridge. Killed while it writes, it leaves a lock or half a package in
+// its cache, and then the server starts nowhere on this machine. So a process of its own waits for it: also when the
+// bridge ends meanwhile, which has seconds to do so.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { untrackGroup } from '../../../util/process/process-group.ts'
 import type { WatchedFolder } from './install-place.ts'
@@ -10,7 +11,10 @@ export interface FinishLimits {
   killAfterMs: number
 }
 
-/** CommonJS for `node -e`. Arguments: the process group, its limits, and the watched folders. It reads the group's output, so that no write fails. */
+/**
+ * CommonJS for `node -e`. Arguments: the process group, its limits, and the watched folders. It reads the group's
+ * output, so that no write fails.
+ */
 const SOURCE = `
 const { execFile } = require('node:child_process')
 const { lstatSync, readdirSync } = require('node:fs')

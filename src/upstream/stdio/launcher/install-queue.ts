@@ -1,4 +1,5 @@
-// Lets one server at a time be installed into each cache: package managers that fill one together wait for each other's locks, or break it.
+// Lets one server at a time be installed into each cache: package managers that fill one together wait for each other's
+// locks, or break it.
 
 export class InstallQueue {
   readonly #last = new Map<string, Promise<void>>()

@@ -1,4 +1,5 @@
-// Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes, output of the package manager.
+// Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes,
+// output of the package manager.
 import { processTree } from '../../../util/process/process-tree-usage.ts'
 import { folderState } from './folder-state.ts'
 import type { WatchedFolder } from './install-place.ts'
@@ -22,7 +23,10 @@ export interface InstallSource {
   newOutput: () => string
 }
 
-/** The first word of a line of npm, pnpm, yarn, Bun, uv, pip or pipx. A server's own output is no sign: it may write for ever. */
+/**
+ * The first word of a line of npm, pnpm, yarn, Bun, uv, pip or pipx. A server's own output is no sign: it may write for
+ * ever.
+ */
 const OUTPUT_OF_MANAGER =
   /^\s*(npm|pnpm|yarn|bun|➤|Progress:|Packages:|Resolv|Download|Updat|Build|Built|Prepar|Install|Collect|Creat|Using|Saved|Obtain|Cloning)/m
 

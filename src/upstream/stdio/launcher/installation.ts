@@ -1,4 +1,5 @@
-// The start of a server by a package manager, which may have to install it first: when it may begin, how long it may take, and how it ends.
+// The start of a server by a package manager, which may have to install it first: when it may begin, how long it may
+// take, and how it ends.
 import type { ChildProcess } from 'node:child_process'
 import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -73,7 +74,10 @@ export class Installation implements ProcessKeeper {
     this.expired = new Promise((resolve) => (this.#expire = resolve))
   }
 
-  /** Waits until no other server is installed into the same cache, when this one may have to be. @throws the reason of the signal */
+  /**
+   * Waits until no other server is installed into the same cache, when this one may have to be.
+   * @throws the reason of the signal
+   */
   static async begin(options: InstallOptions): Promise<Installation> {
     const { launch, jailHome, isFirst, signal } = options
     // A jail has caches of its own.
@@ -117,7 +121,10 @@ export class Installation implements ProcessKeeper {
     this.#watch = watch
   }
 
-  /** A package manager that may be writing is left to finish by itself. In a jail it cannot: its network and its process end with the bridge. */
+  /**
+   * A package manager that may be writing is left to finish by itself. In a jail it cannot: its network and its process
+   * end with the bridge.
+   */
   async end(child: ChildProcess): Promise<void> {
     const { isFirst, jailHome } = this.#options
     const mayWrite = !this.#hasAnswered && (isFirst || this.#watch?.hasGrown === true) && jailHome === undefined
