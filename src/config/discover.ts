@@ -112,7 +112,7 @@ async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileS
     if ('absent' in listed) return []
     if ('reason' in listed) return [{ ...location, reason: listed.reason }]
     return listed.names
-      .filter((name) => name !== location.except)
+      .filter((name) => !location.except?.test(name))
       .map((name) => ({
         path: join(place, location.path, name),
         scope: location.scope,

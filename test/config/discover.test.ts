@@ -88,6 +88,13 @@ describe('bad files', () => {
     })
   })
 
+  it('rules, also those of a profile, are no file of servers', async () => {
+    const mcps = path.join(home, 'MCPs')
+    for (const name of ['permissions.json', 'permissions-work.json']) await write(mcps, name, { rules: [] })
+    await write(mcps, 'permission.json', { rules: [] })
+    expect(Object.keys(reasons(await discover()))).toEqual(['permission.json'])
+  })
+
   it('a file of servers that others can read is reported', async (context) => {
     if (process.getuid?.() === 0) context.skip('root may read everything')
     await writeFile(path.join(home, 'MCPs', 'mine.json'), '{}', { mode: 0o000 })

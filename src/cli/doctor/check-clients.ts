@@ -4,13 +4,15 @@ import type { Bridge } from '../../bridge/bridge.ts'
 import { OWN_SOURCES } from '../../config/readers/own-places.ts'
 import { count } from '../../util/text/count.ts'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
+import type { Target } from '../init/targets.ts'
 import type { Finding } from './finding.ts'
 
 interface Parts extends Pick<Bridge, 'discovered'> {
   catalog: Pick<Bridge['catalog'], 'knownTools'>
 }
 
-export function checkClients({ discovered, catalog }: Parts): Finding[] {
+/** @param targets the files that `sandbridge init` can change */
+export function checkClients({ discovered, catalog }: Parts, targets: readonly Pick<Target, 'files'>[]): Finding[] {
   const filesOfSelf = new Set(discovered.skipped.flatMap(({ file, kind }) => (kind === 'self' ? [file] : [])))
   return discovered.files.flatMap(({ client, file }): Finding[] => {
     if (OWN_SOURCES.has(client) || !filesOfSelf.has(file)) return []
@@ -25,7 +27,9 @@ export function checkClients({ discovered, catalog }: Parts): Finding[] {
         check: 'clients',
         level: 'warning',
         message: `${client} lists the tools of ${count(beside.length, 'server')} itself, beside this bridge: ${names}${cost}.`,
-        advice: `sandbridge init --move --client ${client}`,
+        advice: targets.some(({ files }) => files.includes(file))
+          ? `sandbridge init --move --client ${client}`
+          : `Take them out of ${file}.`,
       },
     ]
   })

@@ -20,6 +20,8 @@ import { withBridge } from '../terminal/open-bridge.ts'
 import { print, printJson, printTable } from '../terminal/print.ts'
 import { shortReason, untrustedNote } from '../terminal/server-notes.ts'
 import { checkClients } from './check-clients.ts'
+import { hostPaths } from '../../config/discover.ts'
+import { targetsOf } from '../init/targets.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
 import { checkSandbox } from './check-sandbox.ts'
@@ -139,7 +141,7 @@ async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
     ...quick.flat(),
     ...checkUnread(bridge),
     ...checkSources(bridge),
-    ...checkClients(bridge),
+    ...checkClients(bridge, targetsOf(hostPaths(settings))),
   ]
 }
 

@@ -34,14 +34,16 @@ function formatOf(file: string): ConfigFormat | undefined {
 /** The file in the state folder with the servers that were added from a registry. */
 export const ADDED_SERVERS_FILE = 'added-servers.json'
 
-/** The user's rules in the state folder, which are not read as a file of servers. */
+/** The user's rules in the state folder. */
 export const PERMISSIONS_FILE = 'permissions.json'
+/** These and a profile's rules, which are not read as files of servers. */
+const RULES = /^permissions(-.+)?\.json$/
 
 /** `~/MCPs/*.json`, or the folder in MCP_BRIDGE_STATE_DIR. */
 export const mcps: Reader = {
   ...shared,
   client: 'mcps',
-  locations: (place) => [{ path: place.stateDir, scope: 'user', kind: 'folder', except: PERMISSIONS_FILE }],
+  locations: (place) => [{ path: place.stateDir, scope: 'user', kind: 'folder', except: RULES }],
 }
 
 /** `~/.config/mcp/servers/*.json`. */

@@ -24,8 +24,8 @@ export interface ConfigLocation {
   path: string
   scope: 'user' | 'project'
   kind?: 'folder'
-  /** A file of the folder that holds no servers. */
-  except?: string
+  /** Names of files of the folder that hold no servers. */
+  except?: RegExp
   /** Set if it differs from the reader's format. */
   format?: ConfigFormat
   /** The user named this file, so a missing file is reported. */
