@@ -7,9 +7,16 @@ import * as z from 'zod'
 import { expect, it } from 'vitest'
 import { kernelFrame } from '../../src/cell/protocol/frame-schemas.ts'
 import { Cancellation } from '../../src/util/async/cancellation.ts'
+import type { Bridge } from '../../src/bridge/bridge.ts'
 import type { CellContext } from '../../src/calls/methods/method.ts'
 import { serveCalls } from '../../src/calls/proxy.ts'
+import { features, plugIn } from '../../src/cli/feature.ts'
+import { FEATURES } from '../../src/features.ts'
+import { readSettings } from '../../src/config/settings/settings.ts'
+import { SILENT } from '../../src/util/log.ts'
 import { runPython, whyNoPython } from '../support/plain-python.ts'
+
+plugIn(FEATURES)
 
 const ROOT = path.join(import.meta.dirname, '..', '..')
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8')
@@ -151,7 +158,8 @@ it('docs/protocol.md and the zod schemas agree on the frames that the kernel sen
 })
 
 it('docs/protocol.md and the interfaces of src/cell/protocol/frames.ts agree on the frames that the bridge sends', () => {
-  const source = read('src/cell/protocol/frames.ts')
+  // The names of languages are a setting's.
+  const source = read('src/cell/protocol/frames.ts') + read('src/config/settings/cells.ts')
   // TypeScript has one number type.
   const withNumbers = (fields: Fields) =>
     Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, type === 'integer' ? 'number' : type]))
@@ -202,10 +210,14 @@ async function askedParams(method: string): Promise<{ asked: string[]; needed: s
   return { asked: [...asked].toSorted(), needed: needed.map((match) => match[1]!).filter((name) => asked.has(name)) }
 }
 
+/** What the methods of features are made of. */
+const NO_BRIDGE = { settings: readSettings({}), log: SILENT, servers: {} } as unknown as Bridge
+
 /** The error of a call without any context. */
 async function problemOf(method: string, params: unknown): Promise<unknown> {
   try {
-    return await serveCalls({} as CellContext)({ method, params }, new Cancellation())
+    const serve = serveCalls({} as CellContext, features.methods(NO_BRIDGE))
+    return await serve({ method, params }, new Cancellation())
   } catch (error) {
     return error
   }

@@ -75,10 +75,14 @@ export class OpenRun implements Asker {
   ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
     const key = `q${(this.#questionCount += 1)}`
     const withdrawn = new AbortController()
+    let over = () => {}
     this.#limit?.pause()
     return new Promise<Record<string, unknown>>((resolve, reject) => {
-      const over = () => reject(new BridgeError('CANCELLED', 'The cell that sent the request has ended'))
+      over = () => reject(new BridgeError('CANCELLED', 'The cell that sent the request has ended'))
       signal?.addEventListener('abort', over, { once: true })
+      // A client that cancels the call and answers at once has cancelled it: the cell's interrupt takes a moment.
+      this.signal.addEventListener('abort', over, { once: true })
+      if (this.signal.aborted) over()
       void this.#result?.finally(over)
       if (this.#send) {
         this.#send(question, withdrawn.signal).then(resolve, reject)
@@ -87,6 +91,7 @@ export class OpenRun implements Asker {
       this.#open.set(key, { question, answer: resolve })
       this.#wake?.()
     }).finally(() => {
+      this.signal.removeEventListener('abort', over)
       withdrawn.abort()
       this.#open.delete(key)
       this.#limit?.resume()
