@@ -47,8 +47,8 @@ describe('the page (needs Chromium)', () => {
     await run('sum(range(3_000_000))')
     expect(asked).not.toHaveBeenCalled()
     await goTo(page, 'Now')
-    const [, mebibytes] =
-      /sandbox: [^,]+, ([\d.]+) MiB, /.exec(await page.locator('h2 .muted').first().innerText()) ?? []
+    const usage = page.locator('h2 .muted', { hasText: /sandbox: [^,]+, [\d.]+ MiB, / }).first()
+    const [, mebibytes] = /([\d.]+) MiB/.exec(await usage.innerText()) ?? []
     expect(Number(mebibytes)).toBeGreaterThan(20)
     expect(Number(mebibytes)).toBeLessThan(2_000)
     expect(problems).toEqual([])
