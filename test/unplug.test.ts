@@ -2,8 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { bridgeEnv, makeHome, ROOT } from './support/bridge-process.ts'
+
+vi.setConfig({ testTimeout: 240_000 })
 
 const FEATURES = readdirSync(path.join(ROOT, 'src/features'))
 const COPIED = [

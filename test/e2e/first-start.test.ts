@@ -17,32 +17,36 @@ it('servers that were never seen are listed as soon as a client asks for the too
   await expect.poll(() => bridge.run(code), { timeout: 20_000 }).toBe("['running']")
 })
 
-it('a server that npm installs is said to be installed, by the search, the call and the command, and works in the end', async (ctx) => {
-  if (findPrograms('npx').length === 0) ctx.skip('npx is not installed')
-  const registry = await startNpmRegistry()
-  onTestFinished(() => registry.close())
-  const goOn = registry.pause()
-  const cache = mkdtempSync(path.join(tmpdir(), 'sb-npm-'))
-  onTestFinished(() => rmSync(cache, { recursive: true, force: true, maxRetries: 5 }))
-  const env = {
-    npm_config_registry: registry.url,
-    npm_config_cache: cache,
-    npm_config_audit: 'false',
-    npm_config_update_notifier: 'false',
-  }
-  const slow = { command: 'npx', args: ['-y', 'slow-server', 'good'], env }
-  const bridge = await startBridge({ servers: { slow, quick: fixtureServer('raw.mjs', 'good') } })
-  await bridge.client.listTools()
-  const listed = async () => (await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(bridge.home))).stdout
-  await expect
-    .poll(listed, { timeout: 30_000, interval: 1000 })
-    .toMatch(/^slow +mcp_slow +installing +began just now$/m)
-  const found = await bridge.run('[tool.server for tool in await runtime.search_tool_docs("echo")]')
-  expect(found).toMatch(/quick[^]*Not searched: slow \(it is being installed\)\. Search again later\./)
-  const called = await bridge.run('await mcp_slow.echo(text="x")', { timeout: 1 })
-  expect(called).toMatch(
-    /Server 'slow' is being installed by npm, for \d+ s so far\. That goes on: call it again later\./,
-  )
-  goOn()
-  expect(await bridge.run('await mcp_slow.echo(text="installed")')).toBe("'installed'")
-})
+it(
+  'a server that npm installs is said to be installed, by the search, the call and the command, and works in the end',
+  { timeout: 180_000 },
+  async (ctx) => {
+    if (findPrograms('npx').length === 0) ctx.skip('npx is not installed')
+    const registry = await startNpmRegistry()
+    onTestFinished(() => registry.close())
+    const goOn = registry.pause()
+    const cache = mkdtempSync(path.join(tmpdir(), 'sb-npm-'))
+    onTestFinished(() => rmSync(cache, { recursive: true, force: true, maxRetries: 5 }))
+    const env = {
+      npm_config_registry: registry.url,
+      npm_config_cache: cache,
+      npm_config_audit: 'false',
+      npm_config_update_notifier: 'false',
+    }
+    const slow = { command: 'npx', args: ['-y', 'slow-server', 'good'], env }
+    const bridge = await startBridge({ servers: { slow, quick: fixtureServer('raw.mjs', 'good') } })
+    await bridge.client.listTools()
+    const listed = async () => (await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(bridge.home))).stdout
+    await expect
+      .poll(listed, { timeout: 60_000, interval: 1000 })
+      .toMatch(/^slow +mcp_slow +installing +began just now$/m)
+    const found = await bridge.run('[tool.server for tool in await runtime.search_tool_docs("echo")]')
+    expect(found).toMatch(/quick[^]*Not searched: slow \(it is being installed\)\. Search again later\./)
+    const called = await bridge.run('await mcp_slow.echo(text="x")', { timeout: 1 })
+    expect(called).toMatch(
+      /Server 'slow' is being installed by npm, for \d+ s so far\. That goes on: call it again later\./,
+    )
+    goOn()
+    expect(await bridge.run('await mcp_slow.echo(text="installed")')).toBe("'installed'")
+  },
+)

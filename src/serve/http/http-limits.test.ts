@@ -57,7 +57,7 @@ describe('one client cannot take up everything', () => {
 
   it('a connection stays open between two requests for as long as a client may read slowly', async () => {
     const { send } = await serve()
-    const ping = { headers: { connection: 'keep-alive' } }
+    const ping = { method: 'PUT', headers: { connection: 'keep-alive' } }
     expect((await send(ping)).headers['keep-alive']).toBe('timeout=60')
   })
 
