@@ -1,7 +1,8 @@
 // Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an
 // exception. config-document.ts and the readers interpret the text.
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
+import { READ_AT_ONCE } from '../util/files/read-ordinary.ts'
 
 /** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
 export interface ConfigFileSystem {
@@ -16,9 +17,6 @@ export type FileText = { text: string } | { reason: string; isOrdinary?: false; 
 
 /** The largest config file that is read. */
 export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
-
-/** Opening a named pipe must not wait for its other end, which may never come. */
-const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** The file is refused by this module. The message may be shown to the file's owner. */
 class FileRefused extends Error {
@@ -82,7 +80,7 @@ export async function listJsonFiles(
 ): Promise<{ names: string[] } | { reason: string } | { absent: true }> {
   try {
     const names = await fileSystem.readdir(folder)
-    return { names: names.filter((name) => /^[^.].*\.json$/i.test(name)).toSorted() }
+    return { names: names.filter((name) => /^[^.].*\.json$/is.test(name)).toSorted() }
   } catch (error) {
     return whyNot(error)
   }

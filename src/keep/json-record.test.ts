@@ -1,7 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { needsPosix } from '../../test/support/needs.ts'
 import { JsonRecord } from './json-record.ts'
 
 const parse = (json: unknown) => (Array.isArray(json) ? (json as number[]) : undefined)
@@ -22,6 +24,15 @@ describe('JsonRecord', () => {
     expect(await record().update((list) => void list.push(1))).toEqual([1])
     expect(await record().read()).toEqual([1])
     if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('a JSON record does not wait for a named pipe in its place', async () => {
+    needsPosix('named pipes')
+    mkdirSync(path.dirname(file))
+    execFileSync('mkfifo', [file])
+    await expect(record().read()).rejects.toThrow('The list cannot be read (not an ordinary file)')
+    expect(await record('empty').update((list) => void list.push(1))).toEqual([1])
+    expect(await record().read()).toEqual([1])
   })
 
   it('a JSON record loses nothing of many changes at once', async () => {

@@ -2,6 +2,7 @@
 // start-up budget. Never log a server's command, environment, headers or URL, or a cell's code: other programs write
 // the log to their files.
 import { messageOf } from '../errors.ts'
+import { visibleInline } from './text/visible.ts'
 
 const LEVELS = ['debug', 'info', 'warning', 'error'] as const
 export type LogLevel = (typeof LEVELS)[number]
@@ -24,7 +25,7 @@ export function createLog(level: LogLevel, write: (line: string) => void = (line
 /** Discards every line. */
 export const SILENT: Log = { debug: () => {}, info: () => {}, warning: () => {}, error: () => {} }
 
-/** Formats a value on one line without control characters, so that outside text cannot forge a log line. */
+/** Formats a value on one line without what controls a terminal, so that outside text cannot forge a log line. */
 function formatField(value: unknown): string {
-  return JSON.stringify(value instanceof Error ? messageOf(value) : value) ?? 'undefined'
+  return visibleInline(JSON.stringify(value instanceof Error ? messageOf(value) : value) ?? 'undefined')
 }

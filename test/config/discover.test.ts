@@ -14,6 +14,7 @@ import type { DiscoverOptions } from '../../src/config/discover.ts'
 import type { DiscoveredServers } from '../../src/config/entries/server-definition.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createTrustStore, textHash } from '../../src/config/trust.ts'
+import { needsPosix } from '../support/needs.ts'
 
 let root: string
 let home: string
@@ -86,6 +87,12 @@ describe('bad files', () => {
       'other.json': 'has no "mcpServers"',
       'pipe.json': 'is not an ordinary file',
     })
+  })
+
+  it('a file of servers whose name has a line break is read as any other', async () => {
+    needsPosix('Windows has no such names')
+    await write(path.join(home, 'MCPs'), 'two\nlines.json', one('good', 'x'))
+    expect(names(await discover())).toEqual(['good'])
   })
 
   it('rules, also those of a profile, are no file of servers', async () => {

@@ -18,13 +18,16 @@ it('sandbridge log shows runs and calls of running and ended bridges, and whethe
   // The record is written shortly after the response.
   await vi.waitFor(async () => expect((await log()).stdout).toMatch(/run .*ok/), { timeout: 20_000 })
   expect((await log()).stdout).toMatch(/call +raw__echo +ok/)
-  const lines = (await log('--json')).stdout.trim().split('\n')
+  // A word of others does not read as the columns after it.
+  await bridge.run('raise type("ok   0.1 s", (Exception,), {})()')
+  await vi.waitFor(async () => expect((await log()).stdout).toContain('error  ok\\u0020{3}0.1 s'), { timeout: 20_000 })
+  const lines = (await log('--json')).stdout.trim().split('\n').slice(0, 2)
   const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   expect(entries.map(({ type }) => type)).toEqual(['call', 'run'])
   expect((await log('--server', 'other')).stdout).toBe('')
   expect((await log('--denied')).stdout).toBe('')
   const session = String(entries[0]!['sandbridge.session.id'])
-  expect((await log('--session', session, '--since', '1h', '--json')).stdout.trim().split('\n')).toHaveLength(2)
+  expect((await log('--session', session, '--since', '1h', '--json')).stdout.trim().split('\n')).toHaveLength(3)
   const wrong = await log('--since', 'tomorrow')
   expect(wrong.stderr).toContain("'tomorrow' is not a time")
   expect(wrong.code).not.toBe(0)

@@ -6,6 +6,7 @@ import { readRecord, runsOf } from '../../observe/audit/read-record.ts'
 import { type RecordEntry, type RecordFilter, textOf } from '../../observe/audit/record-entry.ts'
 import { verifyRecord } from '../../observe/audit/verify-record.ts'
 import { readSettings } from '../../config/settings/settings.ts'
+import { withVisibleBlanks } from '../../util/text/visible.ts'
 import { BridgeError } from '../../errors.ts'
 import { shortId } from '../../observe/events/new-id.ts'
 import { count } from '../../util/text/count.ts'
@@ -112,9 +113,10 @@ function cellsOf({ time, type, fields }: RecordEntry): Cell[] {
     { text: new Date(time).toLocaleString('sv'), style: 'dim' },
     { text: shortId(text('sandbridge.run.id')).padEnd(8), style: 'dim' },
     type === 'denial' ? { text: kind, style: 'yellow' } : kind,
-    { text: target.filter(Boolean).join('__') || text('mcp.client.name'), style: 'bold' },
+    // A server's or a client's word must not read as the columns after it.
+    { text: withVisibleBlanks(target.filter(Boolean).join('__') || text('mcp.client.name')), style: 'bold' },
     { text: status, style: STYLES[status] ?? 'dim' },
-    { text: error === status ? '' : error, style: 'red' },
+    { text: error === status ? '' : withVisibleBlanks(error), style: 'red' },
     typeof duration === 'number' ? `${duration} s` : '',
     text('sandbridge.rule') && `rule ${text('sandbridge.rule')}`,
     { text: text('gen_ai.tool.call.arguments') || text('sandbridge.arguments.shape'), style: 'dim' },

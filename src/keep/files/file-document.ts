@@ -1,8 +1,9 @@
 // A document in a file. Changed under a lock and replaced as a whole, so that neither a crash nor another bridge leaves
 // a partial one.
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { withFileLock } from '../../util/files/file-lock.ts'
+import { readOrdinary } from '../../util/files/read-ordinary.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
 import type { Document } from '../store.ts'
 
@@ -15,7 +16,7 @@ export class FileDocument implements Document {
 
   async read(): Promise<string | undefined> {
     try {
-      return await readFile(this.place, 'utf8')
+      return (await readOrdinary(this.place)).toString()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error

@@ -1,12 +1,13 @@
 // Lists this user's running bridges. Each has a file in the state folder with its process id and its socket, readable
 // only by the user. A bridge that reads the folder deletes files whose process is gone.
-import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { lstat, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { hostId, isRunning } from '../../util/process/process-id.ts'
 import { fitsSocketAddress } from '../../util/net/unix-socket.ts'
 import { isOwnFolder, makePrivateFolder } from '../../util/files/private-folder.ts'
+import { readOrdinary } from '../../util/files/read-ordinary.ts'
 
 /** A running bridge that a program can attach to. */
 export interface LiveBridge {
@@ -76,8 +77,8 @@ export async function liveBridges(stateDir: string): Promise<LiveBridge[]> {
   const found = await Promise.all(
     names.map(async (name): Promise<LiveBridge[]> => {
       const file = path.join(folder, name)
-      const bridge = await readFile(file, 'utf8').then(
-        (text) => parseBridge(text, path.basename(name, '.json'), folder),
+      const bridge = await readOrdinary(file).then(
+        (bytes) => parseBridge(bytes.toString(), path.basename(name, '.json'), folder),
         () => undefined,
       )
       if (bridge && bridge.host !== hostId()) return []

@@ -3,9 +3,10 @@
 // or it names no owner.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
-import { type FileHandle, link, mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readOrdinary } from './read-ordinary.ts'
 
 /** Interval between attempts, and the age at which a lock is stale. */
 const RETRY_MS = 25
@@ -77,7 +78,7 @@ async function take(lock: string, owner: string): Promise<boolean> {
 /** Returns the owner of a stale lock; undefined if the lock is in use or gone. */
 async function staleOwner(lock: string): Promise<string | undefined> {
   try {
-    const [owner, { mtimeMs }] = await Promise.all([readFile(lock, 'utf8'), stat(lock)])
+    const [owner, { mtimeMs }] = await Promise.all([readOrdinary(lock).then(String), stat(lock)])
     if (owner === '') return Math.abs(Date.now() - mtimeMs) > NAMELESS_STALE_MS ? owner : undefined
     const [host, pid] = owner.split(' ')
     if (host === hostId() && !isRunning(Number(pid))) return owner
@@ -107,5 +108,5 @@ async function removeIfOf(lock: string, owner: string): Promise<void> {
 }
 
 async function ownerOf(lock: string): Promise<string | undefined> {
-  return readFile(lock, 'utf8').catch(() => undefined)
+  return readOrdinary(lock).then(String, () => undefined)
 }

@@ -62,10 +62,11 @@ export class Scheduler {
     const problem = await runUnwatched(this.#bridge, schedule, new Date(run.due), about).catch(messageOf)
     const outcome = problem === undefined ? 'ok' : 'failed'
     if (problem !== undefined) log.error('A scheduled workflow failed', { schedule: id, due: run.due, problem })
-    this.#emitEnd(about.id, problem, performance.now() - startedAt)
+    const error = problem === undefined ? undefined : { code: 'FAILED', message: problem }
+    this.#emitEnd(about.id, error, performance.now() - startedAt)
     const ended = { outcome, ...(problem !== undefined && { message: problem }) } as const
-    await this.#store.end(id, run, ended, new Date()).catch((error: unknown) => {
-      log.warning('The outcome of a scheduled run could not be saved', { schedule: id, error })
+    await this.#store.end(id, run, ended, new Date()).catch((cause: unknown) => {
+      log.warning('The outcome of a scheduled run could not be saved', { schedule: id, error: cause })
     })
   }
 
@@ -75,16 +76,16 @@ export class Scheduler {
     log.warning('A scheduled workflow was not run', { schedule: id, due, why: message, ...(count > 1 && { count }) })
     const about = { id: newId(), client: CLIENT }
     events.emit({ type: 'run.started', tool: schedule.workflow, transport: 'pipe', ...about })
-    this.#emitEnd(about.id, `${outcome}: ${message}`, 0)
+    this.#emitEnd(about.id, { code: outcome === 'missed' ? 'MISSED' : 'SKIPPED', message }, 0)
   }
 
-  #emitEnd(id: string, problem: string | undefined, durationMs: number): void {
+  #emitEnd(id: string, error: { code: string; message: string } | undefined, durationMs: number): void {
     this.#bridge.events.emit({
       type: 'run.ended',
       id,
       client: CLIENT,
-      outcome: problem === undefined ? 'ok' : 'tool_error',
-      ...(problem !== undefined && { error: { code: 'CANCELLED', message: problem } }),
+      outcome: error === undefined ? 'ok' : 'tool_error',
+      ...(error && { error }),
       durationMs,
       content: [],
     })
