@@ -95,14 +95,15 @@ print('ESCAPED')`,
     providers: NATIVE.providers.filter((name) => name.startsWith('bubblewrap')),
     code: `
 import fcntl, os, time
-# The same attack on another sandbox may have the lock for a moment.
+# The same attack elsewhere may have the lock for a moment.
 for attempt in range(50):
-    try:
-        fcntl.flock(os.open(os.__file__, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        print('ESCAPED')
-        break
-    except BlockingIOError:
-        time.sleep(0.1)`,
+    with open(os.__file__) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            print('ESCAPED')
+            break
+        except BlockingIOError:
+            time.sleep(0.1)`,
   },
   {
     name: 'the list of processes',
