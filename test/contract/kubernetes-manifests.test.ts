@@ -43,7 +43,11 @@ it('the network policy in the manifests is the one that the bridge makes', () =>
   expect(policy?.metadata).toMatchObject(made.metadata)
 })
 
-it.for([SANDBOXES_BASE, BRIDGE_BASE, WARM_POOL_BASE])('kubectl renders the manifests of %s', (folder, ctx) => {
+it.for([
+  ['sandboxes', SANDBOXES_BASE],
+  ['a bridge', BRIDGE_BASE],
+  ['a warm pool', WARM_POOL_BASE],
+] as const)('kubectl renders the manifests of %s', ([, folder], ctx) => {
   const { stdout, stderr } = toolOrSkip('kubectl', ctx)('kustomize', folder)
   const inOrder = (all: Resource[]) =>
     all.toSorted((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`))

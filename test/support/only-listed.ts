@@ -14,7 +14,10 @@ export interface RunReport {
 export interface SkippedTest {
   /** Relative to the project, with `/`. */
   file: string
-  /** The names of its `describe`s and its own, outermost first. */
+  /**
+   * The names of its `describe`s and its own, outermost first. A later run finds the test by them, so they name no
+   * folder of this machine.
+   */
   path: string[]
   reason: string
 }
