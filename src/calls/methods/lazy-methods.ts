@@ -5,9 +5,10 @@ export function lazyMethods<N extends string>(
   names: readonly N[],
   load: () => Promise<Readonly<Record<N, Handler>>>,
 ): Methods {
+  let loading: Promise<Readonly<Record<N, Handler>>> | undefined
   const lazily =
     (name: N): Handler =>
     async (...call) =>
-      (await load())[name](...call)
+      (await (loading ??= load()))[name](...call)
   return Object.fromEntries(names.map((name) => [name, lazily(name)]))
 }

@@ -1,6 +1,5 @@
 // Registries: servers that the user has not configured are found and added, by commands and by cells.
 import { lazyMethods } from '../../calls/methods/lazy-methods.ts'
-import type { Methods } from '../../calls/methods/method.ts'
 import type { Feature } from '../../cli/feature.ts'
 import { addCommands } from './commands/commands.ts'
 import { REGISTRY_SETTINGS } from './settings.ts'
@@ -15,9 +14,6 @@ export const registry: Feature = {
     remove: ['sandbridge remove weather'],
     update: ['sandbridge update', 'sandbridge update weather --dry-run'],
   },
-  methods: (bridge) => {
-    let loading: Promise<Methods> | undefined
-    const load = async () => (await import('./methods.ts')).registryMethods(bridge)
-    return lazyMethods(['find_servers', 'request_server'], () => (loading ??= load()))
-  },
+  methods: (bridge) =>
+    lazyMethods(['find_servers', 'request_server'], async () => (await import('./methods.ts')).registryMethods(bridge)),
 }

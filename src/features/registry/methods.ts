@@ -1,7 +1,7 @@
 // The methods for registries: servers that the user has not configured.
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/bridge.ts'
-import { addedServersOf, registriesOf } from './registry-access.ts'
+import { openRegistries } from './open-registries.ts'
 import { summaryLine, summaryOf } from './describe-server.ts'
 import { requestServer } from './request-server.ts'
 import { method } from '../../calls/methods/method.ts'
@@ -10,13 +10,12 @@ const MAX_QUERY_CHARS = 2_000
 const MAX_FOUND = 50
 
 export function registryMethods({ settings, log, servers }: Bridge) {
-  const registries = registriesOf(settings, log)
-  const addedServers = addedServersOf(settings, log, servers.jailPlace)
+  const registries = openRegistries(settings, log)
   return {
     find_servers: method(
       z.object({ query: z.string().max(MAX_QUERY_CHARS), limit: z.int().min(1).max(MAX_FOUND).default(5) }),
       async ({ query, limit }, { notes, signal }) => {
-        const found = await (await registries()).find(query, { limit, signal })
+        const found = await registries.find(query, { limit, signal })
         for (const note of found.notes) notes.add(note)
         return found.servers.map((server) => {
           const summary = summaryOf(server)
@@ -26,7 +25,7 @@ export function registryMethods({ settings, log, servers }: Bridge) {
     ),
 
     request_server: method(z.object({ server: z.string().min(1).max(500) }), ({ server }, context) =>
-      requestServer(server, { ...context, registries, addedServers }),
+      requestServer(server, { ...context, registries, settings, log, jail: servers.jailPlace }),
     ),
   }
 }

@@ -6,7 +6,10 @@ import { wholeCommandLine } from '../../config/secrets/command-line.ts'
 import { cleanWords } from '../../util/text/server-words.ts'
 import type { Addition } from './plan-addition.ts'
 import type { Registries } from './directory/registries.ts'
-import type { AddedServersAccess } from './registry-access.ts'
+import type { Settings } from '../../config/settings/settings.ts'
+import type { UpstreamJail } from '../../upstream/create-upstreams.ts'
+import type { Log } from '../../util/log.ts'
+import { CLIENT_INFO } from '../../util/version.ts'
 import type { CallContext } from '../../calls/methods/method.ts'
 import type { Question } from '../../calls/questions/questions.ts'
 
@@ -18,21 +21,24 @@ const asked = new WeakMap<object, Set<string>>()
 type Context = Pick<
   CallContext,
   'refreshServers' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'origin'
-> & { registries: () => Promise<Registries>; addedServers: AddedServersAccess }
+> & { registries: Registries; settings: Settings; log: Log; jail: UpstreamJail }
 
 /**
  * Returns the server, ready to use.
  * @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start
  */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
-  const { registries, asker, session, signal, origin } = context
+  const { registries, settings, log, jail, asker, session, signal, origin } = context
   // A new server is shared by all users, and its command runs as the owner of the bridge.
   if (origin.user !== undefined)
     throw refused('only the owner of this bridge can add servers', 'Ask them to add it with `sandbridge add`.')
-  const { planAddition } = await import('./plan-addition.ts')
-  const found = await (await registries()).get(name, { signal })
-  const planned = planAddition(found, { engine: await context.addedServers.engine() })
-  const addition = await context.addedServers.jailed(planned)
+  const [{ planAddition }, { addServer, engineName, jailed }] = await Promise.all([
+    import('./plan-addition.ts'),
+    import('./add-server.ts'),
+  ])
+  const found = await registries.get(name, { signal })
+  const planned = planAddition(found, { engine: await engineName() })
+  const addition = await jailed(planned, settings)
   const known = context.catalog.resolveServer(addition.name)
   if (known !== undefined)
     throw refused(`there is a server '${known}' already`, 'Use it, or ask the user to add the other with --name.')
@@ -57,7 +63,9 @@ export async function requestServer(name: string, context: Context): Promise<Vis
     const text = answer[id]
     return typeof text === 'string' && text !== '' ? [[id, text]] : []
   })
-  await asker.hold(context.addedServers.add(addition, new Map(texts), signal))
+  const { stateDir } = settings
+  const options = { stateDir, clientInfo: CLIENT_INFO, log, jail, answers: new Map(texts), signal }
+  await asker.hold(addServer(addition, options))
   await context.refreshServers()
   return madeVisible(addition.name, context)
 }

@@ -7,7 +7,7 @@ import { wholeCommandLine } from '../../../config/secrets/command-line.ts'
 import { inputVariable } from '../../../config/entries/inputs.ts'
 import { BridgeError, messageOf } from '../../../errors.ts'
 import { engineName, inJail, jailed } from '../add-server.ts'
-import { registriesOf } from '../registry-access.ts'
+import { openRegistries } from '../open-registries.ts'
 import { AddedServers, toolHashes } from '../added-servers.ts'
 import { type UnpackedPackage, unpackMcpb } from '../mcpb/mcpb-package.ts'
 import { type Addition, additionName, mcpbOf, planAddition } from '../plan-addition.ts'
@@ -40,7 +40,7 @@ interface AddOptions {
 /** @throws BridgeError SERVER_REFUSED, REGISTRY_UNREADABLE, and the error of the server's start */
 export async function add(name: string | undefined, options: AddOptions): Promise<void> {
   await withBridge(async (bridge) => {
-    const found = await findServer(name, options.from, await registriesOf(bridge.settings, bridge.log)())
+    const found = await findServer(name, options.from, openRegistries(bridge.settings, bridge.log))
     const own = additionName(found.server, options.name)
     refuseTaken(own, bridge)
     const store = new AddedServers(bridge.settings.stateDir)
@@ -104,7 +104,7 @@ export async function update(name: string | undefined, options: { yes?: boolean;
   await withBridge(async (bridge) => {
     const store = new AddedServers(bridge.settings.stateDir)
     const all = name === undefined ? await store.list() : { [name]: await store.get(name) }
-    const registries = await registriesOf(bridge.settings, bridge.log)()
+    const registries = openRegistries(bridge.settings, bridge.log)
     for (const [own, before] of Object.entries(all)) {
       const found = await registries.get(before.server)
       if (found.server.version === before.version) {

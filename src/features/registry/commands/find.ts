@@ -1,10 +1,9 @@
 // `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
-import { readSettings, settingsOf } from '../../../config/settings/settings.ts'
+import { readSettings } from '../../../config/settings/settings.ts'
 import { BridgeError } from '../../../errors.ts'
 import { createLog, SILENT } from '../../../util/log.ts'
 import { summaryLine, summaryOf } from '../describe-server.ts'
-import { Registries } from '../directory/registries.ts'
-import { REGISTRY_SETTINGS } from '../settings.ts'
+import { openRegistries } from '../open-registries.ts'
 import { count } from '../../../util/text/count.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
 import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
@@ -26,7 +25,9 @@ export async function find(query: string, options: FindOptions): Promise<void> {
   const bar = new ProgressBar(process.stderr)
   const onProgress = (servers: number): void =>
     bar.listeners.onPreparing(`reading the registry: ${count(servers, 'server')}`)
-  const found = await openRegistries()
+  const settings = readSettings(process.env)
+  const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
+  const found = await openRegistries(settings, log)
     .find(query, { limit, offline: options.offline === true, onProgress })
     .finally(() => bar.clear())
   for (const note of found.notes) process.stderr.write(`${visible(note)}\n`)
@@ -45,13 +46,4 @@ export async function find(query: string, options: FindOptions): Promise<void> {
     { head: ['NAME', 'RUNS AS', 'SECRETS', 'VERIFIED', 'WHAT IT DOES'] },
   )
   printSummary(`Add one: sandbridge add ${summaries[0]!.name}`)
-}
-
-/** The registries of this process. */
-export function openRegistries(): Registries {
-  const settings = readSettings(process.env)
-  const { stateDir, logLevel } = settings
-  const { registries } = settingsOf(settings, REGISTRY_SETTINGS)
-  const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(logLevel) : SILENT
-  return new Registries({ addresses: registries, stateDir, env: process.env, log })
 }
