@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { isLeftover, newContainerName } from './owner.ts'
+import { needsLinux, needsRoot } from '../../../test/support/needs.ts'
 
 it('a container of a running bridge is not a leftover', () => {
   expect(isLeftover(newContainerName())).toBe(false)
@@ -17,13 +18,14 @@ it('a container of a process that has ended is a leftover', async () => {
   expect(isLeftover(`sandbridge-${child.pid}-12345-abcdef`)).toBe(true)
 })
 
-it('a container of a process whose id was used again is a leftover', (ctx) => {
-  if (process.platform !== 'linux') ctx.skip('start times of processes are read on Linux only')
+it('a container of a process whose id was used again is a leftover', () => {
+  needsLinux('start times of processes are read from /proc')
   expect(isLeftover(`sandbridge-${process.pid}-1-abcdef`)).toBe(true)
 })
 
-it('a container of a user without a name is recognised', (ctx) => {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) ctx.skip('only root on Linux can become such a user')
+it('a container of a user without a name is recognised', () => {
+  needsLinux('setpriv makes the user')
+  needsRoot('another user is made')
   const script = `const { ownerLabels } = await import('${import.meta.dirname}/owner.ts'); console.log(JSON.stringify(ownerLabels('x')))`
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', script]
   const { stdout, stderr } = spawnSync('setpriv', ['--reuid=54321', '--regid=54321', '--clear-groups', ...node], {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { CommandResult } from '../../util/process/run-command.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
+import { needsLinux } from '../../../test/support/needs.ts'
 
 const said = (result: Partial<CommandResult>) => async () => ({
   code: 0,
@@ -39,8 +40,8 @@ describe('probeEngine', () => {
     expect(probe.engine?.enforcesLimits).toBe(true)
   })
 
-  it("an engine is local when it has the host's name and kernel, which is not asked over a remote connection", async (ctx) => {
-    if (process.platform !== 'linux') ctx.skip('elsewhere containers run in a virtual machine')
+  it("an engine is local when it has the host's name and kernel, which is not asked over a remote connection", async () => {
+    needsLinux('elsewhere containers run in a virtual machine')
     const isLocal = async (command: 'podman' | 'docker', info: object) =>
       (await probeEngine(command, said({ stdout: JSON.stringify(info) }))).engine?.isLocal
     const docker = { ...DOCKER, Name: hostname(), KernelVersion: release() }

@@ -8,6 +8,7 @@ import { SILENT } from '../../util/log.ts'
 import { findProvider } from './detect.ts'
 import type { Candidate } from './detect.ts'
 import { type KeptChoice, RememberedChoice } from './remembered-choice.ts'
+import { needsPosix } from '../../../test/support/needs.ts'
 
 let folder: string
 beforeEach(() => {
@@ -30,8 +31,8 @@ it('a choice is remembered for the same settings', async () => {
   expect(memory('other settings').read()).toBeUndefined()
 })
 
-it('a choice is forgotten when an engine was installed or replaced, or leads elsewhere', async (ctx) => {
-  if (process.platform === 'win32') ctx.skip('programs are found as POSIX does')
+it('a choice is forgotten when an engine was installed or replaced, or leads elsewhere', async () => {
+  needsPosix('programs are files that may be executed')
   const bin = path.join(folder, 'bin')
   mkdirSync(bin)
   vi.stubEnv('PATH', `${bin}:/usr/bin`)

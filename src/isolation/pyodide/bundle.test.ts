@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
+import { needsPosix } from '../../../test/support/needs.ts'
 
 let cacheFolder: string
 let kernelFolder: string
@@ -139,8 +140,8 @@ it('ensureBundle names a cache folder that cannot be written, and says what to d
   })
 })
 
-it('ensureBundle makes a bundle that only its owner can read, unless it is meant for all users', async (ctx) => {
-  if (process.platform === 'win32') ctx.skip('Windows has no file modes')
+it('ensureBundle makes a bundle that only its owner can read, unless it is meant for all users', async () => {
+  needsPosix('Windows has no modes')
   const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
   const own = await ensureBundle(options())
   expect([await mode(own), await mode(join(own, 'child.mjs'))]).toEqual([0o700, 0o600])

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
 import { unwritable } from '../files/versioned-folders.ts'
 import { FileStore } from '../files/file-store.ts'
+import { needsLinux, needsPosix, needsProgram, needsRoot } from '../../../test/support/needs.ts'
 
 let folder: string
 let store: ArtifactStore
@@ -55,8 +56,8 @@ describe('ArtifactStore', () => {
     expect(await store.save('a', bytes('x'))).toMatchObject({ version: 3 })
   })
 
-  it('artifacts can be read by their owner only', async (ctx) => {
-    if (process.platform === 'win32') ctx.skip('Windows has no modes')
+  it('artifacts can be read by their owner only', async () => {
+    needsPosix('Windows has no modes')
     await store.save('a', bytes('x'))
     expect(statSync(path.join(kept(), 'a')).mode & 0o777).toBe(0o700)
     expect(statSync(path.join(kept(), 'a/1/data')).mode & 0o777).toBe(0o600)
@@ -161,12 +162,13 @@ describe('ArtifactStore', () => {
   })
 })
 
-it('more versions of artifacts are listed than files may be open', async (ctx) => {
+it('more versions of artifacts are listed than files may be open', async () => {
+  needsLinux('a running process is limited')
+  needsProgram('prlimit')
   const limit = (count: string) =>
     spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${count}`]).status === 0
   for (let version = 0; version < 40; version += 1) await store.save('a', bytes(String(version)))
-  const few = process.platform === 'linux' && limit(`${readdirSync('/proc/self/fd').length + 12}:`)
-  if (!few) ctx.skip('prlimit is not here')
+  expect(limit(`${readdirSync('/proc/self/fd').length + 12}:`)).toBe(true)
   try {
     expect((await store.versions()).length).toBe(40)
   } finally {
@@ -176,8 +178,8 @@ it('more versions of artifacts are listed than files may be open', async (ctx) =
 
 describe('a disk that takes nothing', () => {
   it('a full disk is an error that says so, and keeps earlier artifacts', async (ctx) => {
-    if (process.platform !== 'linux' || process.getuid?.() !== 0)
-      ctx.skip('a full disk needs root on Linux to make one')
+    needsLinux('a small disk in memory is mounted')
+    needsRoot('a disk is mounted')
     const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk])
     if (mounted.status !== 0) ctx.skip('this machine does not let its root mount a disk')
