@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import { readSettings, SETTING_GROUPS, SETTINGS, type SettingTable } from './settings.ts'
+import { plugIn } from '../../cli/feature.ts'
 import { FEATURES } from '../../features.ts'
+import { OFFICIAL_REGISTRY } from '../../features/registry/settings.ts'
+
+// As in the program. Another test of the same worker may have done it, too.
+plugIn(FEATURES)
 
 const linux = { home: '/home/ann', platform: 'linux', isRoot: false } as const
 
@@ -92,6 +97,9 @@ describe('readSettings', () => {
       session: 'shared',
       compat: false,
       projects: true,
+      // Of features.
+      expose: [],
+      registries: [OFFICIAL_REGISTRY],
       checkpoint: false,
       mount: undefined,
       packages: [],
