@@ -335,8 +335,12 @@ program
   .argument('<shell>', 'bash, zsh or fish')
   .action(async (shell: string) => (await import('./completion.ts')).printCompletion(program, shell))
 
-/** All commands with their options, those of the features last. Called once. */
+let hasFeatures = false
+
+/** All commands with their options, those of the features last. A process has one set of features. */
 export function commandLine(features: readonly Feature[]): Command {
+  if (hasFeatures) return program
+  hasFeatures = true
   plugIn(features)
   for (const { commands } of features) commands?.(program)
   addExamples(program, [])

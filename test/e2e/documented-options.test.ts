@@ -1,9 +1,10 @@
-// This file verifies pages that are complete: the options of some commands match --help, and the sections those of
-// `npm run bench`.
+// This file verifies pages that are complete: the settings are those of the program, the options of some commands match
+// --help, and the sections those of `npm run bench`.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { commandLine } from '../../src/cli/program.ts'
+import { SETTING_GROUPS, type SettingTable } from '../../src/config/settings/settings.ts'
 import { FEATURES } from '../../src/features.ts'
 import { ROOT } from '../support/bridge-process.ts'
 
@@ -16,6 +17,22 @@ function optionsIn(text: string): string[] {
   const found = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option)
   return [...new Set(found)].filter((option) => option !== '--help').toSorted()
 }
+
+it('docs/configuration.md has an entry for every setting under its heading, and no other', () => {
+  const [, ...sections] = PAGE.slice(PAGE.indexOf('\n## Settings\n')).split(/\n### /)
+  const entries = sections.flatMap((section) => {
+    const [heading] = section.split('\n', 1)
+    const found = section.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n|\n$)/gm)
+    return Array.from(found, ([entry]) => `${heading} ${entry.replaceAll(/\s+/g, ' ')}`)
+  })
+  const ofFeatures = FEATURES.map(({ name, settings = {} }) => [name, settings] as const)
+  const expected = [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, group]) =>
+    Object.values(group).map(({ variable, meaning, defaultText, allowed }) => {
+      return `${heading} - **\`${variable}\`**: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
+    }),
+  )
+  expect(entries.toSorted()).toEqual(expected.toSorted())
+})
 
 it.each([
   ['init', 'Registering Sandbridge'],

@@ -60,7 +60,11 @@ describe('a bridge', { timeout: 120_000 }, () => {
       expect(await run(bridge, 'open("/projects/x", "w").write("x" * 9_999) and None')).toMatch(/disk is full/)
       expect(readdirSync(path.join(disk, 'state/.sandbridge')).filter((name) => name.endsWith('.lock'))).toEqual([])
     }
-    // Each session is told once.
+    // The record is written in batches, so the failure may be known only some cells later. Each session is told once.
+    await expect
+      .poll(async () => await run(second, '1').then(() => told.includes(second.pid)), { timeout: 30_000 })
+      .toBe(true)
+    for (const bridge of [first, second]) await run(bridge, '1')
     expect(told).toEqual([first.pid, second.pid])
     // Output that does not fit in memory is dropped, but the cell continues.
     const noise = 'import os\nfor _ in range(4): print(os.urandom(150_000).hex())'
