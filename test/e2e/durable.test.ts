@@ -82,7 +82,7 @@ describe.each(['docker', 'podman'] as const)('%s', (engine) => {
     expect(await first.run('x')).toBe('41')
     await kill(first)
     const [listed] = JSON.parse((await sandbridge('sandboxes', '--json')).stdout) as Record<string, unknown>[]
-    expect(listed).toMatchObject({ id: ids()[0], provider: engine, state: 'waiting', client: 'test' })
+    expect(listed).toMatchObject({ id: ids()[0], provider: engine, state: 'waiting', client: 'inspector-cli' })
     const second = await open()
     expect(await second.run('x + 1')).toBe('42')
     await second.client.close()

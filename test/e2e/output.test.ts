@@ -124,22 +124,38 @@ describe('a client that is known', () => {
   const runWithMuchRoomAs = cellsAs({ MCP_BRIDGE_OUTPUT_TOKENS: '30000' })
 
   it.each([
-    ['claude-code', {}, {}],
-    ['codex-mcp-client', {}, {}],
-    ['gemini-cli-mcp-client', {}, {}],
-    ['mcporter', {}, {}],
     ['mcp-inspector', { status: 'ok', value: '<F>' }, { status: 'ok', value: '7' }],
-    ['a client that nobody knows', {}, { status: 'ok', value: '7' }],
+    ['claude-code', undefined, undefined],
+    ['a client that nobody knows', undefined, undefined],
   ])(
-    'a client gets its image, and data only where the text loses something: %s',
+    'a client gets text and images, and the same as data only if it shows that: %s',
     async (clientName, ofImage, ofText) => {
-      const { content, structuredContent = {} } = await runAs(clientName, figure)
+      const { content, structuredContent } = await runAs(clientName, figure)
       expect(content).toEqual([
         { type: 'text', text: '<F>' },
         { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
       ])
       expect(structuredContent).toEqual(ofImage)
-      expect((await runAs(clientName, '3 + 4')).structuredContent ?? {}).toEqual(ofText)
+      expect((await runAs(clientName, '3 + 4')).structuredContent).toEqual(ofText)
+    },
+  )
+
+  it.each(['Cline', 'continue-client'])(
+    'a client that turns images into text gets a link and a line: %s',
+    async (clientName) => {
+      const { content } = await runAs(clientName, `display(${figure})\n"the value"`)
+      const name = 'image-0f4636c7.png'
+      expect(content).toEqual([
+        {
+          type: 'text',
+          text: `<F>\n'the value'\n[sandbridge: This client cannot show the image to you. It is the artifact ${name}, and the user gets a link.]`,
+        },
+        expect.objectContaining({ type: 'resource_link', name }),
+      ])
+      expect(JSON.stringify(content)).not.toContain('iVBORw')
+      expect((await runAs(clientName, `runtime.open_artifact("${name}").read()`)).content).toEqual([
+        { type: 'text', text: String.raw`b'\x89PNG'` },
+      ])
     },
   )
 

@@ -151,7 +151,8 @@ export async function openTestBridge({
   home = makeHome(servers),
   era = 'legacy',
   capabilities = {},
-  clientName = 'test',
+  // It gets results as data, too.
+  clientName = 'inspector-cli',
   prepare,
   prepareHome,
   command,

@@ -78,7 +78,8 @@ export class HttpBridge {
       token = this.token,
       capabilities = {},
       prepare,
-      clientName = 'test',
+      // It gets results as data, too.
+      clientName = 'inspector-cli',
       atEnd = onTestFinished,
     }: ConnectOptions = {},
   ) {

@@ -15,7 +15,7 @@ const rendered = (stdout: string) => {
     durationMs: 1,
     timeoutMs: 1,
   }
-  const [block] = renderResult(withParts(result), { mode: 'compact', outputTokens: 4_000, structured: 'never' }).content
+  const [block] = renderResult(withParts(result), { mode: 'compact', outputTokens: 4_000 }).content
   return block?.type === 'text' ? block.text : ''
 }
 

@@ -7,14 +7,12 @@ describe('an error of the bridge', () => {
   const error = new BridgeError('SESSION_LIMIT', '16 cells are waiting', { hint: 'Wait.' })
 
   it('an error of the bridge is rendered as its message and its hint, as text and as data', () => {
-    expect(renderFailure(error, { mode: 'compact', outputTokens: 6_000 })).toEqual({
+    expect(renderFailure(error, { mode: 'compact', outputTokens: 6_000, withData: true })).toEqual({
       isError: true,
       content: [{ type: 'text', text: '16 cells are waiting\nWait.' }],
       structuredContent: { status: 'error', error: { code: 'SESSION_LIMIT', message: error.message, hint: 'Wait.' } },
     })
-    expect(renderFailure(error, { mode: 'compact', outputTokens: 6_000, structured: 'never' })).not.toHaveProperty(
-      'structuredContent',
-    )
+    expect(renderFailure(error, { mode: 'compact', outputTokens: 6_000 })).not.toHaveProperty('structuredContent')
     expect(renderFailure(new TypeError('oops'), { mode: 'compact', outputTokens: 6_000 })).toEqual({
       isError: true,
       content: [{ type: 'text', text: 'sandbridge failed: oops' }],

@@ -15,9 +15,9 @@ export function renderFailure(
   {
     mode,
     outputTokens,
-    structured,
+    withData = false,
     more,
-  }: Pick<RenderOptions, 'mode' | 'outputTokens' | 'structured'> & { more?: string },
+  }: Pick<RenderOptions, 'mode' | 'outputTokens' | 'withData'> & { more?: string },
 ): RenderedResult {
   const share = Math.min(MAX_TOKENS, Math.floor(outputTokens / 2))
   // A message may quote a server.
@@ -29,7 +29,6 @@ export function renderFailure(
   if (!isOurs) return { isError: true, content: [{ type: 'text', text: plain }] }
   const data = { status: 'error', error: { code: error.code, message, ...(hint !== undefined && { hint }) } }
   const text = mode === 'compact' ? plain : written(data, mode)
-  const bothFit = fitsTokens(text + JSON.stringify(data), outputTokens)
-  const isSent = bothFit && structured !== 'never'
+  const isSent = withData && fitsTokens(text + JSON.stringify(data), outputTokens)
   return { isError: true, content: [{ type: 'text', text }], ...(isSent && { structuredContent: data }) }
 }

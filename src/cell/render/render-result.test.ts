@@ -23,7 +23,7 @@ const render = (
   mode: 'compact' | 'toon' | 'json' = 'compact',
   outputTokens = 6_000,
 ) => {
-  const rendered = renderResult(result(extra), { mode, outputTokens })
+  const rendered = renderResult(result(extra), { mode, outputTokens, withData: true })
   return { ...rendered, text: rendered.content[0]!.type === 'text' ? rendered.content[0]!.text : '' }
 }
 
@@ -79,33 +79,18 @@ it('structuredContent is left out when both forms would exceed the budget, and w
   const { structuredContent } = renderResult(result({ stdout }), {
     mode: 'json',
     outputTokens: 6_000,
-    structured: 'never',
   })
   expect(structuredContent).toBeUndefined()
 })
 
-describe('a form that loses nothing', () => {
-  const image = { 'image/png': 'iVBORw==' }
-  const link = { name: 'a', version: 1, sizeBytes: 2, contentType: 'text/plain', sha256: '', createdAt: '', uri: 'x:a' }
+it('a result with an image is not marked as an error for a client that turns errors into text', () => {
   const options = { mode: 'compact', outputTokens: 6_000 } as const
-
-  it.each([
-    ['an image', { value: image }],
-    ['a link', { stdout: 'x', artifacts: [link] }],
-  ])('a complete text has no structuredContent beside %s, which a client may show in its place', (_, extra) => {
-    expect(renderResult(result(extra), options).structuredContent).toBeUndefined()
-    expect(renderResult(result(extra), { ...options, structured: 'always' }).structuredContent).toBeDefined()
-    expect(renderResult(result(extra), { ...options, structured: 'never' }).structuredContent).toBeUndefined()
-  })
-
-  it('a result with an image is not marked as an error for a client that turns errors into text', () => {
-    const error = { name: 'E', message: 'm', traceback: 't' }
-    const failed = result({ status: 'error', error })
-    const withImage = result({ status: 'error', error, displays: [image] })
-    expect(renderResult(failed, { ...options, errorsAsJson: true }).isError).toBe(true)
-    expect(renderResult(withImage, { ...options, errorsAsJson: true }).isError).toBe(false)
-    expect(renderResult(withImage, options).isError).toBe(true)
-  })
+  const error = { name: 'E', message: 'm', traceback: 't' }
+  const failed = result({ status: 'error', error })
+  const withImage = result({ status: 'error', error, displays: [{ 'image/png': 'iVBORw==' }] })
+  expect(renderResult(failed, { ...options, errorsAsJson: true }).isError).toBe(true)
+  expect(renderResult(withImage, { ...options, errorsAsJson: true }).isError).toBe(false)
+  expect(renderResult(withImage, options).isError).toBe(true)
 })
 
 describe('json and toon', () => {
@@ -279,7 +264,6 @@ describe('the handle of a new session', () => {
     const { content, structuredContent } = renderResult(result({ stdout: 'hello' }), {
       mode: 'compact',
       outputTokens: 6_000,
-      structured: 'never',
       session,
     })
     expect(content).toEqual([

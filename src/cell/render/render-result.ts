@@ -18,7 +18,7 @@ type ContentBlock = { type: 'text'; text: string } | MediaBlock | ResourceLink
 
 export interface RenderedResult {
   content: ContentBlock[]
-  /** The same as data, with non-empty fields only. Missing when both together exceed the budget. */
+  /** The same as data, with non-empty fields only. Only for clients that show it, and when both together keep to the budget. */
   structuredContent?: Record<string, unknown>
   isError: boolean
 }
@@ -27,11 +27,8 @@ export interface RenderOptions {
   mode: OutputMode
   /** Estimated tokens of the whole result; images are not counted. */
   outputTokens: number
-  /**
-   * When to add `structuredContent`. `where-lossless`, the default: when the text is complete and the result has no
-   * images or links.
-   */
-  structured?: 'always' | 'where-lossless' | 'never'
+  /** Adds the result as data, where both fit. */
+  withData?: boolean
   /** The client passes an error's images to the model as text, so a result with images is not marked as an error. */
   errorsAsJson?: boolean
   /** A new session: its handle, and what the handle keeps. */
@@ -48,18 +45,20 @@ const MAX_NAME_CHARS = 100
 const NO_OUTPUT = '(no output)'
 
 export function renderResult(result: ShownResult, options: RenderOptions): RenderedResult {
-  const { outputTokens, structured = 'where-lossless', errorsAsJson = false, note } = options
+  const { outputTokens, withData = false, errorsAsJson = false, note } = options
   const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
   const saved = linksTo(result.artifacts ?? [], outputTokens)
   const budget = outputTokens - saved.tokens
   const more = [...(note === undefined ? [] : [note]), ...media.notes, ...saved.notes]
   const { text, data } = withinBudget(result, [...result.parts, ...noteParts(more)], options, budget)
-  const bothFit = fitsTokens(text + JSON.stringify(data), budget)
-  const beside = [...media.blocks, ...saved.links]
-  const isSent = bothFit && (structured === 'always' || (structured === 'where-lossless' && beside.length === 0))
+  const isSent = withData && fitsTokens(text + JSON.stringify(data), budget)
   return {
     // An image is output.
-    content: [...(text === NO_OUTPUT && media.blocks.length > 0 ? [] : [{ type: 'text' as const, text }]), ...beside],
+    content: [
+      ...(text === NO_OUTPUT && media.blocks.length > 0 ? [] : [{ type: 'text' as const, text }]),
+      ...media.blocks,
+      ...saved.links,
+    ],
     ...(isSent && { structuredContent: data }),
     isError: result.status !== 'ok' && !(errorsAsJson && media.blocks.length > 0),
   }

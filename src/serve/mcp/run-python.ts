@@ -109,9 +109,12 @@ export async function runPython(
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       const { renderResult } = await rendering()
+      const shown = quirks.imagesAsText
+        ? await (await import('./link-images.ts')).linkImages(result, bridge.users.of(user).state.artifacts)
+        : result
       // Runs after the response was handed to the transport.
       if (!run.signal.aborted) setImmediate(() => session.delivered())
-      return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
+      return { ...renderResult(shown, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
@@ -129,9 +132,10 @@ export function toolOf(language: OtherLanguage): string {
 /** The format and size of a result, and whether it may hold structured data. */
 export function limitsOf(
   { settings }: Pick<ServerParts, 'settings'>,
-  { maxOutputTokens = Infinity, ...form }: ClientQuirks,
-): Pick<RenderOptions, 'mode' | 'outputTokens' | 'structured' | 'errorsAsJson'> {
-  return { mode: settings.outputMode, outputTokens: Math.min(settings.outputTokenCount, maxOutputTokens), ...form }
+  { maxOutputTokens = Infinity, withData = false, errorsAsJson = false }: ClientQuirks,
+): Pick<RenderOptions, 'mode' | 'outputTokens' | 'withData' | 'errorsAsJson'> {
+  const outputTokens = Math.min(settings.outputTokenCount, maxOutputTokens)
+  return { mode: settings.outputMode, outputTokens, withData, errorsAsJson }
 }
 
 type Rendering = typeof import('../../cell/render/render-failure.ts') &

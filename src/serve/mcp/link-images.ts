@@ -1,0 +1,40 @@
+// For a client that passes images and sounds to the model as base64 in a text: saves each as an artifact, so that the
+// result has a link and a line in its place.
+import { hash } from 'node:crypto'
+import type { MimeBundle } from '../../cell/protocol/frames.ts'
+import { mediaOf } from '../../cell/render/bundle.ts'
+import { noteParts } from '../../cell/render/parts.ts'
+import type { ShownResult } from '../../cell/render/render-result.ts'
+import type { Artifact, ArtifactStore } from '../../keep/saved/artifact-store.ts'
+import { messageOf } from '../../errors.ts'
+
+/** The same result with artifacts in place of its media. Never rejects: a note says what could not be saved. */
+export async function linkImages(result: ShownResult, store: Pick<ArtifactStore, 'save'>): Promise<ShownResult> {
+  const { displays, value } = result
+  const { blocks } = mediaOf([...displays, ...(value ? [value] : [])])
+  const saved: Artifact[] = []
+  const notes: string[] = []
+  for (const { type, data, mimeType } of blocks) {
+    const bytes = Buffer.from(data, 'base64')
+    // The same bytes have the same name, and so add no version.
+    const name = `${type}-${hash('sha256', bytes).slice(0, 8)}.${mimeType.split('/')[1]!.replace(/\W.*$/, '')}`
+    try {
+      saved.push(await store.save(name, bytes))
+      notes.push(`This client cannot show the ${type} to you. It is the artifact ${name}, and the user gets a link.`)
+    } catch (error) {
+      notes.push(`This client cannot show the ${type} to you, and it was not saved: ${messageOf(error)}`)
+    }
+  }
+  if (blocks.length === 0) return result
+  return {
+    ...result,
+    displays: displays.map(withoutMedia),
+    ...(value && { value: withoutMedia(value) }),
+    artifacts: [...(result.artifacts ?? []), ...saved],
+    parts: [...result.parts, ...noteParts(notes)],
+  }
+}
+
+function withoutMedia(bundle: MimeBundle): MimeBundle {
+  return Object.fromEntries(Object.entries(bundle).filter(([type]) => !/^(?:image|audio)\//.test(type)))
+}
