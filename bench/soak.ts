@@ -50,10 +50,13 @@ async function main(): Promise<void> {
   const pid = bridge.child.pid!
   let cellCount = 0
   try {
+    // One client first: the servers that it starts stay, as does the sandbox that is kept ready.
+    await oneConnection(bridge, Date.now() + 30_000, 0)
+    await sleep(VANISHED_MS)
+    const atRest = descendants(pid).length
     const end = Date.now() + durationMs
     const samples: Sample[] = []
     const sampler = setInterval(() => samples.push(sampleOf(pid)), SAMPLE_MS)
-    const atRest = descendants(pid).length
     await Promise.all(
       Array.from({ length: CLIENT_COUNT }, async (_, client) => {
         while (Date.now() < end) {
@@ -115,7 +118,7 @@ function rowsOf(samples: Sample[], cellCount: number, left: number, survivors: n
     { name: 'cells run', value: String(cellCount), goal: '', ok: null },
     row('memory of the bridge after warm-up', `${slope.toFixed(1)} MB an hour`, '≤ 1 MB an hour', slope <= 1),
     row('descriptors, second half to first', `${grown >= 0 ? '+' : ''}${grown}`, '≤ +2', grown <= 2),
-    row('processes left when all clients are gone', String(left), '≤ 3', left <= 3),
+    row('processes more than after one client', String(left), '≤ 0', left <= 0),
     row('processes left when the bridge has ended', String(survivors), '0', survivors === 0),
   ]
 }

@@ -18,7 +18,7 @@ type ContentBlock = { type: 'text'; text: string } | MediaBlock | ResourceLink
 
 export interface RenderedResult {
   content: ContentBlock[]
-  /** The same as data, with non-empty fields only. Only for clients that show it, and when both together keep to the budget. */
+  /** The same as data: its fields that are not empty. For clients that show it, if both together keep to the budget. */
   structuredContent?: Record<string, unknown>
   isError: boolean
 }
