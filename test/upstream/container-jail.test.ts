@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/config/entries/server-definition.ts'
 import { findJailMaker } from '../../src/isolation/jail/jail-maker.ts'
 import { SLIM_IMAGE } from '../support/engines.ts'
@@ -48,17 +48,18 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     const run = async (code: string) => textOf(await upstreams.callTool('intruder', 'run', { code }))
     return { ...upstreams, run, close: () => upstreams.close() }
   }
+  const filter = `label=sandbridge.bridge=${process.pid}`
+  const allContainers = (): string[] =>
+    execFileSync(engine, ['ps', '--all', '--filter', filter, '--format', '{{.Names}}']).toString().trim().split('\n')
+  /** Test files share worker processes, so an earlier file's containers have the same label. */
+  let before: string[] = []
+  beforeAll(() => {
+    if (REASONS[ENGINES.indexOf(engine)] === undefined) before = allContainers()
+  })
   const containers = (): string =>
-    execFileSync(engine, [
-      'ps',
-      '--all',
-      '--filter',
-      `label=sandbridge.bridge=${process.pid}`,
-      '--format',
-      '{{.Names}}',
-    ])
-      .toString()
-      .trim()
+    allContainers()
+      .filter((name) => !before.includes(name))
+      .join('\n')
   /** Every command line on this machine. */
   const commandLines = (): string =>
     readdirSync('/proc')

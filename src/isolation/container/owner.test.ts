@@ -1,8 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, it } from 'vitest'
-import { isLeftover, newContainerName } from './owner.ts'
-import { needsLinux, needsRoot } from '../../../test/support/needs.ts'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { isLeftover, newContainerName, removeLeftovers } from './owner.ts'
+import { needsLinux, needsPosix, needsRoot } from '../../../test/support/needs.ts'
+import { programOnPath } from '../../../test/support/program-on-path.ts'
 
 it('a container of a running bridge is not a leftover', () => {
   expect(isLeftover(newContainerName())).toBe(false)
@@ -48,4 +52,23 @@ it.each([
   'sandbridge-1-2-ab-3',
 ])('a container named %j belongs to something else and is kept', (name) => {
   expect(isLeftover(name)).toBe(false)
+})
+
+it('a leftover that something else removes meanwhile does not keep the others', async () => {
+  needsPosix('the engine is a script')
+  const left = [1, 2, 3].map((number) => `sandbridge-${2 ** 22 + number}-12345-abcdef`)
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-leftovers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const name of left) writeFileSync(path.join(folder, name), '')
+  // Lists three containers, of which the second one is gone then. Like podman 4.3, it removes all it is given or none.
+  programOnPath(
+    'podman',
+    `cd ${folder} || exit 1
+if [ "$1" = ps ]; then ls; rm ${left[1]}; exit 0; fi
+shift 3
+for name; do [ -e "$name" ] || exit 0; done
+rm "$@"`,
+  )
+  await removeLeftovers({ command: 'podman' })
+  expect(readdirSync(folder)).toEqual([])
 })

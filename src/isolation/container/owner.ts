@@ -23,7 +23,8 @@ export async function removeLeftovers(engine: Pick<Engine, 'command'>): Promise<
   const filter = `label=sandbridge.host=${hostId()}`
   const { stdout } = await runCommand(engine.command, ['ps', '--all', '--filter', filter, '--format', '{{.Names}}'])
   const left = stdout.split(/\s+/).filter((name) => isLeftover(name))
-  if (left.length > 0) await runCommand(engine.command, ['rm', '--force', '--volumes', ...left])
+  // Each alone: when one of several is already gone, podman 4.3 removes none and reports success.
+  for (const name of left) await runCommand(engine.command, ['rm', '--force', '--volumes', name])
   return left
 }
 
