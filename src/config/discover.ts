@@ -9,7 +9,7 @@ import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
 import { ADDED_SERVERS_FILE } from './readers/own-places.ts'
-import { join } from './readers/reader.ts'
+import { join, TABLE_EXAMPLE, TableRefused } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './entries/self-server.ts'
 import type {
   ConfigFileRead,
@@ -131,7 +131,12 @@ async function readOrSkip(...args: Parameters<typeof readOne>): Promise<FileServ
   } catch (error) {
     // The message may quote the file. A RangeError means a stack overflow: the values are nested too deeply.
     const name = error instanceof Error ? error.name : 'unknown error'
-    const reason = error instanceof RangeError ? 'is nested too deeply' : `could not be parsed (${name})`
+    const reason =
+      error instanceof TableRefused
+        ? error.message
+        : error instanceof RangeError
+          ? 'is nested too deeply'
+          : `could not be parsed (${name})`
     return { rank: 2, servers: [], skipped: [{ file: args[1].path, reason, kind: 'unread' }] }
   }
 }
@@ -162,7 +167,12 @@ async function readOne(
   const parsed = await parseDocument(read.text, location.format ?? reader.format)
   if ('reason' in parsed) return unread(parsed.reason)
   const entries = reader.entries(parsed.document, place)
-  if (entries === undefined) return reader.dedicated ? nothing({ file, reason: 'has no "mcpServers"' }) : nothing()
+  if (entries === undefined) {
+    if (!reader.dedicated) return nothing()
+    const reason = `has no "mcpServers"; expected {"mcpServers": ${TABLE_EXAMPLE}}`
+    // A project may keep other JSON files in a folder of this name.
+    return location.scope === 'user' ? unread(reason) : nothing({ file, reason })
+  }
 
   const definitions = entries.map((entry) => toDefinition(entry, { client: reader.client, file }, options))
   const covers =

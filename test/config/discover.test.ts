@@ -77,16 +77,47 @@ describe('bad files', () => {
       'dangling.json': 'is a broken symbolic link',
       'deep.json': 'is nested too deeply',
       'deep-entry.json': 'is nested too deeply',
-      'empty.json': 'has no "mcpServers"',
+      'empty.json': 'has no "mcpServers"; expected {"mcpServers": {"NAME": {"command": "…"}}}',
       'folder.json': 'is a folder, not a file',
       'half.json': 'is not valid JSON: a text in quotes does not end at line 1, column 26',
       'huge.json': expect.stringContaining('is too large'),
       'latin1.json': 'is not UTF-8 text; save it as UTF-8',
       'list.json': 'holds a list or a single value, not an object',
       'loop.json': 'is a symbolic link that leads back to itself',
-      'other.json': 'has no "mcpServers"',
+      'other.json': 'has no "mcpServers"; expected {"mcpServers": {"NAME": {"command": "…"}}}',
       'pipe.json': 'is not an ordinary file',
     })
+  })
+
+  it.each(['', '[]', '{}', '{"mcpServers": []}', '{"mcpServers": "x"}', '{"mcpServers": null}'])(
+    'a file of servers without an object of servers counts as one that cannot be read: %j',
+    async (text) => {
+      await write(path.join(home, 'MCPs'), 'broken.json', text)
+      await write(path.join(home, 'MCPs'), 'none.json', '{"mcpServers": {}}')
+      const { skipped } = await discover()
+      expect(skipped).toMatchObject([{ file: path.join(home, 'MCPs/broken.json'), kind: 'unread' }])
+      expect(skipped[0]!.reason).toMatch(/expected|not an object/)
+    },
+  )
+
+  it.each(['', '{}', '{"theme": "dark"}', '{"mcpServers": null}', '{"mcpServers": {}}'])(
+    "another client's file without servers is nothing to report, one with something else in their place is: %j",
+    async (text) => {
+      await write(path.join(home, '.cursor'), 'mcp.json', text)
+      expect((await discover()).skipped).toEqual([])
+      await write(path.join(home, '.cursor'), 'mcp.json', '{"mcpServers": ["x"]}')
+      const reason = 'has a list in place of its servers; expected an object such as {"NAME": {"command": "…"}}'
+      expect((await discover()).skipped).toEqual([
+        { file: path.join(home, '.cursor/mcp.json'), reason, kind: 'unread' },
+      ])
+    },
+  )
+
+  it('a project may keep other JSON files in its folder mcp-servers', async () => {
+    await write(path.join(project, 'mcp-servers'), 'package.json', '{"name": "x"}')
+    expect((await discover()).skipped).toEqual([
+      { file: path.join(project, 'mcp-servers/package.json'), reason: expect.stringContaining('has no') as string },
+    ])
   })
 
   it('a file of servers whose name has a line break is read as any other', async () => {

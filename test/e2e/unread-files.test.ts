@@ -44,6 +44,15 @@ it.each([
   expect(code).toBe(1)
 })
 
+it('a file that has a list in place of its servers is reported with what is expected, and exit code 1', async () => {
+  const { home, file } = brokenHome()
+  writeFileSync(file, '{"mcpServers": []}')
+  const { code, stderr } = await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(home))
+  const cause = 'has a list in place of its servers; expected an object such as {"NAME": {"command": "…"}}'
+  expect(stderr).toContain(`sandbridge: ${file} ${cause}. Its servers are left out until it is corrected.\n`)
+  expect(code).toBe(1)
+})
+
 it('a valid file of servers is reported by no command', async () => {
   const home = makeHome()
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))

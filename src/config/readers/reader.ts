@@ -42,15 +42,27 @@ export interface Reader {
   client: string
   format: ConfigFormat
   locations(place: HostPaths): ConfigLocation[]
-  /** The servers of one file, in its order; undefined when the file has no table of servers. */
+  /**
+   * The servers of one file, in its order; undefined when the file has no table of servers.
+   * @throws TableRefused when something else is in its place
+   */
   entries(document: ConfigObject, place: HostPaths): NamedEntry[] | undefined
   /** The file exists only for servers, so a missing table is reported. */
   dedicated?: boolean
 }
 
+/** A file has something else where its table of servers belongs. The message quotes no value of the file. */
+export class TableRefused extends Error {
+  override readonly name = 'TableRefused'
+}
+
+/** How a table of servers is written. */
+export const TABLE_EXAMPLE = '{"NAME": {"command": "…"}}'
+
 /**
  * The entries of a table of servers: placeholders are translated from `syntax`, fields mapped by `map`.
  * @param described the file's own description, for servers without one
+ * @throws TableRefused
  */
 export function entriesOf(
   table: unknown,
@@ -58,7 +70,12 @@ export function entriesOf(
   map?: (raw: ConfigObject, name: string) => ServerEntry,
   described?: unknown,
 ): NamedEntry[] | undefined {
-  if (!isRecord(table)) return undefined
+  // A key without a value is what YAML has for an empty table.
+  if (table === undefined || table === null) return undefined
+  if (!isRecord(table)) {
+    const found = Array.isArray(table) ? 'a list' : 'a single value'
+    throw new TableRefused(`has ${found} in place of its servers; expected an object such as ${TABLE_EXAMPLE}`)
+  }
   return Object.entries(table).map(([name, raw]) => {
     if (!isRecord(raw)) return { name, entry: undefined }
     // A description is prose and has no placeholders.
