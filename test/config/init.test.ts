@@ -1,6 +1,6 @@
 // This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be
 // undone.
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +12,7 @@ import { editDocument } from '../../src/config/formats/edit-document.ts'
 import { planInit } from '../../src/cli/init/plan-init.ts'
 import type { InitPlan } from '../../src/cli/init/plan-init.ts'
 import type { HostPaths } from '../../src/config/readers/reader.ts'
+import { hashOf } from '../../src/cli/init/init-record.ts'
 import { planUndo, undoInit } from '../../src/cli/init/undo-init.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 
@@ -60,9 +61,17 @@ async function put(fixture: string, file: string): Promise<void> {
   await cp(path.join(FIXTURES, fixture), at(file))
 }
 
+const paths = (): HostPaths => ({
+  platform: 'linux',
+  home,
+  cwd: at('project'),
+  env: {},
+  stateDir,
+  serversConfig: [],
+})
+
 function plan(move = false, clients?: string[]): Promise<InitPlan> {
-  const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
-  return planInit({ place, command: COMMAND, move, ...(clients === undefined ? {} : { clients }) })
+  return planInit({ place: paths(), command: COMMAND, move, ...(clients === undefined ? {} : { clients }) })
 }
 
 async function discovered(env: Record<string, string> = {}): Promise<Record<string, unknown>> {
@@ -102,7 +111,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     expect(await discovered()).toEqual(servers)
     expect(await plan()).toMatchObject({ changes: [], skipped: [], registered: [client] })
 
-    expect(await undoInit(stateDir)).toEqual({ restored: [at(file)], deleted: [], skipped: [] })
+    expect(await undoInit(paths())).toEqual({ restored: [at(file)], deleted: [], skipped: [] })
     expect(await text(file)).toBe(before)
     expect(await readdir(path.join(stateDir, '.sandbridge'))).toEqual([])
   })
@@ -121,7 +130,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     expect(Object.keys(left)).toEqual(['sandbridge'])
     expect((await stat(path.join(stateDir, `${client}.json`))).mode & 0o777).toBe(0o600)
 
-    expect((await undoInit(stateDir)).skipped).toEqual([])
+    expect((await undoInit(paths())).skipped).toEqual([])
     expect(await text(file)).toBe(before)
     expect(await discovered()).toEqual(servers)
   })
@@ -134,7 +143,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     const changed = await editDocument(await text(file), format as 'jsonc', [{ path: ['addedLater'], value: { a: 1 } }])
     await writeFile(at(file), 'text' in changed ? changed.text : '')
 
-    expect((await undoInit(stateDir)).skipped).toEqual([])
+    expect((await undoInit(paths())).skipped).toEqual([])
     expect(await discovered()).toEqual(servers)
     expect(await text(file)).toMatch(/addedLater/)
     expect(await text(file)).not.toMatch(/sandbridge/)
@@ -148,7 +157,7 @@ describe('planInit', () => {
     expect(changes.map(({ client, before }) => [client, before])).toEqual([['cursor', undefined]])
     await applyInit(changes, stateDir)
     expect(JSON.parse(await text('.cursor/mcp.json'))).toEqual({ mcpServers: { sandbridge: COMMAND } })
-    await undoInit(stateDir)
+    await undoInit(paths())
     expect(await readdir(at('.cursor'))).toEqual([])
   })
 
@@ -161,11 +170,13 @@ describe('planInit', () => {
   it('init leaves a file alone that it cannot read or would have to overwrite', async () => {
     await write('.cursor/mcp.json', '{"mcpServers": {')
     await write('.kiro/settings/mcp.json', '{"mcpServers": {"sandbridge": {"command": "another"}}}')
+    await write('.lmstudio/mcp.json', '{"mcpServers": []}')
     const { changes, skipped } = await plan()
     expect(changes).toEqual([])
-    expect(skipped.map(({ reason }) => reason)).toEqual([
-      expect.stringContaining('is not valid JSON'),
-      'is the name of another server; rename that one first',
+    expect(skipped.map(({ reason, kind }) => [reason, kind])).toEqual([
+      [expect.stringContaining('is not valid JSON'), 'unread'],
+      ['is the name of another server; rename that one first', undefined],
+      [expect.stringContaining('has a list in place of its servers'), 'unread'],
     ])
   })
 
@@ -230,9 +241,8 @@ it('a moved server keeps its name when several have the same one', async () => {
   await write('.kiro/settings/mcp.json', '{"mcpServers": {"git": {"command": "second"}}}')
   const before = await discovered()
   expect(Object.keys(before)).toEqual(['git', 'git@kiro'])
-  const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
   const nameOf = (client: string, _file: string, name: string): string => (client === 'kiro' ? `${name}@kiro` : name)
-  const { changes } = await planInit({ place, command: COMMAND, move: true, nameOf })
+  const { changes } = await planInit({ place: paths(), command: COMMAND, move: true, nameOf })
   await applyInit(changes, stateDir)
   expect(await discovered()).toEqual(before)
 })
@@ -287,7 +297,7 @@ describe('applyInit', () => {
     await applyInit((await plan()).changes, stateDir)
     expect(JSON.parse(await text('dotfiles/cursor.json'))).toHaveProperty('mcpServers.sandbridge')
     expect((await stat(at('dotfiles/cursor.json'))).mode & 0o777).toBe(0o640)
-    await undoInit(stateDir)
+    await undoInit(paths())
     expect(await readFile(at('dotfiles/cursor.json'))).toEqual(content)
   })
 
@@ -313,14 +323,14 @@ describe('applyInit', () => {
 
 describe('undoInit', () => {
   it('undo changes nothing when init has changed nothing', async () => {
-    expect(await undoInit(stateDir)).toEqual({ restored: [], deleted: [], skipped: [] })
+    expect(await undoInit(paths())).toEqual({ restored: [], deleted: [], skipped: [] })
   })
 
   it('undo keeps what was edited in its new place', async () => {
     await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
     await applyInit((await plan(true)).changes, stateDir)
     await write('MCPs/kiro.json', '{"mcpServers": {"a": {"command": "improved"}}}')
-    await undoInit(stateDir)
+    await undoInit(paths())
     expect(JSON.parse(await text('MCPs/kiro.json'))).toEqual({ mcpServers: { a: { command: 'improved' } } })
     expect(JSON.parse(await text('.kiro/settings/mcp.json'))).toEqual({ mcpServers: { a: { command: 'x' } } })
   })
@@ -331,20 +341,103 @@ describe('undoInit', () => {
     await applyInit((await plan()).changes, stateDir)
     const after = await text('.cursor/mcp.json')
     await write('.cursor/mcp.json', '{broken')
-    const { restored, skipped } = await undoInit(stateDir)
+    const { restored, skipped } = await undoInit(paths())
     expect(restored).toEqual([])
     const backup = /its backup is (.*)$/.exec(skipped[0]?.reason ?? '')?.[1] ?? ''
     expect(await readFile(backup, 'utf8')).toBe(before)
     await write('.cursor/mcp.json', after)
-    expect((await undoInit(stateDir)).restored).toEqual([at('.cursor/mcp.json')])
+    expect((await undoInit(paths())).restored).toEqual([at('.cursor/mcp.json')])
     expect(await text('.cursor/mcp.json')).toBe(before)
   })
 
-  it('undo reports a damaged record without quoting it', async () => {
-    await write('MCPs/.sandbridge/init/record.json', 'CANARY')
-    const undone = undoInit(stateDir)
-    await expect(undone).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-    await expect(undone).rejects.not.toThrow(/CANARY/)
+  it.each(['CANARY', '{"version": 1, "done": [{"file": ["CANARY"]}]}'])(
+    'undo reports a damaged record without quoting it: %s',
+    async (record) => {
+      await write('MCPs/.sandbridge/init/record.json', record)
+      const undone = undoInit(paths())
+      await expect(undone).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+      await expect(undone).rejects.not.toThrow(/CANARY/)
+    },
+  )
+
+  /** Registers in cursor, then changes the record as another program could that can write the state folder. */
+  async function forged(change: (done: Record<string, unknown>) => void): Promise<void> {
+    await put('cursor.json', '.cursor/mcp.json')
+    await applyInit((await plan()).changes, stateDir)
+    const record = JSON.parse(await text('MCPs/.sandbridge/init/record.json')) as { done: Record<string, unknown>[] }
+    record.done.forEach(change)
+    await write('MCPs/.sandbridge/init/record.json', JSON.stringify(record))
+  }
+
+  it('undo neither deletes nor restores a file that init does not change, whatever its record says', async () => {
+    await write('notes.txt', 'mine')
+    for (const isCreated of [true, false]) {
+      await forged((done) => {
+        Object.assign(done, { file: at('notes.txt'), hash: hashOf('mine') })
+        if (isCreated) delete done['backup']
+      })
+      expect(await planUndo(paths())).toEqual([])
+      const { restored, deleted, skipped } = await undoInit(paths())
+      expect([restored, deleted]).toEqual([[], []])
+      expect(skipped).toMatchObject([
+        { file: at('notes.txt'), reason: expect.stringMatching(/^is not a file that init/) },
+      ])
+      expect(await text('notes.txt')).toBe('mine')
+      await rm(path.join(stateDir, '.sandbridge'), { recursive: true })
+    }
+  })
+
+  it('undo removes no backup outside of its own folder, also not through a link in place of that folder', async () => {
+    await write('.ssh/key', '{"mcpServers": {}}')
+    await forged((done) => Object.assign(done, { backup: at('.ssh/key') }))
+    const folder = path.join(stateDir, '.sandbridge/init')
+    const isRefused = { skipped: [{ reason: expect.stringContaining('has its backup outside of') }] }
+    expect(await undoInit(paths())).toMatchObject(isRefused)
+
+    const record = await text('MCPs/.sandbridge/init/record.json')
+    await write('.ssh/record.json', record.replaceAll(at('.ssh/key'), path.join(folder, 'key')))
+    await rm(folder, { recursive: true })
+    await symlink(at('.ssh'), folder)
+    expect(await undoInit(paths())).toMatchObject(isRefused)
+    expect(await text('.ssh/key')).toBe('{"mcpServers": {}}')
+    expect(await text('.cursor/mcp.json')).toContain('"sandbridge"')
+  })
+
+  it('undo follows no link that a file in the state folder has become', async () => {
+    await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
+    await applyInit((await plan(true)).changes, stateDir)
+    await write('other.json', await text('MCPs/kiro.json'))
+    await rm(at('MCPs/kiro.json'))
+    await symlink(at('other.json'), at('MCPs/kiro.json'))
+    const { skipped } = await undoInit(paths())
+    const reason = 'is a symbolic link now; undo it by hand in the file that it names'
+    expect(skipped).toEqual([{ file: at('MCPs/kiro.json'), reason }])
+    expect(await text('other.json')).toContain('"a"')
+    expect((await lstat(at('MCPs/kiro.json'))).isSymbolicLink()).toBe(true)
+  })
+
+  it('init and undo leave a broken symbolic link as it is', async () => {
+    await mkdir(at('.cursor'))
+    await symlink('../dotfiles/cursor.json', at('.cursor/mcp.json'))
+    const { changes, skipped } = await plan()
+    expect(changes).toEqual([])
+    expect(skipped).toEqual([{ file: at('.cursor/mcp.json'), reason: 'is a broken symbolic link', kind: 'unread' }])
+
+    await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
+    await mkdir(stateDir)
+    await symlink('gone.json', at('MCPs/kiro.json'))
+    expect((await plan(true, ['kiro'])).skipped).toEqual([
+      { file: at('MCPs/kiro.json'), reason: 'is a broken symbolic link' },
+    ])
+    await rm(at('.kiro'), { recursive: true })
+
+    // The link was whole when init ran.
+    await write('dotfiles/cursor.json', '{}')
+    await applyInit((await plan()).changes, stateDir)
+    await rm(at('dotfiles/cursor.json'))
+    await symlink('gone', at('dotfiles/cursor.json'))
+    expect((await undoInit(paths())).skipped).toMatchObject([{ file: at('dotfiles/cursor.json') }])
+    expect((await lstat(at('dotfiles/cursor.json'))).isSymbolicLink()).toBe(true)
   })
 })
 
@@ -424,14 +517,14 @@ describe('what init repairs and says', () => {
     await applyInit((await plan()).changes, stateDir)
     await applyInit((await plan(true)).changes, stateDir)
     await write('.kiro/settings/mcp.json', `${await text('.kiro/settings/mcp.json')}\n`)
-    const planned = Object.fromEntries((await planUndo(stateDir)).map(({ file, action }) => [file, action]))
+    const planned = Object.fromEntries((await planUndo(paths())).map(({ file, action }) => [file, action]))
     expect(planned).toEqual({
       [at('.cursor/mcp.json')]: 'delete',
       [at('.lmstudio/mcp.json')]: 'restore',
       [at('.kiro/settings/mcp.json')]: 'edit',
       [path.join(stateDir, 'lm-studio.json')]: 'delete',
     })
-    const { restored, deleted } = await undoInit(stateDir)
+    const { restored, deleted } = await undoInit(paths())
     expect(restored.toSorted()).toEqual([at('.kiro/settings/mcp.json'), at('.lmstudio/mcp.json')])
     expect(deleted.toSorted()).toEqual([at('.cursor/mcp.json'), path.join(stateDir, 'lm-studio.json')].toSorted())
   })

@@ -82,6 +82,15 @@ describe('what would be changed', () => {
       deleted: [file],
       restored: [],
     })
+
+    await init('--yes')
+    await writeFile(file, '{broken')
+    const broken = await init('--undo', '--yes')
+    expect(broken.stdout).toContain(`skipped ${file}: is not valid JSON`)
+    expect(broken.stdout).toContain('Not undone: 1 change of init. Correct the above and run this again.')
+    expect(broken.code).toBe(1)
+    expect((await init('--undo', '--yes', '--json')).code).toBe(1)
+
     const none = await init('--client', 'zed')
     expect(none.stdout).toMatch(/^zed: not found on this machine \(no .*settings\.json\)\nNothing to change\.\n$/)
   })

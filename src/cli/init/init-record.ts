@@ -49,13 +49,24 @@ export function recordOf(stateDir: string): JsonRecord<Done[]> {
   return new JsonRecord({
     document: path.join(folderOf(stateDir), 'record.json'),
     empty: () => [],
-    // Only this module writes the record, so with the right version its shape is not checked further.
     parse: (json) =>
-      isRecord(json) && json['version'] === 1 && Array.isArray(json['done']) ? (json['done'] as Done[]) : undefined,
+      isRecord(json) && json['version'] === 1 && Array.isArray(json['done']) && json['done'].every(isDone)
+        ? json['done']
+        : undefined,
     serialize: (done) => ({ version: 1, done }),
     damaged: { record: 'The record of what init has changed', hint: HINT },
   })
 }
+
+function isDone(one: unknown): one is Done {
+  if (!isRecord(one) || typeof one['file'] !== 'string' || typeof one['hash'] !== 'string') return false
+  const { format, backup, undo } = one
+  const isText = backup === undefined || typeof backup === 'string'
+  return isText && ['jsonc', 'toml', 'yaml'].includes(format as string) && Array.isArray(undo) && undo.every(isEdit)
+}
+
+const isEdit = (edit: unknown): boolean =>
+  isRecord(edit) && Array.isArray(edit['path']) && edit['path'].every((key) => typeof key === 'string')
 
 export function hashOf(text: string): string {
   return hash('sha256', text)

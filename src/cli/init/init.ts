@@ -36,7 +36,7 @@ interface InitOptions {
 export async function init(options: InitOptions): Promise<void> {
   const settings = readSettings(process.env)
   const { stateDir } = settings
-  if (options.undo) return (await import('./undo.ts')).undo(options, stateDir)
+  if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings))
   const discovered = await discoverServers({ settings })
   tellUnread(discovered)
   const command = bridgeCommand(PACKAGE_ROOT, await stableNode(process.execPath, findPrograms('node')))

@@ -1,4 +1,5 @@
 // Plans what `sandbridge init` would change, and describes it without secrets. Writes nothing.
+import { lstat } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat, ConfigObject } from '../../config/formats/config-document.ts'
@@ -8,7 +9,7 @@ import type { ConfigFileSystem, FileText } from '../../config/config-file.ts'
 import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
 import { mcps } from '../../config/readers/own-places.ts'
 import type { HostPaths } from '../../config/readers/reader.ts'
-import { entriesOf, join } from '../../config/readers/reader.ts'
+import { entriesOf, join, TableRefused } from '../../config/readers/reader.ts'
 import { launchesBridge } from '../../config/entries/self-server.ts'
 import type { RemoteServer, SkippedEntry } from '../../config/entries/server-definition.ts'
 import type { ServerBody } from '../../config/entries/server-entry.ts'
@@ -19,7 +20,7 @@ import type { Edit } from '../../config/formats/edit-document.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
 import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
-import { BRIDGE_NAME, targetsOf } from './targets.ts'
+import { BRIDGE_NAME, movedServersFile, targetsOf } from './targets.ts'
 
 /**
  * One file before and after. `before` is undefined when the file does not exist. Both texts may hold secrets: show
@@ -104,7 +105,13 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   if ('reason' in parsed) return skip(parsed.reason, { kind: 'unread' })
 
   const table = target.table(parsed.document)
-  const servers = serversOf(target, parsed.document, place)
+  let servers: Map<string, ServerBody>
+  try {
+    servers = serversOf(target, parsed.document, place)
+  } catch (error) {
+    if (error instanceof TableRefused) return skip(error.message, { kind: 'unread' })
+    throw error
+  }
   const edits: Edit[] = []
   const ownPaths = [...(options.ownPaths ?? []), ...command.args]
   const own = [...servers].filter(([, body]) => launchesBridge(body.transport, ownPaths))
@@ -145,10 +152,17 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
 
 async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ file: string; read: FileText }> {
   for (const file of target.files) {
-    const read = await readFileText(fileSystem, file)
+    const read = await readWhole(fileSystem, file)
     if (!('absent' in read)) return { file, read }
   }
   return { file: target.files[0], read: { absent: true } }
+}
+
+/** Writing a file in place of a broken link would lose the link. */
+async function readWhole(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
+  const read = await readFileText(fileSystem, file)
+  const found = 'absent' in read ? await lstat(file).catch(() => undefined) : undefined
+  return found?.isSymbolicLink() ? { reason: 'is a broken symbolic link' } : read
 }
 
 /** The user's servers in a client's file that could be started, without those of single projects. */
@@ -179,8 +193,8 @@ async function planDestination(
   plan: InitPlan,
 ): Promise<{ change: PlannedChange; names: string[] } | undefined> {
   if (servers.size === 0) return undefined
-  const file = join(place, place.stateDir, `${client}.json`)
-  const read = await readFileText(fileSystem, file)
+  const file = join(place, place.stateDir, movedServersFile(client))
+  const read = await readWhole(fileSystem, file)
   const before = 'text' in read ? read.text : undefined
   const parsed = 'reason' in read ? read : await parseDocument(before ?? '', 'jsonc')
   if ('reason' in parsed) {

@@ -91,6 +91,18 @@ export function targetsOf(place: HostPaths): Target[] {
   return [...known, ...[...library.values()].map((agent) => unread(agent, place))]
 }
 
+/** The files that init may change: those of clients, and by name those in the state folder that take over servers. */
+export function filesOfInit(place: HostPaths): { clients: string[]; moved: string[] } {
+  const targets = targetsOf(place)
+  return {
+    clients: targets.flatMap(({ files }) => files),
+    moved: targets.flatMap(({ client, reader }) => (reader === undefined ? [] : movedServersFile(client))),
+  }
+}
+
+/** The name of the file in the state folder that takes over a client's servers. */
+export const movedServersFile = (client: string): string => `${client}.json`
+
 /** The user's file of a client, and alternatives that differ only in their extension. */
 function filesOf(reader: Reader, place: HostPaths): [string, ...string[]] | undefined {
   const [first, ...more] = reader.locations(place).flatMap(({ scope, path }) => (scope === 'user' ? [path] : []))

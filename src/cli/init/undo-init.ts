@@ -1,11 +1,14 @@
-// Undoes what apply-init.ts has written, and says beforehand what that does to each file.
-import { readFile, rm } from 'node:fs/promises'
+// Undoes what apply-init.ts has written, and says beforehand what that does to each file. Another program may have
+// written the record, so only files that init writes are changed, and only backups in its own folder are used.
+import { lstat, readFile, realpath, rm } from 'node:fs/promises'
+import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parseDocument, valueAt } from '../../config/formats/config-document.ts'
 import type { SkippedEntry } from '../../config/entries/server-definition.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
+import type { HostPaths } from '../../config/readers/reader.ts'
 import { type Done, folderOf, hashOf, putFile, recordOf, textOf } from './init-record.ts'
-import { BRIDGE_NAME } from './targets.ts'
+import { BRIDGE_NAME, filesOfInit } from './targets.ts'
 
 /** `edit`: the file has changed since, so only the bridge's own changes are taken out. */
 export interface PlannedUndo {
@@ -14,8 +17,11 @@ export interface PlannedUndo {
 }
 
 /** What undoInit will do, each file once. */
-export async function planUndo(stateDir: string): Promise<PlannedUndo[]> {
-  const all = await recordOf(stateDir).read()
+export async function planUndo(place: HostPaths): Promise<PlannedUndo[]> {
+  const whyNot = await refusals(place)
+  const recorded = await recordOf(place.stateDir).read()
+  const refused = await Promise.all(recorded.map(whyNot))
+  const all = recorded.filter((_, index) => refused[index] === undefined)
   const files = [...new Set(all.toReversed().map(({ file }) => file))]
   const planned = files.map(async (file) => {
     const now = await textOf(file)
@@ -23,6 +29,26 @@ export async function planUndo(stateDir: string): Promise<PlannedUndo[]> {
     return now === undefined ? [] : [{ file, action: await actionFor(of, now) }]
   })
   return (await Promise.all(planned)).flat()
+}
+
+/** Returns a function that gives the reason why a recorded change must not be undone. */
+async function refusals(place: HostPaths): Promise<(done: Done) => Promise<string | undefined>> {
+  const folder = folderOf(place.stateDir)
+  const real = async (file: string): Promise<string> => realpath(file).catch(() => file)
+  // A link there could lead to any file, and the backup is removed in the end.
+  const isOwnFolder = (await real(folder)) === folderOf(await real(place.stateDir))
+  const { clients, moved } = filesOfInit(place)
+  const allowed = new Set([...clients, ...(await Promise.all(clients.map(real)))])
+  // Links in the state folder are not followed: whoever wrote the record may have made them.
+  for (const name of moved)
+    for (const parent of [place.stateDir, await real(place.stateDir)]) allowed.add(path.join(parent, name))
+  return async ({ file, backup }) => {
+    if (!allowed.has(file)) return 'is not a file that init changes; undo it by hand if init changed it'
+    if (backup !== undefined && !(isOwnFolder && path.dirname(backup) === folder))
+      return `has its backup outside of ${folder}; undo it by hand`
+    const found = await lstat(file).catch(() => undefined)
+    return found?.isSymbolicLink() ? 'is a symbolic link now; undo it by hand in the file that it names' : undefined
+  }
 }
 
 /** @param all everything that was done to one file, oldest first */
@@ -41,16 +67,18 @@ async function actionFor(all: readonly Done[], now: string): Promise<PlannedUndo
  * undone stays recorded, with its backup.
  */
 export async function undoInit(
-  stateDir: string,
+  place: HostPaths,
 ): Promise<{ restored: string[]; deleted: string[]; skipped: SkippedEntry[] }> {
+  const { stateDir } = place
   const undone = new Set<string>()
   const skipped: SkippedEntry[] = []
   const kept: Done[] = []
-  const planned = await planUndo(stateDir)
+  const planned = await planUndo(place)
+  const whyNot = await refusals(place)
   const record = recordOf(stateDir)
   const all = await record.read()
   for (const done of all.toReversed()) {
-    const reason = await undoOne(done)
+    const reason = (await whyNot(done)) ?? (await undoOne(done))
     if (reason === undefined) {
       undone.add(done.file)
       if (done.backup !== undefined) await rm(done.backup, { force: true })

@@ -3,6 +3,8 @@ import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { print, printJson, printTable, visibleInline } from '../terminal/print.ts'
 import { printSkipped } from './print-skipped.ts'
+import type { HostPaths } from '../../config/readers/reader.ts'
+import { count } from '../../util/text/count.ts'
 
 const NOTES: Record<PlannedUndo['action'], string> = {
   delete: 'delete: init created it',
@@ -12,11 +14,12 @@ const NOTES: Record<PlannedUndo['action'], string> = {
 
 export async function undo(
   { yes = false, dryRun = false, json = false }: { yes?: boolean; dryRun?: boolean; json?: boolean },
-  stateDir: string,
+  place: HostPaths,
 ): Promise<void> {
-  const planned = await planUndo(stateDir)
+  const planned = await planUndo(place)
   if (json) {
-    const done = yes && !dryRun ? await undoInit(stateDir) : { restored: [], deleted: [], skipped: [] }
+    const done = yes && !dryRun ? await undoInit(place) : { restored: [], deleted: [], skipped: [] }
+    if (done.skipped.length > 0) process.exitCode = 1
     return printJson({ planned, ...done })
   }
   if (planned.length === 0) print('Nothing to undo.')
@@ -24,9 +27,13 @@ export async function undo(
   if (dryRun) return print('\nNothing was changed: this was a dry run.')
   if (planned.length > 0 && !yes && !(await confirm('\nUndo these changes? [y/N] ')))
     return print('Nothing was changed.')
-  const { restored, deleted, skipped } = await undoInit(stateDir)
+  const { restored, deleted, skipped } = await undoInit(place)
   for (const file of restored) print(`restored ${visibleInline(file)}`)
   for (const file of deleted) print(`deleted ${visibleInline(file)}`)
   printSkipped(skipped)
+  if (skipped.length > 0) {
+    process.exitCode = 1
+    print(`Not undone: ${count(skipped.length, 'change')} of init. Correct the above and run this again.`)
+  }
   if (planned.length > 0) print('Restart your MCP clients, so that they read their files again.')
 }
