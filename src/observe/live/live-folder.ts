@@ -1,6 +1,6 @@
 // Lists this user's running bridges. Each has a file in the state folder with its process id and its socket, readable
 // only by the user. A bridge that reads the folder deletes files whose process is gone.
-import { lstat, readdir, rm, writeFile } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
@@ -8,6 +8,7 @@ import { hostId, isRunning } from '../../util/process/process-id.ts'
 import { fitsSocketAddress } from '../../util/net/unix-socket.ts'
 import { isOwnFolder, makePrivateFolder } from '../../util/files/private-folder.ts'
 import { readOrdinary } from '../../util/files/read-ordinary.ts'
+import { replaceFile } from '../../util/files/replace-file.ts'
 
 /** A running bridge that a program can attach to. */
 export interface LiveBridge {
@@ -65,7 +66,7 @@ function shortFolder(): string {
 export async function register(stateDir: string, bridge: LiveBridge): Promise<() => Promise<void>> {
   const folder = await madeFolder(stateDir)
   const file = path.join(folder, `${bridge.id}.json`)
-  await writeFile(file, JSON.stringify(bridge), { mode: 0o600, flag: 'wx' })
+  await replaceFile(file, JSON.stringify(bridge))
   return () => rm(file, { force: true })
 }
 

@@ -59,16 +59,22 @@ export class LiveServer implements Subscriber {
     // Watchers do not keep the bridge alive: it ends with its MCP client.
     server.unref()
     this.#server = server
-    if (process.platform !== 'win32') await chmod(this.#socket, 0o600)
-    this.#forget = await register(stateDir, {
-      id,
-      pid: process.pid,
-      host: hostId(),
-      socket: this.#socket,
-      startedAt: this.#startedAt,
-      version,
-      cwd: process.cwd(),
-    })
+    try {
+      if (process.platform !== 'win32') await chmod(this.#socket, 0o600)
+      this.#forget = await register(stateDir, {
+        id,
+        pid: process.pid,
+        host: hostId(),
+        socket: this.#socket,
+        startedAt: this.#startedAt,
+        version,
+        cwd: process.cwd(),
+      })
+    } catch (error) {
+      // Such as on a full disk. Without an entry, no reader would remove the socket.
+      await this.close()
+      throw error
+    }
   }
 
   get isWatched(): boolean {
