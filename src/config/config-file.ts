@@ -1,8 +1,7 @@
 // Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an
 // exception. config-document.ts and the readers interpret the text.
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { open, readdir, stat } from 'node:fs/promises'
-import { READ_AT_ONCE } from '../util/files/read-ordinary.ts'
+import { readdir } from 'node:fs/promises'
+import { NotOrdinary, readOrdinary } from '../util/files/read-ordinary.ts'
 
 /** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
 export interface ConfigFileSystem {
@@ -23,50 +22,16 @@ class FileRefused extends Error {
   override readonly name = 'FileRefused'
 }
 
-/** A folder, a named pipe, a socket or a device. */
-class NotOrdinary extends FileRefused {
-  readonly isFolder: boolean
-
-  constructor(message: string, isFolder = false) {
-    super(message)
-    this.isFolder = isFolder
-  }
-}
-
 export const nodeFileSystem: ConfigFileSystem = {
-  async readFile(file) {
-    const found = await stat(file)
-    if (found.isDirectory()) throw new NotOrdinary('is a folder, not a file', true)
-    if (!found.isFile()) throw new NotOrdinary('is not an ordinary file')
-    if (found.size > MAX_CONFIG_FILE_BYTES) throw tooBig(found.size)
-    const handle = await open(file, READ_AT_ONCE)
-    try {
-      // Something else may have taken its place.
-      if (!(await handle.stat()).isFile()) throw new NotOrdinary('is not an ordinary file')
-      return await handle.readFile()
-    } finally {
-      await handle.close()
-    }
-  },
+  readFile: (file) => readOrdinary(file, refuseBig),
   readdir: (folder) => readdir(folder),
-}
-
-/** Reads an ordinary file. @throws what node:fs throws, or an Error with a `code` for anything else than a file */
-export function readOrdinarySync(file: string): string {
-  const descriptor = openSync(file, READ_AT_ONCE)
-  try {
-    if (fstatSync(descriptor).isFile()) return readFileSync(descriptor, 'utf8')
-    throw Object.assign(new NotOrdinary('is not an ordinary file'), { code: 'not an ordinary file' })
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 /** Reads a file as UTF-8, or as UTF-16 with a byte order mark, which some Windows tools write. */
 export async function readFileText(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
   try {
     const bytes = await fileSystem.readFile(file)
-    if (bytes.length > MAX_CONFIG_FILE_BYTES) throw tooBig(bytes.length)
+    refuseBig(bytes.length)
     return { text: decode(bytes) }
   } catch (error) {
     return whyNot(error)
@@ -96,8 +61,9 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function tooBig(sizeBytes: number): FileRefused {
-  return new FileRefused(`is too large: ${sizeBytes} bytes; the limit is ${MAX_CONFIG_FILE_BYTES}`)
+function refuseBig(sizeBytes: number): void {
+  if (sizeBytes > MAX_CONFIG_FILE_BYTES)
+    throw new FileRefused(`is too large: ${sizeBytes} bytes; the limit is ${MAX_CONFIG_FILE_BYTES}`)
 }
 
 const REASONS: Record<string, string> = {

@@ -2,7 +2,7 @@
 // from the environment. An error names the server and the placeholder, never a value.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
-import { readOrdinarySync } from '../config-file.ts'
+import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'

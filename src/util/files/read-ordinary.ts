@@ -1,17 +1,54 @@
 // Reads a file at a place where something else may stand, such as a named pipe, whose other end may never come.
-import { constants } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Opens a named pipe without waiting for its other end. */
-export const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+/** A folder, a named pipe, a socket or a device stands in place of the file. */
+export class NotOrdinary extends Error {
+  override readonly name = 'NotOrdinary'
+  readonly code = 'not an ordinary file'
+  readonly isFolder: boolean
 
-/** @throws what node:fs throws, or an Error whose `code` says that it is not an ordinary file */
-export async function readOrdinary(file: string): Promise<Buffer> {
-  const handle = await open(file, READ_AT_ONCE)
+  constructor(isFolder = false) {
+    super(isFolder ? 'is a folder, not a file' : 'is not an ordinary file')
+    this.isFolder = isFolder
+  }
+}
+
+/** Opens a named pipe without waiting for its other end. */
+const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/**
+ * @param accept is told the size before anything is read; what it throws is thrown
+ * @throws what node:fs throws, or NotOrdinary
+ */
+export async function readOrdinary(file: string, accept?: (sizeBytes: number) => void): Promise<Buffer> {
+  const handle = await open(file, READ_AT_ONCE).catch(refuse)
   try {
-    if ((await handle.stat()).isFile()) return await handle.readFile()
-    throw Object.assign(new Error(`${file} is not an ordinary file`), { code: 'not an ordinary file' })
+    const found = await handle.stat()
+    check(found)
+    accept?.(found.size)
+    return await handle.readFile()
   } finally {
     await handle.close()
   }
+}
+
+/** Synchronous version of `readOrdinary`, for text. @throws the same */
+export function readOrdinarySync(file: string): string {
+  const descriptor = openSync(file, READ_AT_ONCE)
+  try {
+    check(fstatSync(descriptor))
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function check(found: Stats): void {
+  if (!found.isFile()) throw new NotOrdinary(found.isDirectory())
+}
+
+/** No socket can be opened. */
+function refuse(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ENXIO' ? new NotOrdinary() : error
 }

@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
+import { readOrdinary } from './read-ordinary.ts'
+
+it('a socket or a folder in place of a file is refused, and a file is read unless its size is refused', async () => {
+  needsPosix('sockets of Windows are not in folders')
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-read-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const server = createServer().listen(path.join(folder, 'socket'))
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  await expect(readOrdinary(path.join(folder, 'socket'))).rejects.toMatchObject({
+    name: 'NotOrdinary',
+    isFolder: false,
+  })
+  await expect(readOrdinary(folder)).rejects.toMatchObject({ name: 'NotOrdinary', isFolder: true })
+
+  const file = path.join(folder, 'file')
+  writeFileSync(file, 'text')
+  expect(String(await readOrdinary(file))).toBe('text')
+  const refuse = (sizeBytes: number): void => {
+    throw new Error(`${sizeBytes} bytes`)
+  }
+  await expect(readOrdinary(file, refuse)).rejects.toThrow('4 bytes')
+})
