@@ -344,8 +344,8 @@ export class Catalog {
   /** All knowledge of one server. Starts nothing. */
   details(server: string): ServerDetails {
     const record = this.#records.of(server)
-    const { tools, instructions, fetchedAt, failure, lastError } = record
-    return { ...this.#entry(record), tools: tools ?? [], instructions, fetchedAt, failure, lastError }
+    const { about, tools, instructions, fetchedAt, failure, lastError } = record
+    return { ...this.#entry(record), about, tools: tools ?? [], instructions, fetchedAt, failure, lastError }
   }
 
   /** The `await mcp_…` line of a tool. */

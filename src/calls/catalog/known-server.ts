@@ -23,6 +23,8 @@ export interface Unsearched {
 }
 
 export interface ServerDetails extends KnownServer {
+  /** The description without the number of tools. */
+  about: string
   tools: CatalogTool[]
   instructions: string | undefined
   /** When the tools were read, in milliseconds since 1970. */

@@ -1,5 +1,6 @@
 // Describes a server's purpose in one phrase: from its instructions, if they state it, otherwise from the names of its
 // tools. Pure.
+import { count } from '../../util/text/count.ts'
 import { firstSentence, oneLine } from '../../util/text/one-line.ts'
 
 /** Paragraphs of the instructions that are read: later ones are about details. */
@@ -22,17 +23,29 @@ const FILLERS = new Set(
 /** Words in a tool's name that are not its subject. */
 const NO_SUBJECT = new Set('a an the or and to with by of for in on from at all multiple many one api'.split(' '))
 
-/** @param name of the server. @returns an empty string when neither source helps */
+/** What a server is for. `about` is empty when neither source helps. */
+export interface Purpose {
+  /** The number of its tools, such as `12 tools`, where `about` was made of their names. */
+  tools?: string
+  about: string
+}
+
+/** Both parts of a purpose, or the one that there is. */
+export function purposeText({ tools, about }: Purpose): string {
+  return tools === undefined || about === '' ? (tools ?? about) : `${tools}: ${about}`
+}
+
+/** @param name of the server. @param limit for the text of the purpose */
 export function serverPurpose(
   name: string,
   instructions: string | undefined,
   tools: readonly { name: string; description: string }[],
   limit: number,
-): string {
+): Purpose {
   const said = fromInstructions(name, instructions, limit)
-  if (said !== '') return said
+  if (said !== '') return { about: said }
   const [first] = tools
-  if (tools.length === 1 && first!.description !== '') return firstSentence(first!.description, limit)
+  if (tools.length === 1 && first!.description !== '') return { about: firstSentence(first!.description, limit) }
   return fromNames(
     tools.map((tool) => tool.name),
     limit,
@@ -52,18 +65,19 @@ function fromInstructions(name: string, instructions: string | undefined, limit:
 }
 
 /** All names if they fit, otherwise their most frequent subjects: a partial list would look complete. */
-function fromNames(toolNames: readonly string[], limit: number): string {
-  if (toolNames.length === 0) return ''
-  const all = `${toolNames.length} tools: ${toolNames.join(', ')}`
-  if (all.length <= Math.min(limit, MAX_LIST)) return oneLine(all, limit)
-  const subjects = subjectsOf(toolNames.slice(0, MAX_NAMES))
-  let text = `${toolNames.length} tools`
-  for (const [index, subject] of subjects.entries()) {
-    const longer = `${text}${index === 0 ? ': ' : ', '}${subject}`
-    if (longer.length > limit) break
-    text = longer
+function fromNames(toolNames: readonly string[], limit: number): Purpose {
+  if (toolNames.length === 0) return { about: '' }
+  const tools = count(toolNames.length, 'tool')
+  const length = (about: string): number => purposeText({ tools, about }).length
+  const all = toolNames.join(', ')
+  if (length(all) <= Math.min(limit, MAX_LIST)) return { tools, about: oneLine(all, limit) }
+  let about = ''
+  for (const subject of subjectsOf(toolNames.slice(0, MAX_NAMES))) {
+    const longer = about === '' ? subject : `${about}, ${subject}`
+    if (length(longer) > limit) break
+    about = longer
   }
-  return oneLine(text, limit)
+  return { tools, about: oneLine(about, limit) }
 }
 
 /** The subjects of names such as `list_pull_requests` and `get_pull_request`, most frequent first. */

@@ -23,7 +23,7 @@ import {
 import { isRecord } from '../../util/json/json.ts'
 import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../../util/text/one-line.ts'
-import { serverPurpose } from './server-purpose.ts'
+import { type Purpose, purposeText, serverPurpose } from './server-purpose.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Older lists are renewed at the next occasion, but still used if the server does not answer. */
@@ -45,7 +45,7 @@ export class ServerRecord {
   #key: string | undefined
   #known: CachedServer | undefined
   #configuredDescription: string | undefined
-  #lastPurpose: { shown: readonly CatalogTool[]; text: string } | undefined
+  #lastPurpose: { shown: readonly CatalogTool[]; purpose: Purpose } | undefined
   #tools: CatalogTool[] | undefined
   #named: Map<string, CatalogTool> | undefined
   #offerings: CatalogOffering[] | undefined
@@ -142,7 +142,13 @@ export class ServerRecord {
   /** One line: from the configuration, otherwise from the server's instructions, otherwise from its tools. */
   get description(): string {
     const own = this.configuredDescription
-    return own === '' ? this.#purpose() : own
+    return own === '' ? purposeText(this.#purpose()) : own
+  }
+
+  /** The same without the number of the tools that rules allow. */
+  get about(): string {
+    const own = this.configuredDescription
+    return own === '' ? this.#purpose().about : own
   }
 
   get configuredDescription(): string {
@@ -150,15 +156,15 @@ export class ServerRecord {
   }
 
   /** Made again only when the tools or the rules that hide them have changed: every cell asks for it. */
-  #purpose(): string {
+  #purpose(): Purpose {
     const shown = (this.tools ?? []).filter(this.#isShown)
     const last = this.#lastPurpose
     if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index]))
-      return last.text
+      return last.purpose
     const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
-    const text = serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
-    this.#lastPurpose = { shown, text }
-    return text
+    const purpose = serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
+    this.#lastPurpose = { shown, purpose }
+    return purpose
   }
 
   /** The folders that a file server serves. */

@@ -41,23 +41,29 @@ export function serverList({ catalog, discovered, upstreams }: Bridge): ServerLi
   const servers = catalog.servers().map((entry) => {
     const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
     const { toolCount, problem } = entry
-    const tokens = listingTokens(catalog.details(entry.name).tools)
-    const description = withoutCount(entry.description)
+    // Its number of tools is of those that rules allow. The row has the number of all of them.
+    const { tools, about: description } = catalog.details(entry.name)
+    const tokens = listingTokens(tools)
     return { ...entry, description, toolCount, problem, type, tokens, start: upstreams.lastStart(entry.name) }
   })
   const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
   return { servers, untrusted, skipped: discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason })) }
 }
 
-/** A description made of tool names counts those that rules allow. The row has the number of all of them. */
-function withoutCount(description: string): string {
-  return description.replace(/^\d+ tools(?:: |$)/, '')
-}
-
 /** @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
 export function serverDetails(bridge: Bridge, name: string): ServerDetailsView {
   const { catalog, discovered, upstreams } = bridge
-  const { tools, failure, lastError, instructions, fetchedAt, toolCount, problem, ...entry } = catalog.details(name)
+  const {
+    about: _,
+    tools,
+    failure,
+    lastError,
+    instructions,
+    fetchedAt,
+    toolCount,
+    problem,
+    ...entry
+  } = catalog.details(name)
   const { transport, source } = discovered.servers.find((one) => one.name === name)!
   return {
     ...entry,
