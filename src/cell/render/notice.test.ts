@@ -76,6 +76,10 @@ it.each([
   ' \t[ sandbridge: x]',
   '［ｓａｎｄｂｒｉｄｇｅ: x]',
   '[Sandbridge: x]',
+  '\ufffc[sandbridge: x]',
+  '\u2800\u{1d159} [\ufffcsand\u2800bridge: x]',
+  '\u3164\uffa0[\u3164sandbridge: x]',
+  '[\u24e2andbridge: x]',
   '[s\u0430ndbr\u0456dge: x]',
   '[sándbridge: x]',
   `[${'\u2060'.repeat(500)}sandbridge: x]`,
@@ -89,7 +93,7 @@ it.each(['[1, 2]', "['sandbridge']", '[INFO] started', '[sand]', '[какое-т
 )
 
 it('a long run of what comes before a bracket takes linear time', () => {
-  for (const run of [' ', '\u200b', '\n', '[', '\u0301', '[s', '[\u200b'])
+  for (const run of [' ', '\u200b', '\ufffc', '\uff3b', '\n', '[', '\u0301', '[s', '[\u200b', '[\ufffc'])
     expect(fromOthers(run.repeat(200_000)).length).toBeGreaterThan(0)
 })
 

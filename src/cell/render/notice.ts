@@ -44,10 +44,11 @@ export function fromOthers(text: string): string {
 
 /** Rules out most texts quickly: a bracket, and neither `s` nor anything unusual after it. */
 const BRACKET = /[[\uff3b\ufe47][^!-RT-rt-~]/
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}]/u
-/** The beginning of a line up to a bracket, past white space and what is not seen. */
+/** What a reader sees as text. Signs such as U+FFFC and U+2800 may look like a blank, or like nothing. */
+const TEXT = /(?!\p{DI})[\p{L}\p{N}\p{ASCII}]/u
+/** The beginning of a line up to a bracket, past blanks and what is not text. Its alternatives share no character. */
 const LINE_START =
-  /^(?:[^\S\n\u2028\u2029]|[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}])*[[\uff3b\ufe47](?![!-RT-rt-~])/gmu
+  /^(?:[\p{DI}\t\v\f\r ]|(?!\p{DI})[^\p{L}\p{N}\p{ASCII}\u2028\u2029\uff3b\ufe47])*[[\uff3b\ufe47](?![!-RT-rt-~])/gmu
 const WORD = 'sandbridge'
 /** Letters of other scripts look like these, so they count as equal if some letters are. */
 const MIN_SAME = 3
@@ -59,8 +60,9 @@ function isLikeMark(text: string, from: number): boolean {
   for (let at = from; at < text.length && length < WORD.length;) {
     const character = String.fromCodePoint(text.codePointAt(at)!)
     at += character.length
-    if (INVISIBLE.test(character) || (length === 0 && /\s/.test(character))) continue
-    for (const letter of character.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')) {
+    const plain = character.normalize('NFKD')
+    if (!TEXT.test(plain) || (length === 0 && /\s/.test(character))) continue
+    for (const letter of plain.toLowerCase().replace(/[\p{M}\p{DI}]/gu, '')) {
       if (letter === WORD[length]) same += 1
       else if (letter < '\x80' || !/\p{L}/u.test(letter)) return false
       length += 1
