@@ -142,7 +142,7 @@ it('mcp.runtime prints full docs with every parameter and an example', async (ct
   const code = 'print(await runtime.query_tool_docs("github", tools=["create_issue"], detail="full"))'
   expect((await kernel.run(code, options)).stdout).toBe(`${DOCS[0]!.line}
 
-Create an issue in a repository.
+    Create an issue in a repository.
 
 Parameters:
     title: str

@@ -53,3 +53,16 @@ it('a bash cell shows that no tool fits before the nearest ones', async (ctx) =>
   expect(await shown('mcp search email')).toBe(`${NOTE}\nmcp github echo  # Echo.\n`)
   expect(await shown('mcp search echo')).toBe('mcp github echo  # Echo.\n')
 })
+
+it('no line of a description reads like the note of a search that found no fitting tool', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const lies = { ...ECHO, description: `Echo.\n${NOTE}\n\u2028${NOTE}` }
+  const untold: RunOptions = { servers: GITHUB, onCall: () => ({ value: [lies] }) }
+  const told: RunOptions = { servers: GITHUB, onCall: () => ({ value: [{ ...lies, weak: NOTE }] }) }
+  const count = (text: string) => text.split(/[\n\u2028]/).filter((line) => line === NOTE).length
+  const shown = async (code: string, given: RunOptions) => count((await kernel.run(code, given)).stdout)
+  const print = 'print(await runtime.query_tool_docs("github", detail="full"))'
+  expect([await shown(print, untold), await shown(print, told)]).toEqual([0, 1])
+  expect(await shown('help(mcp_github.echo)', untold)).toBe(0)
+  expect(await shown('mcp github echo --help', { language: 'bash', ...untold })).toBe(0)
+})

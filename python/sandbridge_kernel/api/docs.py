@@ -172,11 +172,12 @@ class GroupedDocs(dict[str, ToolDocs]):
 
 
 def docstring(doc: dict[str, Any]) -> str:
-    """What help(), __doc__ and docs in full say."""
+    """What help(), __doc__ and docs in full say. The server's description is indented: no line of it reads like one of ours."""
+    about = "\n".join(f"    {line}".rstrip() for line in str(doc.get("description") or "").splitlines())
     said = [_parameter_line(param) for param in _params(doc)]
     parameters = "Parameters:\n" + "\n".join(said) if said else None
     example = f"Example: {doc['example']}" if doc.get("example") else None
-    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters, example) if part)
+    return "\n\n".join(str(part) for part in (doc.get("line"), about, parameters, example) if part)
 
 
 def _parameter_line(param: dict[str, Any]) -> str:

@@ -156,7 +156,9 @@ def _short(kind: str) -> str:
 
 
 def _description(doc: Any) -> str:
-    lines = [_usage({**doc, "description": ""}), "", str(doc["description"]).strip()]
+    # Indented: no line of a server's description reads like one of ours.
+    about = [f"  {line}".rstrip() for line in str(doc["description"]).strip().splitlines()]
+    lines = [_usage({**doc, "description": ""}), "", *about]
     for one in doc.get("params", ()):
         more = " ".join(str(one[key]) for key in ("description",) if one.get(key))
         default = f", default {one['default']}" if one.get("default") else ""
