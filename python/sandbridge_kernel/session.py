@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextvars
+import math
 import sys
 import types
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from . import caught_hints, cell, frames, pictures, tracebacks, unawaited, unparsed
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
     from .languages import OtherLanguages
     from .output import Output
 
-_GRACE_SECONDS = 0.7  # for cancelled work to end. Twice this is less than the bridge's grace after an interrupt
+# For cancelled work to end: a cell or its tasks, a program that runs another language, and all of these after an
+# interrupt. The last one is less than the bridge's grace.
+_GRACE_SECONDS = 0.7
+_LANGUAGE_SECONDS = 1.3
+_INTERRUPT_SECONDS = 1.6
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
 
 
@@ -55,6 +61,7 @@ class Session:
         # Tasks that do not stop when cancelled: awaited and reported once.
         self._stubborn: set[asyncio.Task[Any]] = set()
         self._others: OtherLanguages | None = None
+        self._ends = math.inf  # when an interrupted cell has to be over
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
 
@@ -63,6 +70,7 @@ class Session:
         self._display.with_json = with_json
         sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # the cell before may have replaced them
         self._ensure_loop()
+        self._ends = math.inf
         outcome: Outcome = {"status": "ok"}
         notes: list[str] = []
         try:
@@ -121,13 +129,15 @@ class Session:
                 from .languages import OtherLanguages  # imported only if used
 
                 self._others = OtherLanguages(self._interrupts, self._display)
-            outcome, interrupted = self._await(self._others.run(language, number, source))
+            outcome, interrupted = self._await(self._others.run(language, number, source), _LANGUAGE_SECONDS)
         except BaseException as problem:
             return _failure("interrupted" if isinstance(problem, KeyboardInterrupt) else "error", problem)
         return _failure("interrupted", interrupted) if interrupted else outcome
 
-    def _await(self, coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
-        """Run a coroutine to its end on the session's loop. Returns (its value, the interrupt if any)."""
+    def _await(
+        self, coroutine: Coroutine[Any, Any, Any], grace: float = _GRACE_SECONDS
+    ) -> tuple[Any, BaseException | None]:
+        """Run a coroutine to its end on the session's loop; it has `grace` after an interrupt. Returns (its value, the interrupt if any)."""
         outcome: list[tuple[Any, BaseException | None]] = []
 
         async def main() -> None:
@@ -145,11 +155,12 @@ class Session:
                 if interrupt is None:
                     self._loop.run_until_complete(task)
                 else:
-                    self._loop.run_until_complete(asyncio.wait((task,), timeout=_GRACE_SECONDS))
+                    self._loop.run_until_complete(asyncio.wait((task,), timeout=grace))
                     break
             except KeyboardInterrupt as error:
                 # It arrived while the cell was waiting, or in another task: end the wait, and let `finally` blocks run.
-                interrupt = interrupt or error
+                if interrupt is None:
+                    interrupt, self._ends = error, monotonic() + _INTERRUPT_SECONDS
                 task.cancel()
             except BaseException as error:
                 # Another task of the cell ended the loop, with SystemExit for example. The cell continues.
@@ -170,8 +181,9 @@ class Session:
         for task in tasks:
             task.cancel()
         pending = tasks
+        grace = min(_GRACE_SECONDS, max(0.0, self._ends - monotonic()))
         try:
-            _, pending = self._loop.run_until_complete(asyncio.wait(tasks, timeout=_GRACE_SECONDS))
+            _, pending = self._loop.run_until_complete(asyncio.wait(tasks, timeout=grace))
         except (KeyboardInterrupt, SystemExit):
             pending = {task for task in tasks if not task.done()}
         for task in tasks - pending:

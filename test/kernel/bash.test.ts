@@ -256,7 +256,7 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
       'mcp github create_issue --title <str> [--labels <list[str]>] [--count <int>] [--dry_run <bool>]  # Create an issue.\n',
     )
     expect(search).toBe(server)
-    expect(tool).toContain('  It says more.\n  --title  str  what it is about\n')
+    expect(tool).toContain('\n  Create an issue. It says more.\n  --title  str  what it is about\n')
   })
 
   it('the mcp command lists more than twenty tools of a server by name', async (ctx) => {

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 PROGRAM = "node"
 _OLDEST = (20, 12)
 _MAX_LINE = 64 << 20
-# Times of an interrupt, in seconds after it arrived; the session waits a little longer for cancelled work.
+# Times of an interrupt, in seconds after it arrived; the session waits a little longer (_LANGUAGE_SECONDS).
 _RING_AFTER = 0.1
-_END_AFTER = 0.6
+_END_AFTER = 0.6  # of processor time: on a busy machine, Node may get none for a while
+_END_ANYWAY_AFTER = 1.2
 _BREATH = 0.02
 _PING_EVERY = 0.05
 _HEAP_SHARE = 0.6  # of a sandbox process's memory limit, so that Node ends itself before the sandbox is ended
@@ -89,13 +90,13 @@ class Node:
 
     async def interrupt(self, number: int) -> bool:
         """Stop a waiting cell with a message and a busy one by terminating its code. Returns False if neither works."""
-        start = time.monotonic()
+        start, had = time.monotonic(), self._processor_seconds()
         try:
             self.send({"type": "interrupt"})
             if await self._comes(start + _RING_AFTER, lambda one: one.get("cell") == number):
                 return True
             # The code that runs next may be busy, too.
-            while time.monotonic() < start + _END_AFTER:
+            while time.monotonic() < start + _END_ANYWAY_AFTER and self._processor_seconds() < had + _END_AFTER:
                 self._ring()
                 await asyncio.sleep(_BREATH)
                 self.send({"type": "interrupt"})
@@ -105,6 +106,17 @@ class Node:
         except ProgramEnded:
             pass
         return False
+
+    def _processor_seconds(self) -> float:
+        """Returns the processor time of the thread that runs the cells. Without /proc, counts as if it always had a processor."""
+        pid = self._process.pid
+        try:
+            with open(f"/proc/{pid}/task/{pid}/stat", encoding="ascii", errors="replace") as file:
+                # After the name in parentheses, fields 14 and 15 are the ticks that it had.
+                fields = file.read().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, IndexError):
+            return time.monotonic()
 
     async def _comes(self, end: float, is_meant: Callable[[dict[str, Any]], bool]) -> bool:
         """Returns whether such a message arrives in time. Drops all others."""
