@@ -182,15 +182,17 @@ def restore(namespace: dict[str, Any], data: str) -> str:
             namespace[name] = sys.modules[module]
         except _PROBLEMS as error:
             failed.append(f"{name} ({_words(error)})")
+    copies = ""
     try:
         values = pickle.loads(whole)
     except _PROBLEMS as error:
         values, why = _one_by_one(names, apart, error)
         failed += why
+        copies = " Objects that several of them shared are separate copies now." if len(values) > 1 else ""
     namespace.update(values)
     restored = [*values, *(name for name in modules if name in namespace)]
     return f"Restored from before the restart: {_listed(restored) or 'nothing'}." + (
-        f" Not: {_listed(failed)}." if failed else ""
+        f" Not: {_listed(failed)}.{copies}" if failed else ""
     )
 
 

@@ -49,7 +49,26 @@ class Restored(unittest.TestCase):
         restored = {}
         said = checkpoint.restore(restored, taken["data"])
         self.assertEqual(restored, {"a": [1], "b": {"k": 1}})
-        self.assertRegex(said, r"^Restored from before the restart: a, b\. Not: gone \(.*No such file.*\)\.$")
+        copies = "Objects that several of them shared are separate copies now."
+        self.assertRegex(said, rf"^Restored from before the restart: a, b\. Not: gone \(.*No such file.*\)\. {copies}$")
+
+    def test_two_names_of_one_object_are_told_to_be_copies_where_another_value_does_not_load(self):
+        handle, path = tempfile.mkstemp()
+        os.close(handle)
+        copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, (path,)))
+        self.addCleanup(copyreg.dispatch_table.pop, types.SimpleNamespace)
+        shared = [1]
+        variables = {"x": shared, "y": shared, "gone": types.SimpleNamespace()}
+        taken = checkpoint.take(variables)
+        whole = {}
+        checkpoint.restore(whole, taken["data"])
+        self.assertIs(whole["x"], whole["y"])
+        os.unlink(path)
+        parts = {}
+        said = checkpoint.restore(parts, taken["data"])
+        self.assertEqual(parts, {"x": [1], "y": [1]})
+        self.assertIsNot(parts["x"], parts["y"])
+        self.assertIn("separate copies now", said)
 
     def test_code_of_a_value_that_ends_the_program_ends_nothing(self):
         for leave in (lambda value: sys.exit(), lambda value: (sys.exit, ())):
