@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from struct import pack
 
+_write = os.write  # the one of cells also empties the pipes of their output
 _LONG_SECONDS = 3600.0
 _INPUT_CAME = 8  # result of a write to the waiting device; 1 means timeout
 
@@ -23,8 +24,8 @@ class DevicePort:
     def wait(self, seconds: float | None) -> bool:
         """Block until there is input, or for `seconds` (None: forever). Returns True if there is input."""
         if seconds is not None:
-            return os.write(self._waits, pack("<d", max(0.0, seconds))) == _INPUT_CAME
-        while os.write(self._waits, pack("<d", _LONG_SECONDS)) != _INPUT_CAME:
+            return _write(self._waits, pack("<d", max(0.0, seconds))) == _INPUT_CAME
+        while _write(self._waits, pack("<d", _LONG_SECONDS)) != _INPUT_CAME:
             pass
         return True
 
@@ -42,4 +43,4 @@ class DevicePort:
 
     def write(self, data: memoryview) -> int:
         """Write a part of the data. Returns the number of bytes."""
-        return os.write(self._frames, data)
+        return _write(self._frames, data)

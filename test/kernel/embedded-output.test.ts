@@ -36,6 +36,14 @@ describe('output to descriptors in the embedded sandbox', () => {
     expect(/^1\n2+4\n$/.test(stdout) && /^3+$/.test(stderr)).toBe(true)
   })
 
+  it('output to descriptors in the embedded sandbox is in order with what is printed, line by line and across streams', async () => {
+    const code = `import os, sys\nfor i in range(4):\n    print(i); os.write(1, b'w'); os.write(2, b'e'); print('p', end='')`
+    const frames: string[] = []
+    const note = (frame: Frame) => void (frame.type === 'output' && frames.push(String(frame['text'])))
+    await kernel.run(code, { onFrame: note })
+    expect(frames.join('')).toBe('0\nwep1\nwep2\nwep3\nwep')
+  })
+
   it('100 MB of output to descriptors in the embedded sandbox arrive whole', async () => {
     let chars = 0
     const count = (frame: Frame) => {
