@@ -3,6 +3,7 @@
 import { namesOf } from './catalog/model/argument-names.ts'
 import * as z from 'zod'
 import { bindArguments } from './catalog/arguments/bind.ts'
+import type { Wordings } from './catalog/search/wordings.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
@@ -29,7 +30,7 @@ import { withUser } from './questions/with-user.ts'
 
 const detail = z.enum(['summary', 'full']).default('summary')
 const name = z.string().min(1).max(1_000)
-const query = z.string().max(2_000)
+const wording = z.string()
 const MAX_AT_ONCE = 50
 
 const brokenServers = new BrokenServers()
@@ -111,18 +112,19 @@ const ownMethods: Methods = {
 
   search_tool_docs: method(
     z.object({
-      query: z.union([query, z.array(query).max(MAX_AT_ONCE)]),
+      query: z.union([wording, z.array(wording).max(MAX_AT_ONCE)]),
+      separate: z.boolean().default(false),
       limit: z.int().min(1).max(100).default(5),
       servers: boundedList(name, MAX_SERVERS).nullish(),
       detail,
     }),
-    async ({ query: asked, limit, servers, detail: wanted }, context) => {
+    async ({ query, separate, limit, servers, detail: wanted }, context) => {
       const { catalog, scope, notes, session } = context
       const within =
         servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
       const options = { limit, servers: within, withSaved: !servers, detail: wanted }
-      const search = (one: string) => searchTools(one, options, context)
-      const found = await (typeof asked === 'string' ? search(asked) : Promise.all(asked.map(search)))
+      const search = (wordings: Wordings) => searchTools(wordings, options, context)
+      const found = await (separate ? Promise.all([query].flat().map(search)) : search(query))
       const news = brokenServers.news(session, within, catalog.unsearched(within))
       const note = unsearchedNote(news, servers ? [] : scope.unloaded)
       if (note) notes.add(note)

@@ -1,6 +1,7 @@
 // Ranks the tools of servers together with saved tools, for cells and for the terminal.
 import { CatalogTool } from './catalog/model/catalog-tool.ts'
 import type { Catalog, SearchOptions } from './catalog/catalog.ts'
+import type { Wordings } from './catalog/search/wordings.ts'
 import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
 import type { LoadableTools } from '../keep/saved/loadable-tools.ts'
 import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../keep/saved/saved-tool.ts'
@@ -8,7 +9,7 @@ import type { BrokenTool } from '../keep/saved/saved-tool-store.ts'
 
 /** @returns the results, best first, and the saved tools that were not searched because they do not load */
 export async function searchWithSaved(
-  query: string,
+  query: Wordings,
   options: SearchOptions,
   catalog: Catalog,
   loadableTools: LoadableTools,

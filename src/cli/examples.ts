@@ -12,7 +12,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   shell: ['sandbridge shell', 'sandbridge shell --images charts'],
   ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
   servers: ['sandbridge servers', 'sandbridge servers --sources', 'sandbridge servers diff'],
-  search: ['sandbridge search "create issue"', 'sandbridge search "read csv" --limit 3 --json'],
+  search: ['sandbridge search "create issue" "open ticket"', 'sandbridge search "read csv" --limit 3 --json'],
   tools: ['sandbridge tools github', 'sandbridge tools github create_issue'],
   artifacts: ['sandbridge artifacts', 'sandbridge artifacts show report.csv > report.csv'],
   'artifacts list': ['sandbridge artifacts list --json'],

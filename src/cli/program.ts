@@ -76,10 +76,12 @@ program
 program
   .command('search')
   .description('find tools by what they do')
-  .argument('<query>')
+  .argument('<wording...>', 'what a tool should do, in a few words; several wordings, each in quotes, find more')
   .option('-n, --limit <count>', 'how many results')
   .option('--json', 'print JSON')
-  .action(async (query: string, options: object) => (await import('./servers/search.ts')).search(query, options))
+  .action(async (wordings: string[], options: object) =>
+    (await import('./servers/search.ts')).search(wordings, options),
+  )
 
 program
   .command('tools')

@@ -183,9 +183,19 @@ describe('several at once', () => {
     expect(text).not.toContain('read_text_file(')
   })
 
-  it('results of several searches are grouped by their queries', async () => {
+  it('a pasted text of any length is searched, and not refused', async () => {
+    const search = 'await runtime.search_tool_docs("Please add two numbers. " * 5000, limit=1)'
+    expect(await bridge.run(`print(${search})`)).toContain('mcp_everything.get_sum(')
+  })
+
+  it('two needs in one search are both represented, in one list or each by itself', async () => {
+    const both = await bridge.run('print(await runtime.search_tool_docs("add two numbers", "move a file", limit=2))')
+    expect(both.split('\n')).toEqual([
+      expect.stringContaining('mcp_everything.get_sum('),
+      expect.stringContaining('mcp_my_files.move_file('),
+    ])
     const text = await bridge.run(
-      'found = await runtime.search_tool_docs(["add two numbers", "move a file"], limit=2)\nprint(found)\nlist(found)',
+      'found = await runtime.search_tool_docs("add two numbers", "move a file", limit=2, separate=True)\nprint(found)\nlist(found)',
     )
     expect(text).toMatch(
       /^add two numbers:\n[^]*mcp_everything\.get_sum\([^]*\n\nmove a file:\n[^]*mcp_my_files\.move_file\(/,

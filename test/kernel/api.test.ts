@@ -153,23 +153,42 @@ Example: await mcp_github.x(title='t')
 `)
 })
 
-it('mcp.runtime requests several tools or queries at once', async (ctx) => {
+it('mcp.runtime requests several tools, and searches by several wordings, at once', async (ctx) => {
   const kernel = await startKernel(ctx)
   const calls: Call[] = []
   const options: RunOptions = {
     ...bridge(),
     onCall: (call) => {
       calls.push(call)
-      return { value: call.method === 'search_tool_docs' ? [[DOCS[1]], []] : DOCS }
+      return { value: (call.params as { separate?: boolean }).separate ? [[DOCS[1]], []] : DOCS }
     },
   }
   await kernel.run('await runtime.query_tool_docs("github", ["a", "b"])', options)
   expect(calls[0]!.params).toEqual({ server: 'github', tools: ['a', 'b'], detail: 'summary' })
-  const code = 'found = runtime.search_tool_docs_sync(["list it", "nothing"])\nprint(found)\nfound["list it"][0].tool'
+  const code =
+    'found = runtime.search_tool_docs_sync("list it", "nothing", separate=True)\nprint(found)\nfound["list it"][0].tool'
   const { stdout, value } = await kernel.run(code, options)
-  expect(calls[1]!.params).toMatchObject({ query: ['list it', 'nothing'] })
+  expect(calls[1]!.params).toMatchObject({ query: ['list it', 'nothing'], separate: true })
   expect(stdout).toBe('list it:\nawait mcp_github.list()\n\nnothing:\n(no tools)\n')
   expect(value).toEqual({ 'text/plain': "'list'" })
+  const together = { query: ['list it', 'show it'], limit: 5, detail: 'summary' }
+  for (const wordings of ['"list it", "show it"', '["list it", "show it"]', '"list it", query="show it"']) {
+    const { stdout: lines } = await kernel.run(
+      `for doc in await runtime.search_tool_docs(${wordings}): print(doc.line)`,
+      options,
+    )
+    expect(lines).toBe(`${DOCS.map((doc) => doc.line).join('\n')}\n`)
+    expect(calls.pop()!.params).toEqual(together)
+  }
+  await kernel.run('await runtime.search_tool_docs(query="list it", limit=2, detail="full")', options)
+  expect(calls.pop()!.params).toEqual({ query: 'list it', limit: 2, detail: 'full' })
+  calls.length = 0
+  for (const wrong of ['', '[]', '"list it", 10', '{"query": "x"}'])
+    expect((await kernel.run(`await runtime.search_tool_docs(${wrong})`, options)).error).toMatchObject({
+      name: 'ArgumentsError',
+      message: expect.stringContaining("search_tool_docs('create issue', 'open ticket', limit=5)"),
+    })
+  expect(calls).toEqual([])
 })
 
 describe('a proxy', () => {
@@ -316,11 +335,12 @@ describe('help()', () => {
     // Some versions of Python break a long signature into lines.
     const shown = stdout.replaceAll(/\s+/g, ' ').replace('( ', '(').replace(' )', ')')
     expect(shown).toContain(
-      "search_tool_docs(query: str | list[str], limit: int = 5, detail: Literal['summary', 'full'] = 'summary', " +
-        'servers: str | list[str] | None = None)',
+      "search_tool_docs(*wordings: str | list[str], limit: int = 5, detail: Literal['summary', 'full'] = 'summary', " +
+        'servers: str | list[str] | None = None, separate: bool = False, query: str | list[str] | None = None)',
     )
     expect(shown).toContain('-> mcp.runtime.ToolDocs | mcp.runtime.GroupedDocs')
-    for (const word of ['limit:', 'servers:', 'detail:', '"full" adds']) expect(shown).toContain(word)
+    for (const word of ['"create issue", "open ticket"', 'limit:', 'servers:', 'separate:', 'detail:', '"full" adds'])
+      expect(shown).toContain(word)
   })
 
   it('help() shows a type for every parameter and result in mcp.runtime, and a docstring', async (ctx) => {

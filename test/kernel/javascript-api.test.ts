@@ -104,6 +104,10 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       "await github.create_issue({ title: string, labels?: string[] | null, state?: 'open' | 'closed', ...more })  // Create an issue.",
     )
     expect(asked.splice(0)).toEqual([['search_tool_docs', { query: 'create issue', limit: 2, detail: 'full' }]])
+    await js(kernel, 'await tools.search("create issue", "open ticket", { limit: 2 })', options)
+    expect(asked.splice(0)).toEqual([
+      ['search_tool_docs', { query: ['create issue', 'open ticket'], limit: 2, detail: 'full' }],
+    ])
     expect(await value(kernel, '(await tools.describe("github", "create_issue"))[0].params.length', options)).toBe('3')
     expect(await value(kernel, 'await runtime.saveMemory("k", { a: 1 }); await runtime.loadMemory("k")', options)).toBe(
       '{ a: 1 }',

@@ -1,9 +1,9 @@
 // This file verifies how cells of each language show and mark a search that found no fitting tool, over bare frames.
 import { expect, it } from 'vitest'
-import { type Driver, GITHUB, type RunOptions, startKernel } from './drive.ts'
+import { type Call, type Driver, GITHUB, type RunOptions, startKernel } from './drive.ts'
 import { value } from './drive-javascript.ts'
 
-const NOTE = 'No tool fits; nearest (36 tools searched):'
+const NOTE = 'No tool fits. Nearest (36 tools searched):'
 const ECHO = {
   server: 'github',
   serverAlias: 'github',
@@ -35,7 +35,9 @@ it('a Python cell shows that no tool fits before the nearest ones, and can read 
   )
   expect(await shown(search('"echo"'))).toBe(`${ECHO.line}\n`)
   expect(await kernel.value('found.weak, "weak" in found[0]')).toBe('(False, False)')
-  expect(await shown(search('["email", "echo"]'))).toBe(`email:\n${NOTE}\n${ECHO.line}\n\necho:\n${ECHO.line}\n`)
+  expect(await shown(search('"email", "echo", separate=True'))).toBe(
+    `email:\n${NOTE}\n${ECHO.line}\n\necho:\n${ECHO.line}\n`,
+  )
 })
 
 it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async (ctx) => {
@@ -65,4 +67,12 @@ it('no line of a description reads like the note of a search that found no fitti
   expect([await shown(print, untold), await shown(print, told)]).toEqual([0, 1])
   expect(await shown('help(mcp_github.echo)', untold)).toBe(0)
   expect(await shown('mcp github echo --help', { language: 'bash', ...untold })).toBe(0)
+})
+
+it('a bash cell searches by quoted wordings, and takes bare words for one wording', async (ctx) => {
+  const kernel: Driver = await startKernel(ctx)
+  const asked: unknown[] = []
+  const recorded = { ...options, onCall: ({ params }: Call) => (asked.push(params['query']), { value: [] }) }
+  await kernel.run('mcp search create issue; mcp search "create issue" ticket', { language: 'bash', ...recorded })
+  expect(asked).toEqual(['create issue', ['create issue', 'ticket']])
 })

@@ -1,6 +1,6 @@
 """Find and call the tools of the configured MCP servers.
 
-    await runtime.search_tool_docs("create an issue")     # find a tool: one line each, ready to paste
+    await runtime.search_tool_docs("create issue", "open ticket")  # find a tool, by several wordings: a line each
     await mcp_github.create_issue(title="Broken")         # call it
     await runtime.call_tool("github", "create_issue", {"title": "Broken"})
 
@@ -201,31 +201,39 @@ query_tool_docs_sync.__doc__ = query_tool_docs.__doc__
 
 
 async def search_tool_docs(
-    query: str | list[str],
+    *wordings: str | list[str],
     limit: int = 5,
     detail: Literal["summary", "full"] = "summary",
     servers: str | list[str] | None = None,
+    separate: bool = False,
+    query: str | list[str] | None = None,
 ) -> ToolDocs | GroupedDocs:
-    """Find tools by a few words, best first. A list of queries gives a dict of tools by query.
+    """Find tools, best first: search_tool_docs("create issue", "open ticket", "report bug").
 
-    limit: at most so many for each query, up to 100. servers: search only these.
+    Give two to four short wordings of what you need, in words that a tool's name would use. They give one ranking,
+    which finds far more than one wording does. Different needs in one call are each represented.
+
+    limit: at most so many, up to 100. servers: search only these. query: the same as a wording.
+    separate: True gives a dict of tools by wording instead, at most `limit` for each.
     detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
     params, an example, returns and the schemas. The fields are keys and attributes of each doc.
     """
-    query = _query(query)
-    params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
-    return _found(query, await bridge.ask("search_tool_docs", **params))
+    asked = _wordings(wordings if query is None else (*wordings, query))
+    params = _search_params(asked, limit, detail, servers, separate)
+    return _found(asked, separate, await bridge.ask("search_tool_docs", **params))
 
 
 def search_tool_docs_sync(
-    query: str | list[str],
+    *wordings: str | list[str],
     limit: int = 5,
     detail: Literal["summary", "full"] = "summary",
     servers: str | list[str] | None = None,
+    separate: bool = False,
+    query: str | list[str] | None = None,
 ) -> ToolDocs | GroupedDocs:
-    query = _query(query)
-    params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
-    return _found(query, bridge.ask_sync("search_tool_docs", **params))
+    asked = _wordings(wordings if query is None else (*wordings, query))
+    params = _search_params(asked, limit, detail, servers, separate)
+    return _found(asked, separate, bridge.ask_sync("search_tool_docs", **params))
 
 
 search_tool_docs_sync.__doc__ = search_tool_docs.__doc__
@@ -275,9 +283,23 @@ def _names(names: str | list[str] | None) -> list[str] | None:
     return [names] if isinstance(names, str) else None if names is None else list(names)
 
 
-def _query(query: str | list[str]) -> str | list[str]:
-    return query if isinstance(query, str) else list(query)
+def _wordings(given: tuple[Any, ...]) -> list[str]:
+    found = [text for one in given for text in (one if isinstance(one, (list, tuple)) else [one])]
+    if found and all(isinstance(text, str) for text in found):
+        return found
+    raise ArgumentsError(
+        "search_tool_docs takes one or more wordings, each a str, and the rest by name: "
+        "search_tool_docs('create issue', 'open ticket', limit=5)"
+    )
 
 
-def _found(query: str | list[str], docs: list[Any]) -> ToolDocs | GroupedDocs:
-    return tool_docs(docs) if isinstance(query, str) else GroupedDocs(zip(query, map(tool_docs, docs)))
+def _search_params(
+    wordings: list[str], limit: int, detail: str, servers: str | list[str] | None, separate: bool
+) -> dict[str, Any]:
+    query = wordings[0] if len(wordings) == 1 else wordings
+    params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
+    return {**params, "separate": True} if separate else params
+
+
+def _found(wordings: list[str], separate: bool, docs: list[Any]) -> ToolDocs | GroupedDocs:
+    return GroupedDocs(zip(wordings, map(tool_docs, docs))) if separate else tool_docs(docs)

@@ -107,7 +107,9 @@ async def _call(doc: Any, words: list[str], data: bytes, is_shown: bool) -> Repl
 async def _search(words: list[str]) -> Reply:
     if not words:
         raise UsageError("search needs words, such as: mcp search create issue")
-    found = await bridge.ask("search_tool_docs", query=" ".join(words), detail="full")
+    # Words without quotes are one wording.
+    wordings = words if any(" " in word for word in words) else " ".join(words)
+    found = await bridge.ask("search_tool_docs", query=wordings, detail="full")
     if not found:
         return Reply("Nothing was found.\n")
     note = found[0].get("weak")

@@ -1,16 +1,17 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { CatalogOptions } from './catalog.ts'
+import { weakNote } from './search/weak-answer.ts'
 import { asked, beginCatalogs, catalog, codeOf, definition, FILES } from '../../../test/support/catalog-tools.ts'
 
 beforeEach(beginCatalogs)
 
 describe('search', () => {
   it('a search covers servers that were never started, and keeps their tools', async () => {
-    const docs = await catalog().search('open a ticket')
+    const docs = await catalog().search('creating an issue')
     expect(docs[0]?.tool).toBe('create-issue')
     expect(asked.toSorted()).toEqual(['GitHub', 'files'])
-    expect((await catalog().search('open a ticket'))[0]?.tool).toBe('create-issue')
+    expect((await catalog().search('creating an issue'))[0]?.tool).toBe('create-issue')
     expect(asked).toHaveLength(2)
   })
 
@@ -132,6 +133,28 @@ describe('search', () => {
     expect((await known.search('paint'))[0]?.tool).toBe('paint_picture')
   })
 
+  it('a search by several wordings gives one ranking, in which each tool is once and each need is represented', async () => {
+    const known = catalog()
+    const found = await known.search(['create an issue', 'read a file'], { limit: 2 })
+    expect(found.map((doc) => doc.tool).toSorted()).toEqual(['create-issue', 'read_file'])
+    const twice = (await known.search(['create issue', 'creating issues'])).map((doc) => doc.tool)
+    expect(twice).toEqual([...new Set(twice)])
+    expect(await known.search([])).toEqual([])
+  })
+
+  it('an answer to several wordings is weak when none of them has a fitting tool', async () => {
+    const known = catalog()
+    for (const doc of await known.search(['send an email', 'compose a mail'])) expect(doc.weak).toBe(weakNote(3))
+    for (const doc of await known.search(['book a flight', 'create an issue'])) expect(doc).not.toHaveProperty('weak')
+  })
+
+  it('the reason for a rank is that of the wording that the tool fits best', async () => {
+    const known = catalog()
+    const [alone] = await known.searchWithReasons('create an issue')
+    const found = await known.searchWithReasons(['book a flight', 'create an issue'])
+    expect(found.find(({ doc }) => doc.tool === alone?.doc.tool)?.reason).toEqual(alone?.reason)
+  })
+
   it('a search brings a limit that is out of range into it', async () => {
     const known = catalog()
     expect(await known.search('issue', { limit: 0 })).toHaveLength(1)
@@ -197,12 +220,12 @@ describe('servers that were never listed', () => {
   })
 
   it('a search that finds no fitting tool says so in each hit, with the number of tools searched', async () => {
-    const weak = 'No tool fits; nearest (3 tools searched):'
-    const found = await catalog().search('send an email')
+    const weak = weakNote(3)
+    const found = await catalog().search('book a flight')
     expect(new Set(found.map((doc) => doc.weak))).toEqual(new Set([weak]))
-    const within = await catalog().search('send an email', { servers: ['files'] })
-    expect(within.map((doc) => doc.weak)).toEqual(['No tool fits; nearest (1 tool searched):'])
-    const [reasoned] = await catalog().searchWithReasons('send an email')
+    const within = await catalog().search('book a flight', { servers: ['files'] })
+    expect(within.map((doc) => doc.weak)).toEqual([weakNote(1)])
+    const [reasoned] = await catalog().searchWithReasons('book a flight')
     expect(reasoned?.doc.weak).toBe(weak)
     for (const doc of await catalog().search('create an issue')) expect(doc).not.toHaveProperty('weak')
   })

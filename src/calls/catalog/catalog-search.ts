@@ -6,6 +6,7 @@ import { isOffering } from './look-up.ts'
 import { propertiesOf } from './signature/json-schema.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Embeddings } from './embeddings.ts'
+import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import { SearchIndex, type Hit, type Likeness, type Reason } from './search/search-index.ts'
 import { weakNote } from './search/weak-answer.ts'
@@ -17,8 +18,12 @@ interface Where {
   records: readonly ServerRecord[]
   /** Include the tools of `setOtherTools`. */
   withOthers: boolean
+  /** Tools that earlier searches of this kind led to, best first. They count like one more wording. */
+  learned?: readonly CatalogTool[] | undefined
 }
 
+/** How many tools of each wording are fused, when there are several. */
+const FUSED = 10
 /** A prompt or resource ranks before a tool of its own server only if it fits this much better. */
 const OWN_OFFERING = 0.5
 
@@ -42,31 +47,45 @@ export class CatalogSearch {
   }
 
   /**
-   * Returns the best tools, best first, with resources and prompts among them where those fit better.
-   * `weak` is there when none of them fits: what the answer begins with.
+   * Returns the best tools for one or more wordings, best first, with resources and prompts among them where those fit
+   * better. `weak` is there when none fits any of the wordings: what the answer begins with.
    */
   async find(
-    query: string,
-    { limit, records, withOthers }: Where,
+    wordings: readonly string[],
+    { limit, records, withOthers, learned = [] }: Where,
     signal: AbortSignal | undefined,
   ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
     const within = new Set(records.map((record) => record.name))
     const others = new Set(withOthers ? this.#others : [])
     const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
-    const likeness = await this.#likeness(query, accepts, signal)
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
-    const hits = this.#known().search(query, limit, isTool, likeness)
-    const found = hits.map(({ item }) => item)
-    const tools = this.#withOfferings(query, limit, found, records, likeness)
-    const isWeak = tools.length > 0 && this.#known().isWeak(query, tools, likeness)
-    return { tools, weak: isWeak ? weakNote(this.#all().filter(isTool).length) : undefined }
+    const likenesses = await Promise.all(wordings.map((wording) => this.#likeness(wording, accepts, signal)))
+    const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
+    let fits = false
+    const rankings = wordings.map((wording, at) => {
+      const hits = this.#known().search(wording, depth, isTool, likenesses[at])
+      const found = hits.map(({ item }) => item)
+      const tools = this.#withOfferings(wording, depth, found, records, likenesses[at])
+      fits ||= !this.#known().isWeak(wording, tools.slice(0, limit), likenesses[at], wordings.length > 1)
+      return tools
+    })
+    const tools = fuse([...rankings, learned.filter(accepts)], limit)
+    return { tools, weak: fits || tools.length === 0 ? undefined : weakNote(this.#all().filter(isTool).length) }
   }
 
-  /** Why each of the tools that `find` returned has its rank. */
-  async reasons(query: string, tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
+  /** Why each of the tools that `find` returned has its rank: the score by the wording that it fits best. */
+  async reasons(wordings: readonly string[], tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
     const among = new Set(tools)
-    const likeness = await this.#likeness(query, (tool) => among.has(tool), undefined)
-    return tools.map((tool) => this.#known().explain(query, tool, likeness))
+    const likenesses = await Promise.all(
+      wordings.map((wording) => this.#likeness(wording, (tool) => among.has(tool), undefined)),
+    )
+    const reasons = wordings.map((wording, at) =>
+      tools.map((tool) => this.#known().explain(wording, tool, likenesses[at])),
+    )
+    return tools.map((_, tool) => {
+      const ofTool = reasons.map((ofWording) => ofWording[tool])
+      return ofTool.toSorted((a, b) => (b?.score ?? 0) - (a?.score ?? 0))[0]
+    })
   }
 
   /** Up to three tools of a server with a name similar to a wrong one, best first. */
@@ -144,7 +163,7 @@ export class CatalogSearch {
 
   #known(): SearchIndex<CatalogTool> {
     if (this.#index === undefined) {
-      this.#index = new SearchIndex({ vectors: wordVectors() })
+      this.#index = new SearchIndex(wordVectors())
       this.add(this.#all())
     }
     return this.#index

@@ -99,7 +99,7 @@ describe('tools', () => {
   })
 
   it('an unknown tool is also found by the meaning of its name', async () => {
-    expect((await codeOf(catalog().findTool('GitHub', 'open_ticket'))).data).toMatchObject({
+    expect((await codeOf(catalog().findTool('GitHub', 'report_problem'))).data).toMatchObject({
       suggestions: ['create-issue', 'list-issues'],
     })
   })

@@ -13,6 +13,7 @@ import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
 import type { Reason } from './search/search-index.ts'
+import { wordingsIn, type Wordings } from './search/wordings.ts'
 import { DiskCache } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
@@ -286,18 +287,19 @@ export class Catalog {
   }
 
   /**
-   * Returns the tools that fit a query best, best first; at least one when any are known. Servers that were never
-   * listed are listed first, as long as they go on answering; the rest continue in the background.
+   * Returns the tools that fit a need best, best first; at least one when any are known. Several wordings of the need
+   * give one ranking, and so do several needs, each of which is represented. Servers that were never listed are listed
+   * first, as long as they go on answering; the rest continue in the background.
    */
-  async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
+  async search(query: Wordings, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     const { tools, weak } = await this.#find(query, options, signal)
     return tools.map((tool) => this.#hit(tool, options, weak))
   }
 
   /** Like `search`, with the reason for each rank. */
-  async searchWithReasons(query: string, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
+  async searchWithReasons(query: Wordings, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
     const { tools, weak } = await this.#find(query, options, undefined)
-    const reasons = await this.#search.reasons(query, tools)
+    const reasons = await this.#search.reasons(wordingsIn(query), tools)
     return tools.map((tool, at) => {
       const reason = reasons[at]
       return { doc: this.#hit(tool, options, weak), ...(reason && { reason }) }
@@ -309,7 +311,7 @@ export class Catalog {
   }
 
   async #find(
-    query: string,
+    query: Wordings,
     options: SearchOptions,
     signal: AbortSignal | undefined,
   ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
@@ -319,7 +321,7 @@ export class Catalog {
       servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    return this.#search.find(query, { limit, records, withOthers }, signal)
+    return this.#search.find(wordingsIn(query), { limit, records, withOthers }, signal)
   }
 
   /** Further tools that a search may include: saved functions. */

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { ToolDoc } from '../catalog/arguments/tool-doc.ts'
 import type { Detail } from '../catalog/arguments/tool-line.ts'
+import type { Wordings } from '../catalog/search/wordings.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import { firstOf } from '../../util/text/first-of.ts'
 import type { LoadableTools } from '../../keep/saved/loadable-tools.ts'
@@ -45,7 +46,7 @@ export const savedToolMethods = {
  * the cell about broken saved tools.
  */
 export async function searchTools(
-  query: string,
+  query: Wordings,
   options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },
   { catalog, loadableTools, session, signal }: CallContext,
 ): Promise<ToolDoc[]> {

@@ -1,6 +1,7 @@
 // `sandbridge search`: prints what a cell's search_tool_docs would return.
 import { firstSentence } from '../../util/text/one-line.ts'
 import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
+import type { Wordings } from '../../calls/catalog/search/wordings.ts'
 import { searchWithSaved } from '../../calls/search-with-saved.ts'
 import { withBridge } from '../terminal/open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from '../terminal/print.ts'
@@ -13,11 +14,11 @@ interface SearchOptions {
   limit?: string
 }
 
-export async function search(query: string, options: SearchOptions): Promise<void> {
+export async function search(wordings: readonly string[], options: SearchOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const { catalog, loadableTools } = bridge
     const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
-    const { docs, broken } = await searchWithSaved(query, limit, catalog, loadableTools)
+    const { docs, broken } = await searchWithSaved(asWordings(wordings), limit, catalog, loadableTools)
     for (const { name, problem } of broken) {
       process.stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
     }
@@ -30,6 +31,11 @@ export async function search(query: string, options: SearchOptions): Promise<voi
     for (const line of untrustedNote(bridge)) process.stderr.write(`${visible(line)}\n`)
     if (servers.length === 0 && !options.json) printEmpty(noServers(bridge))
   })
+}
+
+/** Words without quotes are one wording: `sandbridge search create issue`. */
+function asWordings(given: readonly string[]): Wordings {
+  return given.some((one) => /\s/.test(one)) ? given : given.join(' ')
 }
 
 /** For a person, what each tool is and does; for a program, the line that calls it. */

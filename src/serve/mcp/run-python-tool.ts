@@ -9,10 +9,10 @@ export const RUN_PYTHON_TOOL = {
   name: 'run_python',
   description:
     'Run Python in a sandbox: variables persist, host files only through tools. ' +
-    'It calls the tools of all configured MCP servers. ' +
-    "Find: print(await runtime.search_tool_docs('create issue')). " +
-    "Call with await and keyword arguments: await mcp_github.create_issue(title='x'). " +
-    "Guide: print(runtime.capability_summary()). The last expression's value is shown.",
+    "It calls all configured MCP servers' tools. " +
+    "Find by 2-4 wordings: print(await runtime.search_tool_docs('create issue', 'open ticket')). " +
+    "Call with keyword arguments: await mcp_github.create_issue(title='x'). " +
+    'Guide: print(runtime.capability_summary()). The last expression is shown.',
   inputSchema: {
     type: 'object' as const,
     properties: {

@@ -25,7 +25,7 @@ export function createBridgeRoutes(bridge: Bridge): Routes {
       return serverDetails(bridge, name)
     }),
     post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
-    get('search', z.object({ query: z.string().max(2_000) }), async ({ query }) => {
+    get('search', z.object({ query: z.string() }), async ({ query }) => {
       const hits = await bridge.catalog.searchWithReasons(query, { limit: SEARCH_LIMIT, detail: 'full' })
       return { hits, unsearched: bridge.catalog.unsearched(bridge.catalog.servers().map(({ name }) => name)) }
     }),

@@ -37,11 +37,6 @@ export class Postings {
   /** Number of fields read so far, of all documents. */
   #fields = 0
 
-  /** @param words further words that a typo may be corrected to */
-  constructor(words: Iterable<string>) {
-    for (const word of words) this.#spellings.set(word, stem(word))
-  }
-
   get(term: string): Posting | undefined {
     return this.#postings.get(term)
   }

@@ -1,16 +1,14 @@
-// Expands the words of a query: the words themselves, synonyms, completions and likely corrections. Pure.
+// Expands the words of a query: the words themselves, words of similar meaning, completions and corrections. Pure.
 import { editDistance } from '../../../util/text/did-you-mean.ts'
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../../util/text/python-name.ts'
 import { requestIn } from './request.ts'
-import type { Alternative, Thesaurus } from './thesaurus.ts'
-import { chunksOf, isStopWord, stem, stems } from './tokenize.ts'
-import type { WordNeighbours } from './word-neighbours.ts'
+import { chunksOf, isStopWord, stem } from './tokenize.ts'
+import type { Alternative, WordNeighbours } from './word-neighbours.ts'
 
-/** One thing that a query asks for, and the ways to say it. */
+/** One word of a query, as its stem, and the ways to say it. */
 export interface Concept {
-  /** The stem of the word, when the concept is a single word. */
-  own: string | undefined
+  own: string
   ways: Alternative[]
 }
 
@@ -20,128 +18,86 @@ export interface ReadQuery {
   words: string[]
 }
 
-const MAX_QUERY_LENGTH = 2000
 const MAX_QUERY_WORDS = 40
-
-/** The weight of an alternative by its origin; the word itself has weight 1. */
-const SYNONYM = 0.75
-const SYNONYM_OF_PHRASE = 0.7
-const WORD_OF_PHRASE = 0.5
+/** `screen shot` for `screenshot`. */
 const WRITTEN_AS_ONE = 0.8
+const COMPLETION = 0.7
+const MAX_COMPLETIONS = 12
+const MAX_CORRECTIONS = 4
+/** A word that exists may be misspelt, too: `reed` for `read`. */
+const CORRECTED_WORD = 0.4
+/** A word of so many letters may have two wrong ones. */
+const LONG = 8
+/** `don't`, `site's`: what follows the apostrophe is no word. */
+const CONTRACTED = /\b[a-z]+n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b/gi
 
 export class QueryReader {
   readonly #postings: Postings
-  readonly #thesaurus: Thesaurus
   readonly #neighbours: WordNeighbours | undefined
 
-  constructor(postings: Postings, thesaurus: Thesaurus, neighbours: WordNeighbours | undefined) {
+  constructor(postings: Postings, neighbours: WordNeighbours | undefined) {
     this.#postings = postings
-    this.#thesaurus = thesaurus
     this.#neighbours = neighbours
   }
 
   read(query: string): ReadQuery {
     const isName = (word: string): boolean => this.#postings.get(stem(word)) !== undefined
-    const all = this.#wordsOf(requestIn(query.slice(0, MAX_QUERY_LENGTH), isName)).slice(0, MAX_QUERY_WORDS)
-    const concepts: Concept[] = this.#brokenPhrases(all)
-    const seen = new Set<string>()
-    for (let at = 0; at < all.length;) {
-      const length = this.#phraseLength(all, at)
-      const phrase = all.slice(at, at + length)
-      at += length
-      const terms = phrase.flatMap(stems)
-      const key = terms.join(' ')
-      if (terms.length === 0 || seen.has(key)) continue
-      if (length === 1 && isStopWord(phrase[0]!) && all.length > 1) continue
-      seen.add(key)
-      concepts.push(this.#concept(terms, phrase, all[at]))
+    const all = this.#wordsOf(requestIn(query, isName).replace(CONTRACTED, ' ')).slice(0, MAX_QUERY_WORDS)
+    const asked = all.filter(({ word }) => all.length === 1 || !isStopWord(word))
+    const concepts = new Map<string, Concept>()
+    for (const { word, next } of asked) {
+      const term = stem(word)
+      if (!concepts.has(term)) concepts.set(term, this.#concept(term, word, next))
     }
-    return { concepts, words: all.filter((word) => all.length === 1 || !isStopWord(word)) }
+    return { concepts: [...concepts.values()], words: asked.map(({ word }) => word) }
   }
 
-  /** The words of a query. A compound name (`maxResults`, `sort_by`, `PromQL`) is one word if tools use it as one. */
-  #wordsOf(query: string): string[] {
-    const all: string[] = []
-    for (const run of query.match(/[^\s,;:.!?()[\]{}"'`/]+/g) ?? []) {
-      const parts = chunksOf(run).flatMap(({ tokens, joined }) =>
-        joined !== undefined && this.#postings.get(joined.stem) !== undefined ? [joined] : tokens,
-      )
-      const whole = parts.length > 1 ? parts.map(({ word }) => word).join('') : undefined
-      if (whole !== undefined && this.#postings.get(stem(whole)) !== undefined) all.push(whole)
-      all.push(...parts.map(({ word }) => word))
-    }
-    return all
+  /**
+   * The words of a query, each with the one that follows it in the same phrase. A compound name (`maxResults`,
+   * `sort_by`, `PromQL`) is one word if tools use it as one.
+   */
+  #wordsOf(query: string): { word: string; next: string | undefined }[] {
+    return query.split(/[,;:.!?()[\]{}|]+/).flatMap((phrase) => {
+      const words = (phrase.match(/[^\s"'`/]+/g) ?? []).flatMap((run) => this.#wordsOfRun(run))
+      return words.map((word, at) => ({ word, next: words[at + 1] }))
+    })
   }
 
-  /** Phrases of two words that are separated or reversed: `set it aside`, `let them know`, `query is slow`. */
-  #brokenPhrases(all: string[]): Concept[] {
-    const concepts: Concept[] = []
-    for (let first = 0; first < all.length; first += 1) {
-      for (let second = first + 1; second < all.length && second <= first + 4; second += 1) {
-        const pair = [stem(all[first]!), stem(all[second]!)]
-        const found =
-          (second > first + 1 ? this.#thesaurus.alternatives(pair) : undefined) ??
-          this.#thesaurus.alternatives(pair.toReversed())
-        if (found !== undefined) concepts.push({ own: undefined, ways: weakened(found, SYNONYM_OF_PHRASE) })
-      }
-    }
-    return concepts
+  #wordsOfRun(run: string): string[] {
+    const parts = chunksOf(run).flatMap(({ tokens, joined }) =>
+      joined !== undefined && this.#postings.get(joined.stem) !== undefined ? [joined] : tokens,
+    )
+    const words = parts.map(({ word }) => word)
+    const whole = words.join('')
+    return words.length > 1 && this.#postings.get(stem(whole)) !== undefined ? [whole, ...words] : words
   }
 
-  /** The number of words from `at` on that form a phrase of the thesaurus, at least one. */
-  #phraseLength(all: string[], at: number): number {
-    for (let length = Math.min(this.#thesaurus.longest, all.length - at); length > 1; length -= 1) {
-      if (this.#thesaurus.alternatives(all.slice(at, at + length).flatMap(stems)) !== undefined) return length
+  #concept(own: string, word: string, next: string | undefined): Concept {
+    const ways: Alternative[] = [{ term: own, weight: 1 }]
+    if (next !== undefined) ways.push({ term: stem(word + next), weight: WRITTEN_AS_ONE })
+    const near = this.#neighbours?.of(word, own)
+    ways.push(...(near ?? []))
+    // No guesses for a word of the tools: `red` is not the start of `redis`.
+    if (this.#postings.get(own) === undefined) {
+      if (near === undefined) ways.push(...this.#completions(own))
+      ways.push(...this.#corrections(own, word, near !== undefined))
     }
-    return 1
+    return { own, ways }
   }
 
-  #concept(terms: string[], phrase: string[], next: string | undefined): Concept {
-    const said = this.#thesaurus.alternatives(terms) ?? []
-    const ways: Alternative[] = [{ terms, weight: 1 }]
-    if (terms.length > 1) {
-      ways.push(...weakened(said, SYNONYM_OF_PHRASE))
-      for (const [index, term] of terms.entries()) {
-        if (!isStopWord(phrase[index] ?? term)) ways.push({ terms: [term], weight: WORD_OF_PHRASE })
-      }
-      ways.push({ terms: [terms.join('')], weight: WRITTEN_AS_ONE })
-      return { own: undefined, ways }
-    }
-    const term = terms[0]!
-    ways.push(...weakened(said, SYNONYM))
-    // `screen shot` for `screenshot`.
-    if (next !== undefined) ways.push({ terms: stems(phrase[0]! + next), weight: WRITTEN_AS_ONE })
-    const near = this.#neighbours?.of(phrase[0]!, term)
-    for (const one of near ?? [])
-      if (!ways.some(({ terms: [first, ...more] }) => first === one.terms[0] && more.length === 0)) ways.push(one)
-    // No guesses for a known word: `red` is not the start of `redis`.
-    if (this.#postings.get(term) === undefined) {
-      ways.push(...this.#parts(phrase[0]!))
-      if (near === undefined && said.length === 0) ways.push(...this.#guesses(term, phrase[0]!))
-    }
-    return { own: term, ways }
-  }
-
-  /** Splits a word into two known words. */
-  #parts(word: string): Alternative[] {
-    const found: Alternative[] = []
-    for (let cut = 3; cut <= word.length - 3; cut += 1) {
-      const pair = [...stems(word.slice(0, cut)), ...stems(word.slice(cut))]
-      if (pair.every((part) => this.#postings.get(part) !== undefined)) found.push({ terms: pair, weight: 0.9 })
-    }
-    return found
-  }
-
-  /** Guesses for an unknown word: completions, corrections, and the synonyms of corrections. */
-  #guesses(term: string, word: string): Alternative[] {
-    const guesses = term.length >= 3 ? this.#completions(term) : []
-    if (word.length < 4) return guesses
-    const limit = word.length >= 8 ? 2 : 1
+  /** @param isWord whether the word exists, in the vocabulary of the word vectors */
+  #corrections(term: string, word: string, isWord: boolean): Alternative[] {
+    const limit = word.length >= LONG ? 2 : 1
+    const letters = consonants(word)
     const near: { word: string; stem: string; edits: number }[] = []
     for (const [known, knownStem] of this.#postings.spellings) {
-      if (known.length < 4 || Math.abs(known.length - word.length) > limit || knownStem === term) continue
+      const longer = Math.abs(known.length - word.length)
+      if (word.length < 4 || longer > limit || (isWord && longer > 0) || knownStem === term) continue
       const edits = editDistance(word, known, limit)
-      if (edits <= limit) near.push({ word: known, stem: knownStem, edits })
+      if (edits > limit) continue
+      // A slip adds or loses a letter, swaps letters or confuses vowels: `retoot` is not a misspelt `reboot`.
+      const isSlip = longer > 0 || letters === consonants(known) || (!isWord && edits === 1 && word.length >= LONG)
+      if (isSlip) near.push({ word: known, stem: knownStem, edits })
     }
     near.sort(
       (a, b) =>
@@ -149,15 +105,14 @@ export class QueryReader {
         this.#postings.frequency(b.stem) - this.#postings.frequency(a.stem) ||
         byCodeUnit(a.word, b.word),
     )
-    for (const { word: known, stem: knownStem, edits } of near.slice(0, 4)) {
-      const weight = (edits === 1 ? 0.8 : 0.6) * (known[0] === word[0] ? 1 : 0.6)
-      guesses.push({ terms: [knownStem], weight })
-      guesses.push(...weakened(this.#thesaurus.alternatives([knownStem]) ?? [], weight))
-    }
-    return guesses
+    return near.slice(0, MAX_CORRECTIONS).map(({ word: known, stem: knownStem, edits }) => ({
+      term: knownStem,
+      weight: (edits === 1 ? 0.8 : 0.6) * (known[0] === word[0] ? 1 : 0.6) * (isWord ? CORRECTED_WORD : 1),
+    }))
   }
 
   #completions(start: string): Alternative[] {
+    if (start.length < 3) return []
     const vocabulary = this.#postings.vocabulary
     let low = 0
     let high = vocabulary.length
@@ -170,15 +125,17 @@ export class QueryReader {
     for (let at = low; at < vocabulary.length && found.length < MAX_COMPLETIONS; at += 1) {
       const term = vocabulary[at]!
       if (!term.startsWith(start)) break
-      if (term !== start) found.push({ terms: [term], weight: COMPLETION * Math.sqrt(start.length / term.length) })
+      if (term !== start) found.push({ term, weight: COMPLETION * Math.sqrt(start.length / term.length) })
     }
     return found
   }
 }
 
-const COMPLETION = 0.7
-const MAX_COMPLETIONS = 12
-
-function weakened(ways: readonly Alternative[], share: number): Alternative[] {
-  return ways.map(({ terms, weight }) => ({ terms, weight: weight * share }))
+/** The consonants of a word in alphabetical order, so that swapped ones do not count. */
+function consonants(word: string): string {
+  return word
+    .replaceAll(/[aeiouy]/g, '')
+    .split('')
+    .toSorted()
+    .join('')
 }

@@ -42,6 +42,13 @@ it.each(['list events of May', 'create 3 issues', 'send me a message tomorrow', 
   },
 )
 
+it('a query about the present searches for what is current', () => {
+  expect(asked('what are they playing at the moment')).toContain('playing current')
+  expect(asked('which tabs are open right now?')).toContain('open current')
+  const cut = 'cut the video at the moment when the bell rings'
+  expect(asked(cut)).toContain('moment when')
+})
+
 it('a query of nothing but filler words is left as it is', () => {
   const query = 'Hi there, could you please, thank you very much'
   expect(requestIn(query, () => false)).toBe(query)

@@ -5,6 +5,8 @@
 const SENTENCE = 6
 /** With fewer letters left, too much was removed. */
 const LEAST_LEFT = 3
+/** Stands for a removed part, so that the words around it do not become one phrase: "Log 12 euros in" is no login. */
+const GAP = ' | '
 
 const PEOPLE =
   'boss|manager|team|teammate|colleague|coworker|wife|husband|partner|friend|mom|mother|dad|father|son|daughter|sister|brother|client|' +
@@ -34,7 +36,7 @@ const PATTERNS: RegExp[] = [
     'gi',
   ),
   /\b(?:in |on )?(?:the )?(?:last|next|this|past|coming|end of the|first|second|third|fourth) (?:morning|afternoon|evening|night|week|month|quarter|year|weekend|days)(?:'s)?\b/gi,
-  /\b(?:the day (?:before|after) )?(?:today|tomorrow|tonight|yesterday)(?:'s)?(?: (?:morning|afternoon|evening|night))?\b|\b(?:right now|at the moment|as soon as possible|asap|all (?:day|night)|no time)\b/gi,
+  /\b(?:the day (?:before|after) )?(?:today|tomorrow|tonight|yesterday)(?:'s)?(?: (?:morning|afternoon|evening|night))?\b|\b(?:as soon as possible|asap|all (?:day|night)|no time)\b/gi,
   // The person, the purpose, and politeness.
   /\b(?:hi|hello|hey|dear|good (?:morning|afternoon|evening))(?: there| all| team)?\b[,!]?/gi,
   /\b(?:please|pls|kindly|thanks(?: a lot| in advance| so much)?|thank you(?: very much| so much)?|sorry|cheers)\b/gi,
@@ -61,13 +63,17 @@ const IDENTIFIER = /\b(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[\w-]+/g
 /** Keeps only the extension of a file name, which says what kind of file it is. */
 const FILE = /\b[\w-]+\.(\p{L}{2,4})\b/gu
 
+/** Asks for the present state, which tools call current. "Cut it at the moment when the bell rings" does not. */
+const NOW = /\b(?:right now|at the moment)\b(?!\s+(?:when|where|that|of|the|it)\b)/gi
+
 /** @param isKnown whether tools use a word: then it is not treated as a person's or place's name */
-export function requestIn(query: string, isKnown: (word: string) => boolean): string {
+export function requestIn(asked: string, isKnown: (word: string) => boolean): string {
+  const query = asked.replace(NOW, 'current')
   if ((query.match(/\p{L}+/gu) ?? []).length < SENTENCE) return query
-  const keepKnown = (word: string): string => (isKnown(word.toLowerCase().replace(/['\u2019]s$/, '')) ? word : ' ')
-  let left = query.replaceAll('\u2019', "'").replace(HONORIFIC, ' ').replace(CAPITALIZED, keepKnown)
-  for (const pattern of PATTERNS.slice(0, VALUES)) left = left.replace(pattern, ' ')
+  const keepKnown = (word: string): string => (isKnown(word.toLowerCase().replace(/['\u2019]s$/, '')) ? word : GAP)
+  let left = query.replaceAll('\u2019', "'").replace(HONORIFIC, GAP).replace(CAPITALIZED, keepKnown)
+  for (const pattern of PATTERNS.slice(0, VALUES)) left = left.replace(pattern, GAP)
   left = left.replace(FILE, ' $1 ').replace(IDENTIFIER, keepKnown)
-  for (const pattern of PATTERNS.slice(VALUES)) left = left.replace(pattern, ' ')
+  for (const pattern of PATTERNS.slice(VALUES)) left = left.replace(pattern, GAP)
   return left.replaceAll(/[^\p{L}]/gu, '').length < LEAST_LEFT ? query : left
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
-import { Thesaurus } from './thesaurus.ts'
 import { stem, words } from './tokenize.ts'
 import { WordVectors } from './word-vectors.ts'
+import { wordVectors } from '../word-vectors-file.ts'
 
 function document(server: string, name: string, summary = '', more: Partial<SearchDocument> = {}): SearchDocument {
   return {
@@ -34,8 +34,8 @@ const TOOLS = [
   document('files', 'read_file', 'Read a file from disk', { safety: 1 }),
 ]
 
-function indexOf(documents: SearchDocument[]): SearchIndex<string> {
-  const index = new SearchIndex<string>()
+function indexOf(documents: SearchDocument[], vectors?: WordVectors): SearchIndex<string> {
+  const index = new SearchIndex<string>(vectors)
   for (const one of documents) index.add(`${one.server}.${one.name}`, one)
   return index
 }
@@ -47,15 +47,11 @@ it.each([
   ['create issue', 'github.create_issue'],
   ['creating issues', 'github.create_issue'],
   ['createIssue', 'github.create_issue'],
-  ['open a ticket', 'github.create_issue'],
   ['crate isue', 'github.create_issue'],
   ['screen shot', 'browser.takeScreenshot'],
-  ['a picture of the page', 'browser.takeScreenshot'],
   ['fullPage', 'browser.takeScreenshot'],
   ['per_page', 'github.list_issues'],
-  ['repo removal', 'github.delete_repository'],
   ['deploy', 'k8s.scale-deployment'],
-  ['kubernetes', 'k8s.scale-deployment'],
 ])('the query %j finds %s', (query, expected) => {
   expect(names(query)[0]).toBe(expected)
 })
@@ -119,8 +115,22 @@ it.each([
   ['generate', 'generating', 'generation'],
   ['box', 'boxes'],
   ['stop', 'stopped', 'stopping'],
+  ['add', 'adds', 'added', 'adding'],
+  ['move', 'moves', 'moved', 'moving'],
+  ['plan', 'plans', 'planned', 'planning'],
+  ['plane', 'planes'],
+  ['scrape', 'scraping', 'scraped'],
 ])('forms of one word have one stem: %s', (...forms) => {
   expect(new Set(forms.map(stem)).size).toBe(1)
+})
+
+it.each([
+  ['plane', 'plan'],
+  ['state', 'stats'],
+  ['globe', 'glob'],
+  ['stripe', 'strip'],
+])('%s is no form of %s', (one, other) => {
+  expect(stem(one)).not.toBe(stem(other))
 })
 
 it.each([['status'], ['process'], ['analysis'], ['class'], ['redis']])(
@@ -130,14 +140,6 @@ it.each([['status'], ['process'], ['analysis'], ['class'], ['redis']])(
   },
 )
 
-it('the thesaurus reads groups, directions and comments', () => {
-  const thesaurus = new Thesaurus('// a comment\ncat, dog\n\ngive away > donate, gift')
-  expect(thesaurus.alternatives(['cat'])).toEqual([{ terms: ['dog'], weight: 0.7 }])
-  expect(thesaurus.alternatives(['give', 'awai'])?.map(({ terms }) => terms)).toEqual([['donate'].map(stem), ['gift']])
-  expect(thesaurus.alternatives(['gift'])).toBeUndefined()
-  expect(thesaurus.longest).toBe(2)
-})
-
 it('a deprecated tool ranks after tools that match equally', () => {
   const old = document('files', 'read_file', 'Read a file as text', { isDeprecated: true, safety: 1 })
   const found = indexOf([old, document('files', 'read_text_file', 'Read a file as text', { safety: 1 })])
@@ -145,6 +147,41 @@ it('a deprecated tool ranks after tools that match equally', () => {
     'files.read_text_file',
     'files.read_file',
   ])
+})
+
+it('a slip of the pen is corrected, and a word that no tool uses is not taken for another one', () => {
+  const tools = indexOf([document('server', 'reboot', 'Start again'), document('issues', 'create_issue')])
+  const finds = (query: string): string[] => tools.matches(query, 5, () => true).map(({ item }) => item)
+  for (const query of ['rebot', 'rebooot', 'reobot']) expect([query, finds(query)]).toEqual([query, ['server.reboot']])
+  for (const query of ['crate isue', 'creat issie'])
+    expect([query, finds(query)]).toEqual([query, ['issues.create_issue']])
+  for (const query of ['retoot', 'repoot', 'rehoot']) expect([query, finds(query)]).toEqual([query, []])
+})
+
+it('a misspelt word that is another word is corrected, but not to a word of another length', () => {
+  const tools = indexOf(
+    [
+      document('files', 'write_file', 'Write the contents of a file'),
+      document('files', 'read_file', 'Read the contents of a file'),
+    ],
+    wordVectors(),
+  )
+  expect(tools.search('reed fiel contens', 2).map(({ item }) => item)).toEqual(['files.read_file', 'files.write_file'])
+  expect(indexOf([document('todo', 'plan')], wordVectors()).matches('plane', 5, () => true)).toEqual([])
+})
+
+it('the letters after an apostrophe are no word', () => {
+  const tools = indexOf([document('shop', 'donate', 'T-shirts'), document('files', 'save', 'Save a site')])
+  expect(tools.search("don't save the site's files", 1)[0]?.item).toBe('files.save')
+  expect(tools.matches("don't", 5, () => true)).toEqual([])
+})
+
+it('words around an amount or a comma are no phrase', () => {
+  const tools = indexOf([document('account', 'login'), document('expenses', 'log_expense')])
+  const finds = (query: string): string[] => tools.matches(query, 5, () => true).map(({ item }) => item)
+  expect(finds('log in')).toContain('account.login')
+  expect(finds('Log 12 euros in my list of trips')).toEqual(['expenses.log_expense'])
+  expect(finds('log, in')).toEqual(['expenses.log_expense'])
 })
 
 it('words are found inside compound names, and compound names by their words', () => {
@@ -164,7 +201,7 @@ it('word vectors find a tool that shares no word with the query', () => {
     values: new Int8Array([7, 1, 7, 0, 0, 7, 1, 7]),
     dimensions: 2,
   })
-  const withVectors = new SearchIndex<string>({ thesaurus: new Thesaurus(''), vectors })
+  const withVectors = new SearchIndex<string>(vectors)
   withVectors.add('music', document('music', 'set_volume'))
   withVectors.add('billing', document('billing', 'create_invoice'))
   expect(withVectors.search('louder', 1)[0]?.item).toBe('music')

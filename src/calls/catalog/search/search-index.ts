@@ -2,13 +2,12 @@
 // Framework", 2009) over stems. Every word or phrase of the query is a concept with several alternatives. The result
 // depends only on the documents and the query, not on the order in which documents were added. Pure.
 import { readTexts, type SearchDocument } from './fields.ts'
-import { Postings, type Posting } from './postings.ts'
+import { Postings } from './postings.ts'
 import { byCodeUnit, foldName } from '../../../util/text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
-import { Thesaurus, type Alternative } from './thesaurus.ts'
 import { ToolVectors } from './tool-vectors.ts'
-import { fitOf, isWeak, weightInFit } from './weak-answer.ts'
-import { WordNeighbours } from './word-neighbours.ts'
+import { fitOf, GUESSED, isWeak, weightInFit } from './weak-answer.ts'
+import { WordNeighbours, type Alternative } from './word-neighbours.ts'
 import type { WordVectors } from './word-vectors.ts'
 
 export interface Hit<T> {
@@ -33,22 +32,16 @@ export interface Reason {
   concepts: { asked: string; found: string | undefined; strength: number }[]
 }
 
-export interface SearchIndexOptions {
-  thesaurus?: Thesaurus
-  /** Without them, only words are compared. */
-  vectors?: WordVectors | undefined
-}
-
 const SATURATION = 2
 /** How much a second matching alternative adds to the best one. */
 const OTHER_WAYS = 0.2
 /** The share of the score that depends on how much of the query the tool matches. */
 const COVERAGE = 0.4
 /** How much similarity in meaning adds to the score of the words, which is at most 1. */
-const WORDS_MEANING = 0.2
+const WORDS_MEANING = 0.3
 const GIVEN_MEANING = 0.5
 /** Below this similarity, a tool without a common word is not found. */
-const LEAST_MEANING = 0.06
+const LEAST_MEANING = 0.09
 /** Added when the query is the tool's name: more than everything else together. */
 const EXACT_NAME = 10
 const SAFE = 0.02
@@ -72,7 +65,7 @@ interface Scores<T> {
 }
 
 export class SearchIndex<T> {
-  readonly #postings: Postings
+  readonly #postings = new Postings()
   readonly #reader: QueryReader
   readonly #items: T[] = []
   readonly #documents: Pick<SearchDocument, 'server' | 'name' | 'safety' | 'isDeprecated'>[] = []
@@ -82,10 +75,9 @@ export class SearchIndex<T> {
   /** Cached: a search reads the scores of its query several times. */
   #last: Scores<T> | undefined
 
-  constructor({ thesaurus = new Thesaurus(), vectors }: SearchIndexOptions = {}) {
-    this.#postings = new Postings(thesaurus.words)
-    const neighbours = vectors && new WordNeighbours(this.#postings, vectors)
-    this.#reader = new QueryReader(this.#postings, thesaurus, neighbours)
+  /** @param vectors without them, only words are compared */
+  constructor(vectors?: WordVectors) {
+    this.#reader = new QueryReader(this.#postings, vectors && new WordNeighbours(this.#postings, vectors))
     this.#meanings = vectors && new ToolVectors(vectors)
   }
 
@@ -112,12 +104,12 @@ export class SearchIndex<T> {
     return this.#best(
       query,
       limit,
-      scores.map((score, id) => (accepts(this.#items[id]!) ? score : 0)),
+      scores.map((score, id) => (score > 0 && accepts(this.#items[id]!) ? score : 0)),
       accepts,
     )
   }
 
-  /** Like `search`, but only items that share a word, or a synonym of one, with the query. */
+  /** Like `search`, but only items that share a word with the query, or have one of similar meaning. */
   matches(query: string, limit: number, accepts: (item: T) => boolean, likeness?: Likeness<T>): Hit<T>[] {
     const { scores, byWords } = this.#scored(query, likeness)
     const fitting = scores.map((score, id) => (byWords[id]! > 0 && accepts(this.#items[id]!) ? score : 0))
@@ -127,12 +119,16 @@ export class SearchIndex<T> {
   /**
    * Whether none of the items that were found fits the query. False without word vectors, or with another source of
    * meaning.
+   * @param isOneOfSeveral whether it is one of several wordings, for which a tool must fit better
    */
-  isWeak(query: string, items: readonly T[], likeness?: Likeness<T>): boolean {
+  isWeak(query: string, items: readonly T[], likeness?: Likeness<T>, isOneOfSeveral = false): boolean {
     const { fits } = this.#scored(query, likeness)
     const ids = items.map((item) => this.#items.indexOf(item))
     if (fits === undefined || ids.some((id) => foldName(query) === this.#folded[id])) return false
-    return isWeak(ids.map((id) => fits[id] ?? 0))
+    return isWeak(
+      ids.map((id) => fits[id] ?? 0),
+      isOneOfSeveral,
+    )
   }
 
   /** Why `search` ranks an item where it does; undefined when it is not in the index. */
@@ -153,7 +149,6 @@ export class SearchIndex<T> {
   }
 
   #foundFor({ own, ways }: Concept, id: number): Reason['concepts'][number] {
-    const asked = own ?? ways[0]?.terms.join(' ') ?? ''
     let found: string | undefined
     let strength = 0
     for (const way of ways) {
@@ -161,9 +156,9 @@ export class SearchIndex<T> {
       this.#collect(way, best)
       if (best.weights[id]! <= strength) continue
       strength = best.weights[id]!
-      found = way.terms.join(' ')
+      found = way.term
     }
-    return { asked, found, strength: Math.min(1, strength) }
+    return { asked: own, found, strength: Math.min(1, strength) }
   }
 
   #best(query: string, limit: number, scores: Float64Array, otherwise: (item: T) => boolean): Hit<T>[] {
@@ -203,9 +198,11 @@ export class SearchIndex<T> {
     let whole = 0
     for (const concept of concepts) {
       const best: Best = { weights: new Float64Array(count), documents: [] }
-      for (const way of concept.ways) this.#collect(way, best)
-      const own = concept.own === undefined ? 0 : this.#postings.frequency(concept.own)
-      const rarity = this.#rarity(Math.max(own, best.documents.length))
+      const [own, ...others] = concept.ways
+      this.#collect(own!, best)
+      const said = best.documents.map((id) => ({ id, strength: best.weights[id]! }))
+      for (const way of others) this.#collect(way, best)
+      const rarity = this.#rarity(best.documents.length)
       const weight = weightInFit(concept, rarity)
       total += rarity
       whole += weight
@@ -213,8 +210,9 @@ export class SearchIndex<T> {
         const strength = Math.min(1, best.weights[id]!)
         byWords[id]! += rarity * strength
         covered[id]! += rarity * Math.min(1, strength * 2)
-        shares[id]! += weight * strength
+        shares[id]! += weight * GUESSED * strength
       }
+      for (const { id, strength } of said) shares[id]! += weight * (1 - GUESSED) * strength
     }
     if (total === 0) return { byWords, shares }
     for (let id = 0; id < count; id += 1) {
@@ -247,34 +245,12 @@ export class SearchIndex<T> {
     return [...new Set([...first, ...best.values()])].map((id) => ({ id, score: scores[id]! }))
   }
 
-  /** For each document, the best alternative of a concept; all terms of an alternative must occur. */
-  #collect(way: Alternative, best: Best): void {
-    const postings: Posting[] = []
-    for (const term of way.terms) {
-      const posting = this.#postings.get(term)
-      if (posting === undefined) return
-      postings.push(posting)
-    }
-    const [first, ...others] = postings
-    if (first === undefined) return
-    if (others.length === 0) {
-      for (const [index, id] of first.documents.entries())
-        raise(best, id, strengthOf(first.weights[index]!) * way.weight)
-      return
-    }
-    const least = new Map<number, number>()
-    for (const [index, id] of first.documents.entries()) least.set(id, first.weights[index]!)
-    for (const posting of others) {
-      const both = new Set<number>()
-      for (const [index, id] of posting.documents.entries()) {
-        const before = least.get(id)
-        if (before === undefined) continue
-        least.set(id, Math.min(before, posting.weights[index]!))
-        both.add(id)
-      }
-      for (const id of least.keys()) if (!both.has(id)) least.delete(id)
-    }
-    for (const [id, weight] of least) raise(best, id, strengthOf(weight) * way.weight)
+  /** For each document, the best alternative of a concept. */
+  #collect({ term, weight }: Alternative, best: Best): void {
+    const posting = this.#postings.get(term)
+    if (posting === undefined) return
+    const { documents, weights } = posting
+    for (let at = 0; at < documents.length; at += 1) raise(best, documents[at]!, strengthOf(weights[at]!) * weight)
   }
 
   #rarity(documentCount: number): number {

@@ -78,7 +78,7 @@ export function stem(word: string): string {
   if (root.length > 6 && root.endsWith('val')) return root.slice(0, -2)
   if (root.length > 8 && root.endsWith('ation')) return root.slice(0, -5)
   if (root.length > 5 && /[st]ion$/.test(root)) root = root.slice(0, -3)
-  if (root.length > 4 && root.endsWith('e')) root = root.slice(0, -1)
+  if (root.length > 4 && root.endsWith('e') && !isShort(root.slice(0, -1))) root = root.slice(0, -1)
   if (root.length > 5 && root.endsWith('at')) root = root.slice(0, -2)
   return root.length > 3 && root.endsWith('y') ? `${root.slice(0, -1)}i` : root
 }
@@ -93,7 +93,13 @@ function withoutTense(word: string): string {
   const match = /^(.*[aeiouy].*)(?:ing|ed)$/.exec(word)
   const root = match?.[1]
   if (root === undefined || root.length < 3) return word
-  return /([b-df-hj-km-npqrtv-y])\1$/.test(root) ? root.slice(0, -1) : root
+  if (root.length > 3 && /([b-df-hj-km-npqrtv-y])\1$/.test(root)) return root.slice(0, -1)
+  return isShort(root) ? `${root}e` : root
+}
+
+/** Whether a final `e` makes another word: `plan` and `plane`, with the forms `planning` and `planing`. */
+function isShort(root: string): boolean {
+  return /^[^aeiouy]+[aeiouy][^aeiouwxy]$/.test(root)
 }
 
 /** Treats every non-ASCII character as a letter, which is several times faster than a check; `splitChunk` checks. */

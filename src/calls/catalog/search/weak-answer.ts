@@ -17,13 +17,16 @@ const COMMON = new Set(
 const COMMON_WEIGHT = 0.1
 /** How much similarity in meaning counts beside the words. */
 const MEANING = 0.5
+/** How much a word counts that only stands for a word of the query: nobody said it. */
+export const GUESSED = 0.5
 /** The fit of the best tool below which an answer is weak. */
-const FLOOR = 0.24
+const FLOOR = 0.21
+/** The same for one of several wordings. Where a tool fits, one of them has its words. */
+const FLOOR_OF_SEVERAL = 0.4
 
 /** The weight of a concept in the fit of a tool. @param rarity the weight that it has in the ranking */
-export function weightInFit({ own, ways }: Concept, rarity: number): number {
-  const words = own === undefined ? (ways[0]?.terms ?? []) : [own]
-  return words.every((word) => COMMON.has(word)) ? rarity * COMMON_WEIGHT : rarity
+export function weightInFit({ own }: Concept, rarity: number): number {
+  return COMMON.has(own) ? rarity * COMMON_WEIGHT : rarity
 }
 
 /**
@@ -36,11 +39,12 @@ export function fitOf(share: number, likeness: number): number {
 }
 
 /** @param fits of the tools in an answer */
-export function isWeak(fits: readonly number[]): boolean {
-  return fits.every((fit) => fit < FLOOR)
+export function isWeak(fits: readonly number[], isOneOfSeveral: boolean): boolean {
+  const floor = isOneOfSeveral ? FLOOR_OF_SEVERAL : FLOOR
+  return fits.every((fit) => fit < floor)
 }
 
 /** What an answer begins with when it is weak. */
 export function weakNote(searched: number): string {
-  return `No tool fits; nearest (${count(searched, 'tool')} searched):`
+  return `No tool fits. Search again with other wordings of the same need. Nearest (${count(searched, 'tool')} searched):`
 }

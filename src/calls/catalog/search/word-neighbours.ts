@@ -1,12 +1,17 @@
 // Finds words of the catalog that mean nearly the same as a word of a query, by their vectors. Pure.
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../../util/text/python-name.ts'
-import type { Alternative } from './thesaurus.ts'
 import type { WordVectors } from './word-vectors.ts'
+
+/** A term that may stand for a word of a query, and its weight. The word itself has weight 1. */
+export interface Alternative {
+  term: string
+  weight: number
+}
 
 const MOST = 8
 const LEAST_COSINE = 0.52
-const WEIGHT = 0.4
+const WEIGHT = 0.6
 const CACHE_LIMIT = 2000
 
 export class WordNeighbours {
@@ -16,7 +21,7 @@ export class WordNeighbours {
   readonly #terms: string[] = []
   readonly #rows: number[] = []
   #read = 0
-  readonly #cache = new Map<string, Alternative[]>()
+  readonly #cache = new Map<number, Alternative[]>()
 
   constructor(postings: Postings, vectors: WordVectors) {
     this.#postings = postings
@@ -28,10 +33,10 @@ export class WordNeighbours {
     const row = this.#vectors.row(word)
     if (row === undefined) return undefined
     this.#readNew()
-    let found = this.#cache.get(term)
+    let found = this.#cache.get(row)
     if (found === undefined) {
       if (this.#cache.size >= CACHE_LIMIT) this.#cache.clear()
-      this.#cache.set(term, (found = this.#find(row, term)))
+      this.#cache.set(row, (found = this.#find(row, term)))
     }
     return found
   }
@@ -44,7 +49,7 @@ export class WordNeighbours {
       if (cosine >= LEAST_COSINE) near.push({ term: other, cosine })
     }
     near.sort((a, b) => b.cosine - a.cosine || byCodeUnit(a.term, b.term))
-    return near.slice(0, MOST).map(({ term: other, cosine }) => ({ terms: [other], weight: WEIGHT * cosine }))
+    return near.slice(0, MOST).map(({ term: other, cosine }) => ({ term: other, weight: WEIGHT * cosine }))
   }
 
   /** Terms are only appended, so only new ones are read. */

@@ -176,9 +176,10 @@ export class Api {
         throw new MCPError('callTool takes the arguments as an object: callTool("server", "tool", { name: value })')
       return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw, exact: true })
     }
-    functions['search_tool_docs'] = async (query, options = {}) => {
-      const found = await ask('search_tool_docs', [query, { ...(options as object), detail: 'full' }])
-      const isFull = (options as any).detail === 'full'
+    functions['search_tool_docs'] = async (...given) => {
+      const options: Record<string, unknown> = isPlain(given.at(-1)) ? (given.pop() as any) : {}
+      const found = await ask('search_tool_docs', [...given, { ...options, detail: 'full' }])
+      const isFull = options['detail'] === 'full'
       if (Array.isArray(found)) return toDocs(found, isFull)
       return Object.fromEntries(Object.entries(found as object).map(([key, docs]) => [key, toDocs(docs, isFull)]))
     }

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { wordingsIn } from './wordings.ts'
+
+it('a few words are one wording, and a list is several', () => {
+  expect(wordingsIn('create issue')).toEqual(['create issue'])
+  expect(wordingsIn('e.g. a list. ')).toEqual(['e.g. a list. '])
+  expect(wordingsIn(['create issue', 'open a ticket'])).toEqual(['create issue', 'open a ticket'])
+  expect(wordingsIn([])).toEqual([])
+})
+
+it('each sentence of a pasted text is searched as well as the whole', () => {
+  const text = 'Ms Ito was charged twice. Refund one of them; then tell her by mail, and then close the case!'
+  expect(wordingsIn(text)).toEqual([
+    text,
+    'Ms Ito was charged twice',
+    'Refund one of them',
+    'tell her by mail',
+    'close the case!',
+  ])
+})
+
+it('a text of any length is cut, and gives few wordings', () => {
+  for (const part of ['word ', 'one two three. ', '. ', '\n', ' then', ', and then']) {
+    const found = wordingsIn(part.repeat(100_000))
+    expect(found.length).toBeLessThanOrEqual(9)
+    expect(Math.max(...found.map(({ length }) => length))).toBeLessThanOrEqual(2000)
+  }
+})
