@@ -2,10 +2,12 @@
 // repository: set SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list`
 // result of each package.
 import { readFileSync } from 'node:fs'
-import { performance } from 'node:perf_hooks'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import type { ToolDoc } from '../../src/calls/catalog/arguments/tool-doc.ts'
 import { Catalog } from '../../src/calls/catalog/catalog.ts'
+import type { Wordings } from '../../src/calls/catalog/search/wordings.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+import { median, ms, samples, timed } from '../measure.ts'
 import type { BenchRow } from '../row.ts'
 import { cachedStartRow } from './cached-start.ts'
 import { madeUpServers } from './made-up-servers.ts'
@@ -28,10 +30,14 @@ const RECALL_GOALS: [Kind, number][] = [
   ['paraphrase', 0.4],
   ['task', 0.4],
 ]
-const OVERALL_GOAL = 0.7
+/** With one wording. Of the held-out queries, seven in ten are paraphrases. */
+const OVERALL_GOAL = 0.65
+/** With several wordings, for every kind of query. */
+const WORDINGS_GOAL = 0.93
+const NEEDS_GOAL = 0.85
 /** The paraphrases and sentences over made-up servers share few words with the wanted tool. */
 const WEAK_GOALS = { recorded: { wrong: 0.02, recognised: 0.25 }, madeUp: { wrong: 0.06, recognised: 0.5 } }
-const ANSWER_TOKENS = 300
+const ANSWER_TOKENS = 280
 const SCALE = 10_000
 
 /** Measures the catalog. Rows that need missing recorded tools have no value. */
@@ -49,6 +55,7 @@ export async function recordedRows(file: string): Promise<BenchRow[]> {
   return [
     ...(await recallRows(catalog, queries, '')),
     ...(await recallRows(catalog, heldOut, ', held out')),
+    ...(await wordingRows(catalog, [...queries, ...heldOut], '')),
     ...(await weakRows(tools, [...queries, ...heldOut], catalogOf, '', WEAK_GOALS.recorded)),
     ...(await tokenRows(catalog, tools)),
   ]
@@ -61,7 +68,41 @@ export async function madeUpRows(): Promise<BenchRow[]> {
   const set = ', made-up servers'
   return [
     ...(await recallRows(catalogOf(servers), queries, set)),
+    ...(await wordingRows(catalogOf(servers), queries, set)),
     ...(await weakRows(servers, queries, catalogOf, set, WEAK_GOALS.madeUp)),
+  ]
+}
+
+/** Rows on searches by several wordings, and for two needs at once. */
+async function wordingRows(catalog: Catalog, queries: LabelledQuery[], set: string): Promise<BenchRow[]> {
+  const allWordings = readWordings()
+  const byKind = new Map<string, number[]>()
+  const one: number[] = []
+  const both: number[] = []
+  const answerTokens: number[] = []
+  for (const [at, { kind, query, want }] of queries.entries()) {
+    const wordings = allWordings[query]!
+    const docs = await catalog.search(wordings)
+    const hit = isAmong(want, docs)
+    answerTokens.push(tokensOf(docs))
+    byKind.set(kind, [...(byKind.get(kind) ?? []), hit])
+    one.push(isAmong(want, await catalog.search(wordings[0]!)))
+    const other = queries[(at * 7 + 37) % queries.length]!
+    // The needs are worded unequally often: three wordings must not crowd out one.
+    const found = await catalog.search([...wordings, allWordings[other.query]![0]!])
+    both.push(isAmong(want, found) * isAmong(other.want, found))
+  }
+  const named = `by 3 wordings${set}`
+  const tokens = median(answerTokens)
+  return [
+    ...RECALL_GOALS.flatMap(([kind]) => {
+      const hits = byKind.get(kind)
+      return hits === undefined ? [] : [atLeast(`recall@5, ${kind}, ${named} (${hits.length})`, hits, WORDINGS_GOAL)]
+    }),
+    atLeast(`recall@5, all, ${named} (${queries.length})`, [...byKind.values()].flat(), WORDINGS_GOAL),
+    { name: `recall@5, all, by the first of them${set}`, value: mean(one).toFixed(3), goal: '', ok: null },
+    atLeast(`two needs by 3 wordings and 1: both among 5${set} (${both.length})`, both, NEEDS_GOAL),
+    row(`tokens of a top-5 answer ${named}, median`, String(tokens), `≤ ${ANSWER_TOKENS}`, tokens <= ANSWER_TOKENS),
   ]
 }
 
@@ -74,8 +115,8 @@ async function recallRows(catalog: Catalog, queries: LabelledQuery[], set: strin
   for (const { kind, query, want } of queries) {
     const docs = await catalog.search(query)
     if (docs.length === 0) empty += 1
-    answerTokens.push(encode(docs.map((doc) => doc.line).join('\n')).length)
-    const hit = docs.some((doc) => want.includes(`${doc.server} ${doc.tool}`)) ? 1 : 0
+    answerTokens.push(tokensOf(docs))
+    const hit = isAmong(want, docs)
     all.push(hit)
     byKind.set(kind, [...(byKind.get(kind) ?? []), hit])
     const servers = new Set(want.map((tool) => tool.split(' ')[0]!))
@@ -83,16 +124,14 @@ async function recallRows(catalog: Catalog, queries: LabelledQuery[], set: strin
   }
   const rows = RECALL_GOALS.flatMap(([kind, goal]) => {
     const hits = byKind.get(kind)
-    if (hits === undefined) return []
-    return [row(`recall@5, ${kind}${set} (${hits.length})`, mean(hits).toFixed(3), `≥ ${goal}`, mean(hits) >= goal)]
+    return hits === undefined ? [] : [atLeast(`recall@5, ${kind}${set} (${hits.length})`, hits, goal)]
   })
-  const overall = mean(all)
   // Each server counts once: a set must not pass because of the servers with the most queries.
   const servers = [...byServer.values()].map(mean)
-  const median = answerTokens.toSorted((a, b) => a - b)[Math.floor(answerTokens.length / 2)]!
+  const tokens = median(answerTokens)
   return [
     ...rows,
-    row(`recall@5, all${set} (${all.length})`, overall.toFixed(3), `≥ ${OVERALL_GOAL}`, overall >= OVERALL_GOAL),
+    atLeast(`recall@5, all${set} (${all.length})`, all, OVERALL_GOAL),
     {
       name: `recall@5, mean of ${servers.length} servers, and the lowest${set}`,
       value: `${mean(servers).toFixed(3)}, ${Math.min(...servers).toFixed(3)}`,
@@ -100,8 +139,21 @@ async function recallRows(catalog: Catalog, queries: LabelledQuery[], set: strin
       ok: null,
     },
     row(`queries answered with nothing${set}`, `${empty} of ${queries.length}`, '0', empty === 0),
-    row(`tokens of a top-5 answer, median${set}`, String(median), `≤ ${ANSWER_TOKENS}`, median <= ANSWER_TOKENS),
+    row(`tokens of a top-5 answer, median${set}`, String(tokens), `≤ ${ANSWER_TOKENS}`, tokens <= ANSWER_TOKENS),
   ]
+}
+
+/** 1 if one of the wanted tools was found. */
+function isAmong(want: readonly string[], docs: readonly ToolDoc[]): number {
+  return docs.some((doc) => want.includes(`${doc.server} ${doc.tool}`)) ? 1 : 0
+}
+
+function tokensOf(docs: readonly ToolDoc[]): number {
+  return encode(docs.map((doc) => doc.line).join('\n')).length
+}
+
+function atLeast(name: string, hits: readonly number[], goal: number): BenchRow {
+  return row(name, mean(hits).toFixed(3), `≥ ${goal}`, mean(hits) >= goal)
 }
 
 function mean(values: readonly number[]): number {
@@ -149,13 +201,10 @@ async function scaleRows(): Promise<BenchRow[]> {
     'shut down the pipeline',
     'reason locale',
   ]
-  const times: number[] = []
-  for (const query of [...queries, ...queries, ...queries, ...queries]) {
-    const begin = performance.now()
-    await catalog.search(query)
-    times.push(performance.now() - begin)
-  }
-  const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
+  const timeOf = async (asked: Wordings[]): Promise<number> =>
+    median(await samples(20, (at) => timed(() => catalog.search(asked[at % asked.length]!))))
+  const one = await timeOf(queries)
+  const four = await timeOf(queries.map((_, at) => [...queries, ...queries].slice(at, at + 4)))
   return [
     row(
       `index ${SCALE} tools, with a first query, CPU, best of 3`,
@@ -163,7 +212,8 @@ async function scaleRows(): Promise<BenchRow[]> {
       '≤ 500 ms',
       indexMs <= 500,
     ),
-    row(`one query over ${SCALE} tools, median`, `${median.toFixed(1)} ms`, '≤ 10 ms', median <= 10),
+    row(`one query over ${SCALE} tools, median`, ms(one), '≤ 10 ms', one <= 10),
+    row(`four wordings over ${SCALE} tools, median`, ms(four), '≤ 15 ms', four <= 15),
   ]
 }
 
@@ -187,6 +237,11 @@ function catalogOf(tools: Map<string, UpstreamTool[]>): Catalog {
 function readTools(file: string): Map<string, UpstreamTool[]> {
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>
   return new Map(Object.entries(recorded).map(([packageName, tools]) => [serverName(packageName), tools]))
+}
+
+/** Three wordings of each query, written by somebody who had not seen the tools. */
+function readWordings(): Record<string, string[]> {
+  return JSON.parse(readFileSync(new URL('wordings.json', import.meta.url), 'utf8')) as Record<string, string[]>
 }
 
 function readQueries(name: string): LabelledQuery[] {
