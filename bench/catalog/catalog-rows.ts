@@ -36,7 +36,7 @@ const OVERALL_GOAL = 0.65
 const WORDINGS_GOAL = 0.93
 const NEEDS_GOAL = 0.85
 /** The paraphrases and sentences over made-up servers share few words with the wanted tool. */
-const WEAK_GOALS = { recorded: { wrong: 0.02, recognised: 0.25 }, madeUp: { wrong: 0.06, recognised: 0.5 } }
+const WEAK_GOALS = { recorded: { wrong: 0.02, recognised: 0.24 }, madeUp: { wrong: 0.06, recognised: 0.45 } }
 const ANSWER_TOKENS = 280
 const SCALE = 10_000
 

@@ -2,7 +2,7 @@
 
 /** How fast a place counts less the lower it is. Measured together with ANSWERED, see docs/benchmarks.md. */
 const K = 2
-/** What is left of a wording's say once its first place is taken. */
+/** What is left of the say of a wording once its first place is taken. A lower place takes less. */
 const ANSWERED = 0.25
 
 /**
@@ -24,7 +24,7 @@ export function fuse<T>(rankings: readonly (readonly T[])[], limit: number): T[]
     const [item, shares] = strongest(votes, says)
     fused.push(item)
     votes.delete(item)
-    for (const [wording, share] of shares.entries()) says[wording]! *= 1 - (1 - ANSWERED) * share
+    for (const [wording, share] of shares.entries()) says[wording]! *= 1 - (1 - ANSWERED) * share ** 2
   }
   return fused
 }

@@ -20,7 +20,7 @@ const MEANING = 0.5
 /** How much a word counts that only stands for a word of the query: nobody said it. */
 export const GUESSED = 0.5
 /** The fit of the best tool below which an answer is weak. */
-const FLOOR = 0.21
+const FLOOR = 0.2
 /** The same for one of several wordings. Where a tool fits, one of them has its words. */
 const FLOOR_OF_SEVERAL = 0.4
 
