@@ -32,6 +32,7 @@ class RunFrame(_RunFrame, total=False):
     servers: list[VisibleServer]
     named: Literal[True]
     lost: str
+    missing: dict[str, str]
     json: Literal[True]
     compat: Literal[True]
     language: Literal["bash", "javascript"]

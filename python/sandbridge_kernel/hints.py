@@ -53,11 +53,24 @@ _HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
 _INSIDE = ("/tmp", "/workspace", "/projects", "/proc", "/dev", "/sys")
 _URL = re.compile(r"https?://(?:www\.)?([\w.-]+)|host='([\w.-]+)'")
 _MAX_PACKAGES = 15
+# Packages whose name differs from that of their module.
+_DISTRIBUTIONS = {
+    "sklearn": "scikit-learn",
+    "PIL": "pillow",
+    "cv2": "opencv-python-headless",
+    "bs4": "beautifulsoup4",
+    "yaml": "pyyaml",
+    "dateutil": "python-dateutil",
+    "skimage": "scikit-image",
+    "docx": "python-docx",
+}
 ATTACHED = "__sandbridge_hint__"
 
 
 # Why variables of earlier cells are gone; None if they are not. Set with the first cell after that.
 lost: str | None = None
+# Configured packages that this sandbox does not have: name and reason. Set with the first cell.
+missing: dict[str, str] = {}
 
 
 def advice(error: BaseException) -> dict[str, str]:
@@ -181,7 +194,8 @@ def _module(error: BaseException) -> _Advice:
     names = _packages()
     like = get_close_matches(root, [name for name in {*names, *sys.stdlib_module_names} if name != root], 1, 0.8)
     told = {
-        "hint": (f"Did you mean {like[0]}? " if like else "") + f"{root} is not in this sandbox. {_installing(names)}"
+        "hint": (f"Did you mean {like[0]}? " if like else "")
+        + f"{root} is not in this sandbox. {_why_missing(root) or _installing(names, _DISTRIBUTIONS.get(root, root))}"
     }
     return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
 
@@ -192,11 +206,24 @@ def _packages() -> list[str]:
     return list(packages())
 
 
-def _installing(names: list[str] | None = None) -> str:
+def _why_missing(root: str) -> str | None:
+    """The reason for a package that the user has configured."""
+    wanted = {_plain(root), _plain(_DISTRIBUTIONS.get(root, root))}
+    for name, reason in missing.items():
+        if _plain(name) in wanted:
+            return f"It could not be installed: {reason}. The user can see to it with `sandbridge packages`."
+    return None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _installing(names: list[str] | None = None, wanted: str = "NAME") -> str:
     names = _packages() if names is None else names
     there = f"There are {', '.join(names[:_MAX_PACKAGES])}" if names else "There is the standard library"
     more = " and more: see runtime.packages()" if len(names) > _MAX_PACKAGES else ""
-    return f"Nothing can be installed from inside. {there}{more}. The user can add packages with MCP_BRIDGE_PACKAGES."
+    return f"Nothing can be installed from inside. {there}{more}. The user can add packages: `sandbridge packages add {wanted}`."
 
 
 def _program(error: BaseException) -> _Advice:

@@ -4,6 +4,16 @@
 import type { Readable, Writable } from 'node:stream'
 import type { ProcessUsage } from '../util/process/process-tree-usage.ts'
 
+/** A configured package that sandboxes do not have. */
+export interface MissingPackage {
+  /** As the user wrote it: a requirement, or the path of a wheel. */
+  word: string
+  /** Its name in an index; of a wheel, as its file begins. */
+  name: string
+  /** Why not, in one line without a period. */
+  reason: string
+}
+
 export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap' | 'kubernetes'
 
 /**
@@ -163,6 +173,8 @@ export interface Provider {
   readonly startsAtOnce?: number
   /** Describes how sandboxes are started, if there are several ways. Known after the first start. */
   readonly startMethod?: string
+  /** Configured packages that its sandboxes do not have. Known after `prepare`. */
+  readonly missingPackages?: readonly MissingPackage[]
   /**
    * Slow one-off work (a snapshot, an image pull) before the first start. Idempotent; concurrent calls share one run.
    */

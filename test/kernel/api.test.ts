@@ -324,7 +324,7 @@ it('the packages begin with those that models expect and that are not there, and
   expect(stdout.split('\n')[0]).toMatch(
     missing.length === 0
       ? /^Python /
-      : new RegExp(`^Not here: ${missing.join(', ')}.*MCP_BRIDGE_PACKAGES=${missing.join(',')}`),
+      : new RegExp(`^Not here: ${missing.join(', ')}.*sandbridge packages add ${missing.join(' ')}`),
   )
 })
 

@@ -49,6 +49,7 @@ export class Driver {
   readonly badLines: string[] = []
   /** Sent with each cell. */
   lost: string | undefined
+  missing: Record<string, string> | undefined
   #cell = 0
   #parts: Buffer[] = []
   #listener: ((frame: Frame) => void) | undefined
@@ -92,6 +93,7 @@ export class Driver {
       ...(options.language && { language: options.language }),
       ...(options.named && { named: true }),
       ...(this.lost && { lost: this.lost }),
+      ...(this.missing && { missing: this.missing }),
     })
     const done = await over
     const text = (stream: string) =>

@@ -9,7 +9,7 @@ it('a hint is given for errors that have one', async (ctx) => {
   expect(await hint('r.number')).toMatch(/await/)
   expect(await hint('import asyncio\nawait asyncio.sleep(0)\nasyncio.run(asyncio.sleep(0))')).toMatch(/await main\(\)/)
   expect(await hint('import no_such_module_anywhere.sub')).toMatch(
-    /no_such_module_anywhere is not in this sandbox.*MCP_BRIDGE_PACKAGES/,
+    /no_such_module_anywhere is not in this sandbox.*`sandbridge packages add no_such_module_anywhere`/,
   )
   const parsed = 'import json\njson.loads([1])'
   expect(await hint(parsed)).toMatch(/JSON from a tool is parsed already/)
@@ -71,7 +71,7 @@ it('a hint names the alternative to a missing module, a program or a home folder
   const kernel = await startKernel(ctx)
   const told = async (code: string) => (await kernel.run(code)).error!
   expect((await told('import jsonn')).hint).toMatch(
-    /^Did you mean json\? jsonn is not in this sandbox\..*MCP_BRIDGE_PACKAGES/,
+    /^Did you mean json\? jsonn is not in this sandbox\..*sandbridge packages add/,
   )
   for (const path of ['~/x.csv', '$HOME/x.csv', 'file:///x.csv', '/mnt/data/x.csv']) {
     expect((await told(`open("${path}")`)).hint, path).toMatch(/no files of the host/)
@@ -86,7 +86,7 @@ it('a hint names the alternative to a missing module, a program or a home folder
   expect((await ended('"cd /tmp && wget https://a.b"', 4)).hint).toMatch(/no network/)
   expect((await ended('["git", "clone", "https://a.b/c"]', 128)).search).toMatch(/git repository/)
   expect((await ended('"git status"', 128)).hint).toBeUndefined()
-  expect((await ended('["/usr/bin/python3", "-m", "pip", "install", "x"]')).hint).toMatch(/MCP_BRIDGE_PACKAGES/)
+  expect((await ended('["/usr/bin/python3", "-m", "pip", "install", "x"]')).hint).toMatch(/sandbridge packages add/)
   expect((await ended('["false"]')).hint).toBeUndefined()
   const embedded = 'OSError(138, "emscripten does not support processes.")'
   expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
@@ -236,6 +236,16 @@ it('a NameError says why variables of earlier cells are gone', async (ctx) => {
   expect((await kernel.run('try: df\nexcept NameError as e: print(e)')).stdout).toMatch(
     /^name 'df' is not defined. .*the session was reset/,
   )
+})
+
+it('a failed import of a configured package says why the package is missing', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  kernel.missing = { no_such_package: 'no network', other: 'damaged' }
+  expect((await kernel.run('import no_such_package.sub')).error!.hint).toMatch(
+    /^no_such_package is not in this sandbox\. It could not be installed: no network\..*`sandbridge packages`/,
+  )
+  // The control: the reason belongs to that package alone.
+  expect((await kernel.run('import no_such_other')).error!.hint).toMatch(/`sandbridge packages add no_such_other`/)
 })
 
 it('the NameError of a server that the run does not name says so', async (ctx) => {

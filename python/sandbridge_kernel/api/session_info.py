@@ -57,8 +57,8 @@ class Packages(dict[str, str]):
         names = [name for name in _EXPECTED if not _has(find_spec, name)]
         if not names:
             return []
-        setting = f"MCP_BRIDGE_PACKAGES={','.join(names)}"
-        return [f"Not here: {', '.join(names)}. Nothing can be installed from inside; the user can set {setting}."]
+        command = f"sandbridge packages add {' '.join(names)}"
+        return [f"Not here: {', '.join(names)}. Nothing can be installed from inside; the user can run `{command}`."]
 
     def _missing(self) -> list[str]:
         from importlib.util import find_spec

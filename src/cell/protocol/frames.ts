@@ -31,6 +31,8 @@ export interface RunFrame {
   named?: true
   /** Why variables of earlier cells are gone, in a sentence. */
   lost?: string
+  /** Configured packages that the sandbox does not have, and why. */
+  missing?: Record<string, string>
   /** Also send values as `application/json`, where they have a JSON form. */
   json?: true
   /** Give cells the API forms of the system that this one re-creates. */

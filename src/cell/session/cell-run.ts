@@ -66,7 +66,7 @@ export type Heard<K extends keyof CellRequest> = { [P in K]-?: NonNullable<CellR
 /** What the kernel gets with the cell. */
 export type CellRunOptions = Pick<
   RunOptions,
-  'checkpoint' | 'restore' | 'json' | 'compat' | 'projects' | 'named' | 'lost'
+  'checkpoint' | 'restore' | 'json' | 'compat' | 'projects' | 'named' | 'lost' | 'missing'
 > & {
   cell: number
   /** An earlier bridge started this cell; only run it to its end. */

@@ -4,7 +4,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../../util/log.ts'
-import type { KeptSession, Provider, Sandbox, SandboxLimits } from '../../isolation/provider.ts'
+import type { KeptSession, MissingPackage, Provider, Sandbox, SandboxLimits } from '../../isolation/provider.ts'
 import type { OnPreparing } from './cell-run.ts'
 import { type PoolBounds, PoolSize } from './pool-size.ts'
 import { type QueueOptions, StartQueue } from './start-queue.ts'
@@ -36,6 +36,8 @@ export class KernelPool {
   /** Oldest first; each is ready or starting. */
   #waiting: Promise<Kernel>[] = []
   readonly #queue = new StartQueue()
+  /** Configured packages that sandboxes do not have. Known once a kernel was taken. */
+  missingPackages: readonly MissingPackage[] = []
   /** Sandboxes whose kernel is not ready yet. */
   readonly #starting = new Set<Sandbox>()
   #closed = false
@@ -220,6 +222,7 @@ export class KernelPool {
     try {
       const provider = await this.#options.provider(this.#tell)
       await provider.prepare(this.#tell)
+      this.missingPackages = provider.missingPackages ?? []
       return provider
     } finally {
       this.#latest = undefined

@@ -11,6 +11,7 @@ import type { CellResult } from '../cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
 import { describeLeft, digestOf, leftNotes } from './left-cell.ts'
+import { missingNote } from './missing-note.ts'
 import { GuestCells } from './guest-cells.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import type { KeptTexts } from './kept-text.ts'
@@ -221,6 +222,7 @@ export class Session {
       ...(request.named && { named: request.named }),
       ...(!request.aside && {
         ...(kernel.cellCount === 0 && this.#lost !== undefined && { lost: this.#lost }),
+        ...(kernel.cellCount === 0 && this.#missingPackages()),
         ...this.#carriedOver(kernel),
       }),
     }
@@ -236,6 +238,14 @@ export class Session {
       this.#startIdleTimer(kernel)
     }
     return result
+  }
+
+  /** For the first cell of a kernel. Tells the client once in the session. */
+  #missingPackages(): Pick<RunOptions, 'missing'> {
+    const missing = this.#options.pool.missingPackages
+    if (missing.length === 0) return {}
+    this.tellOnce(missingNote(missing))
+    return { missing: Object.fromEntries(missing.map(({ name, reason }) => [name, reason])) }
   }
 
   /**

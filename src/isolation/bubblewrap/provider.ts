@@ -14,7 +14,7 @@ import {
   loadNativeKernel,
   type NativeKernel,
 } from '../local/native-kernel.ts'
-import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../local/stdio-process.ts'
@@ -78,6 +78,7 @@ interface Start {
 
 export class BubblewrapProvider implements Provider {
   readonly name = 'bubblewrap'
+  missingPackages: readonly MissingPackage[] = []
   readonly #options: BubblewrapOptions
   readonly #compiled: CompiledKernels
   readonly #system = new SharedPreparation((onProgress) => this.#findSystem(onProgress))
@@ -223,8 +224,9 @@ export class BubblewrapProvider implements Provider {
     const folders = mount ? [mount] : []
     if (packages.length > 0) {
       const installer = image === undefined ? { python: system.python } : await installerFor(python)
-      const source = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
-      folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
+      const { folder, missing } = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
+      this.missingPackages = missing
+      if (folder !== undefined) folders.push({ source: folder, target: PACKAGES_TARGET, mode: 'ro' })
     }
     return { bubblewrap, python, isRemembered, system, folders, cgroupParent: findCgroupParent() }
   }

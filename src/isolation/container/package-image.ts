@@ -1,12 +1,14 @@
-// The image with the packages of MCP_BRIDGE_PACKAGES: built once on top of the configured image, later found by its
+// The image with the configured packages: built once on top of the configured image, later found by its
 // name. Packages are installed only during the build, which is also the only step with network access.
 import { hash } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { BridgeError } from '../../errors.ts'
+import type { MissingPackage } from '../provider.ts'
+import { installAvailable, InstallError, wordsText } from '../packages/missing-packages.ts'
 import { PACKAGES_TARGET, writeFiles } from '../packages/package-folder.ts'
 import {
+  findWheels,
   needsNoInstaller,
   readRequestedPackages,
   type RequestedPackages,
@@ -21,20 +23,38 @@ import type { Engine } from './probe-engine.ts'
 const BUILD_TIMEOUT_MS = 30 * 60_000
 
 /**
+ * Returns an image with those of the packages that can be had; without any, the base.
  * @param base the image to build on
- * @throws BridgeError CONFIG_INVALID for unusable wheels, SANDBOX_IMAGE_MISSING if the build fails
+ * @param memory the folder of remembered failures
  */
 export async function ensurePackageImage(
   engine: Engine,
   base: Image,
   words: readonly string[],
-  onProgress: (message: string) => void = () => {},
+  { memory, onProgress = () => {} }: { memory?: string | undefined; onProgress?: (message: string) => void },
+): Promise<{ image: Image; missing: MissingPackage[] }> {
+  const { wheels, missing: unread } = await findWheels(words)
+  const kind = `${engine.command} ${base.id}`
+  const { result, missing } = await installAvailable(wheels, { memory, kind }, (available) =>
+    ensureBuilt(engine, base, available, onProgress),
+  )
+  return { image: result ?? base, missing: [...unread, ...missing] }
+}
+
+async function ensureBuilt(
+  engine: Engine,
+  base: Image,
+  words: readonly string[],
+  onProgress: (message: string) => void,
 ): Promise<Image> {
   const requested = await readRequestedPackages(words)
   const key = hash('sha256', `${base.id}\n${requested.key}`).slice(0, 24)
   const name = `localhost/sandbridge-packages:${key}`
   const { code } = await runCommand(engine.command, ['image', 'inspect', '--format', '{{.Id}}', name])
-  if (code !== 0) await build(engine, base, requested, name, onProgress)
+  if (code !== 0) {
+    onProgress(`Building an image with ${engine.command} (once): ${wordsText(words)}`)
+    await build(engine, base, requested, name, onProgress)
+  }
   return ensureImage(engine, name, onProgress)
 }
 
@@ -45,7 +65,6 @@ async function build(
   name: string,
   onProgress: (message: string) => void,
 ): Promise<void> {
-  onProgress(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine.command} (once)`)
   const context = await makeTemporaryFolder()
   try {
     // Podman may run as another user.
@@ -65,14 +84,8 @@ async function build(
       onLine: onProgress,
     })
     if (code === 0) return
-    const reason = reasonOf(`${stdout}\n${stderr}`)
-    throw new BridgeError(
-      'SANDBOX_IMAGE_MISSING',
-      `The packages of MCP_BRIDGE_PACKAGES could not be built into an image: ${reason}`,
-      {
-        hint: 'Requirements need a package index and an image with pip or ensurepip; wheel files of pure Python need neither.',
-      },
-    )
+    const output = `${stdout}\n${stderr}`
+    throw new InstallError(`the image cannot be built: ${reasonOf(output)}`, output)
   } finally {
     await rm(context, { recursive: true, force: true })
   }

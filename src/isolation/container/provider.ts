@@ -12,7 +12,7 @@ import {
   loadNativeKernel,
   type NativeKernel,
 } from '../local/native-kernel.ts'
-import type { KeptSession, Provider, Resumed, Sandbox, SandboxLimits } from '../provider.ts'
+import type { KeptSession, MissingPackage, Provider, Resumed, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../local/stdio-process.ts'
 import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
@@ -73,6 +73,7 @@ interface RunParts {
 
 export class ContainerProvider implements Provider {
   readonly name: EngineName
+  missingPackages: readonly MissingPackage[] = []
   readonly #options: ContainerOptions
   readonly #prepared = new SharedPreparation((onProgress) => this.#findEngineAndImage(onProgress))
   readonly #compiled: CompiledKernels
@@ -227,8 +228,10 @@ export class ContainerProvider implements Provider {
       )
     }
     const base = await ensureImage(engine, this.#options.image, onProgress)
-    const { packages = [] } = this.#options
-    const image = packages.length === 0 ? base : await ensurePackageImage(engine, base, packages, onProgress)
+    const { packages = [], cacheDir } = this.#options
+    const memory = cacheDir && path.join(cacheDir, 'packages')
+    const { image, missing } = await ensurePackageImage(engine, base, packages, { memory, onProgress })
+    this.missingPackages = missing
     // Cleans up in the background; failures are ignored.
     void removeLeftovers(engine).catch(() => {})
     void this.#durable?.tidy().catch(() => {})

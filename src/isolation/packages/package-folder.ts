@@ -1,5 +1,5 @@
-// The folder in the cache with the packages that cells can import: unpacked wheels, or packages installed by the host's
-// pip. Written once.
+// The folder in the cache with the packages that cells can import: unpacked wheels, or packages installed by this
+// machine's pip. Written once.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -7,14 +7,20 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { runCommand } from '../../util/process/run-command.ts'
 import { letOthersThrough } from '../local/let-others-through.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
-import { needsNoInstaller, readRequestedPackages, type RequestedPackages, unpackWheels } from './requested-packages.ts'
+import { installAvailable, InstallError, wordsText } from './missing-packages.ts'
+import type { MissingPackage } from '../provider.ts'
+import { runPip } from './pip.ts'
+import {
+  findWheels,
+  needsNoInstaller,
+  readRequestedPackages,
+  type RequestedPackages,
+  unpackWheels,
+} from './requested-packages.ts'
 import { isPureWheel, type PackageFile } from './wheel.ts'
-import { lastLine } from '../../util/text/one-line.ts'
 
 /** Its path in native sandboxes; must match python/sandbox_init.py. */
 export const PACKAGES_TARGET = '/opt/site-packages'
-
-const INSTALL_TIMEOUT_MS = 15 * 60_000
 
 /** This machine's Python, whose pip installs packages. */
 export interface Installer {
@@ -24,16 +30,31 @@ export interface Installer {
 }
 
 /**
- * Returns the folder with these packages.
+ * Returns the folder with those of the packages that can be had; without a folder, none can.
  * @param installer finds packages that are not given as pure Python wheels
  * @param onProgress called when the folder must be created
- * @throws BridgeError CONFIG_INVALID for unusable wheels, SANDBOX_START_FAILED if they cannot be installed
  */
 export async function ensurePackageFolder(
   words: readonly string[],
   cacheDir: string,
   installer: Installer,
   onProgress: (message: string) => void = () => {},
+): Promise<{ folder: string | undefined; missing: MissingPackage[] }> {
+  const { wheels, missing: unread } = await findWheels(words)
+  const all = path.join(cacheDir, 'packages')
+  const { result: folder, missing } = await installAvailable(
+    wheels,
+    { memory: cacheDir && all, kind: JSON.stringify(installer) },
+    (available) => ensureFolder(available, cacheDir, installer, onProgress),
+  )
+  return { folder, missing: [...unread, ...missing] }
+}
+
+async function ensureFolder(
+  words: readonly string[],
+  cacheDir: string,
+  installer: Installer,
+  onProgress: (message: string) => void,
 ): Promise<string> {
   const requested = await readRequestedPackages(words)
   const folder = path.join(
@@ -43,7 +64,7 @@ export async function ensurePackageFolder(
   )
   await letOthersThrough([cacheDir, path.dirname(folder)])
   if (await stat(folder).catch(() => undefined)) return folder
-  onProgress('Preparing the packages of MCP_BRIDGE_PACKAGES (once)')
+  onProgress(`Installing packages (once): ${wordsText(words)}`)
   const unfinished = `${folder}.${randomUUID()}.tmp`
   try {
     // Readable by all: it contains no secret, and a sandbox may run as another user.
@@ -56,11 +77,8 @@ export async function ensurePackageFolder(
       if (!(await stat(folder).catch(() => undefined))) throw error
     })
   } catch (cause) {
-    if (BridgeError.isInstance(cause)) throw cause
-    throw new BridgeError('SANDBOX_START_FAILED', `The packages cannot be written to the cache: ${messageOf(cause)}`, {
-      hint: 'Make MCP_BRIDGE_CACHE_DIR writable.',
-      cause,
-    })
+    if (BridgeError.isInstance(cause) || cause instanceof InstallError) throw cause
+    throw new InstallError(`the cache cannot be written: ${messageOf(cause)}. Make MCP_BRIDGE_CACHE_DIR writable`, '')
   } finally {
     await rm(unfinished, { recursive: true, force: true }).catch(() => {})
   }
@@ -85,9 +103,7 @@ async function installedKey({ key }: RequestedPackages, { python, target }: Inst
 
 async function install(requested: RequestedPackages, folder: string, { python, target }: Installer): Promise<void> {
   if (target?.isMusl) {
-    throw new BridgeError('CONFIG_INVALID', 'Packages cannot be installed for an image with musl, such as Alpine', {
-      hint: 'Use an image with glibc, or wheels of pure Python.',
-    })
+    throw new InstallError('the image has musl, as Alpine does. Use an image with glibc, or wheels of pure Python', '')
   }
   const wheelFolder = await makeTemporaryFolder()
   try {
@@ -96,20 +112,8 @@ async function install(requested: RequestedPackages, folder: string, { python, t
       requested.wheels.map(({ fileName, data }) => ({ path: fileName, data })),
     )
     const files = requested.wheels.map(({ fileName }) => path.join(wheelFolder, fileName))
-    // Wheels only: building from source would run the package's own code on this machine.
-    const options = '-m pip install --only-binary :all: --no-input --disable-pip-version-check --quiet'.split(' ')
     const forImage = target ? ['--python-version', target.version] : []
-    const words = [...options, ...forImage, '--target', folder, '--', ...files, ...requested.requirements]
-    const { code, stderr } = await runCommand(python, words, { timeoutMs: INSTALL_TIMEOUT_MS })
-    if (code === 0) return
-    const reason = lastLine(stderr) ?? 'pip gave no reason'
-    throw new BridgeError(
-      'SANDBOX_START_FAILED',
-      `The packages of MCP_BRIDGE_PACKAGES cannot be installed: ${reason}`,
-      {
-        hint: `Try it: ${python} -m pip install --only-binary :all: ${requested.requirements.join(' ')}`,
-      },
-    )
+    await runPip(python, 'install', [...forImage, '--target', folder, '--', ...files, ...requested.requirements])
   } finally {
     await rm(wheelFolder, { recursive: true, force: true })
   }

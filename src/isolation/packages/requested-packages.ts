@@ -1,10 +1,11 @@
-// Parses MCP_BRIDGE_PACKAGES: wheel files on this machine, and requirements for an installer. Reads files; installs
+// Parses the configured packages: wheel files on this machine, and requirements for an installer. Reads files; installs
 // nothing.
 import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
+import type { MissingPackage } from '../provider.ts'
 import { isPureWheel, type PackageFile, unpackWheel } from './wheel.ts'
 
 export interface Wheel {
@@ -21,14 +22,29 @@ export interface RequestedPackages {
 }
 
 /**
- * Read the requested packages. A word that ends in `.whl` or starts like a path is a file or a folder of wheels; any
- * other is a requirement.
- * @throws BridgeError CONFIG_INVALID for an unreadable file, or a folder without wheels
+ * Replaces each folder by the paths of its wheels, so that each word is one package. A word that ends in `.whl` or
+ * starts like a path is a file or a folder of wheels; any other is a requirement.
+ */
+export async function findWheels(words: readonly string[]): Promise<{ wheels: string[]; missing: MissingPackage[] }> {
+  const found: string[] = []
+  const missing: MissingPackage[] = []
+  for (const word of words) {
+    const files = isPath(word) ? await wheelFiles(word) : [word]
+    if (files.length === 0) missing.push({ word, name: path.basename(word), reason: 'the folder has no wheel' })
+    found.push(...files)
+  }
+  return { wheels: [...new Set(found)], missing }
+}
+
+/**
+ * Read the requested packages.
+ * @param words from `findWheels`
+ * @throws BridgeError CONFIG_INVALID for an unreadable file
  */
 export async function readRequestedPackages(words: readonly string[]): Promise<RequestedPackages> {
-  const files = (await Promise.all(words.filter((word) => isPath(word)).map((word) => wheelFiles(word)))).flat()
+  const files = words.filter((word) => isPath(word)).toSorted()
   const wheels = await Promise.all(
-    [...new Set(files)].toSorted().map(async (file) => ({ fileName: path.basename(file), data: await read(file) })),
+    files.map(async (file) => ({ fileName: path.basename(file), data: await read(file) })),
   )
   const requirements = words.filter((word) => !isPath(word)).toSorted()
   const hash = createHash('sha256').update(JSON.stringify(requirements))
@@ -66,8 +82,7 @@ function isPath(word: string): boolean {
 async function wheelFiles(word: string): Promise<string[]> {
   const place = path.resolve(word.replace(/^~(?=[/\\])/, homedir()))
   if (!(await stat(place).catch(() => undefined))?.isDirectory()) return [place]
-  const names = (await readdir(place)).filter((name) => name.endsWith('.whl'))
-  if (names.length === 0) throw invalid(`No wheel in the folder ${word}`)
+  const names = (await readdir(place).catch(() => [])).filter((name) => name.endsWith('.whl'))
   return names.map((name) => path.join(place, name))
 }
 
@@ -80,5 +95,5 @@ async function read(file: string): Promise<Buffer> {
 }
 
 function invalid(message: string, cause?: unknown): BridgeError {
-  return new BridgeError('CONFIG_INVALID', message, { hint: 'Correct MCP_BRIDGE_PACKAGES.', cause })
+  return new BridgeError('CONFIG_INVALID', message, { hint: 'Correct the path, or remove the package.', cause })
 }

@@ -56,6 +56,15 @@ export function fitsPython(fileName: string, { info }: LockFile): boolean {
   return platform === `pyemscripten_${info.abi_version}_wasm32` && (isStable || (python === ours && abi === ours))
 }
 
+/** True if the distribution has what a requirement asks for. */
+export function isInDistribution(requirement: string, lock: LockFile): boolean {
+  try {
+    return resolvePackages([requirement], lock).length > 0
+  } catch {
+    return false
+  }
+}
+
 /**
  * Returns the packages of these names, with all their dependencies.
  * @param requirements such as `numpy` or `numpy==2.4.6`
@@ -120,13 +129,13 @@ async function download(url: URL, fileName: string): Promise<Buffer> {
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     throw new BridgeError('CONFIG_INVALID', `${fileName} cannot be downloaded: ${messageOf(cause)}`, {
-      hint: 'Without a network, put that file and its dependencies into a folder, and set MCP_BRIDGE_PACKAGES to the folder.',
+      hint: 'Without a network, put that file and its dependencies into a folder, and add the folder as a package.',
     })
   }
 }
 
 /** Keeps a file for next time; if that fails, it is fetched again. */
-async function keep(file: string, data: Buffer): Promise<void> {
+export async function keep(file: string, data: Buffer): Promise<void> {
   try {
     await makePrivateFolder(path.dirname(file))
     await replaceFile(file, data)
@@ -144,6 +153,6 @@ function normalized(name: string): string {
 
 function invalid(message: string): BridgeError {
   return new BridgeError('CONFIG_INVALID', message, {
-    hint: 'Correct MCP_BRIDGE_PACKAGES, or use podman, docker or bubblewrap, which install packages with pip.',
+    hint: 'Use podman, docker or bubblewrap, which install packages for the usual Python.',
   })
 }

@@ -1,14 +1,12 @@
 // The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process,
 // inside bubblewrap if available. Needs only Node. The code that runs inside is in inside/.
-import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { type BundleOptions, ensureBundle, findDamagedBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
-import path from 'node:path'
-import { readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
-import type { PackageFile } from '../packages/wheel.ts'
-import { type Distribution, fetchWheels, fitsPython, installedDistribution, resolvePackages } from './distribution.ts'
+import { type Distribution, installedDistribution } from './distribution.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
+import { packageFiles } from './package-files.ts'
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { readSnapshot } from './snapshot.ts'
@@ -20,7 +18,7 @@ export interface PyodideOptions {
   kernelFolder?: string
   /** The Node program for the sandbox; missing: the one that runs the bridge. */
   node?: string
-  /** Packages that cells can import: wheel files, folders of them, and names in the distribution. */
+  /** Packages that cells can import: wheel files, folders of them, and requirements. */
   packages?: readonly string[]
   distribution?: () => Promise<Distribution>
 }
@@ -33,6 +31,7 @@ const BUILD_MEMORY_BYTES = 512 << 20
 
 export class PyodideProvider implements Provider {
   readonly name = 'pyodide'
+  missingPackages: readonly MissingPackage[] = []
   readonly #options: Required<PyodideOptions>
   readonly #prepared = new SharedPreparation((onProgress) => this.#bundleAndLayer(onProgress))
   #outer: OuterLayer | undefined
@@ -79,7 +78,11 @@ export class PyodideProvider implements Provider {
     const onFolder = (folder: string): void => {
       outer = findOuterLayer(this.#options.node, folder)
     }
-    await prepareBundle(this.#options, { onProgress, onFolder })
+    await prepareBundle(this.#options, {
+      onProgress,
+      onFolder,
+      onMissing: (missing) => (this.missingPackages = missing),
+    })
     this.#outer = await outer
     return this.#outer
   }
@@ -93,13 +96,18 @@ function sandboxCommand(node: string, bundle: string, memory: MemoryPlan): strin
 /** Returns the folder of the bundle for these options, and builds it first if it is missing. See ensureBundle. */
 export async function prepareBundle(
   options: PyodideOptions,
-  listeners: Pick<BundleOptions, 'onProgress' | 'onFolder'> = {},
+  {
+    onMissing,
+    ...listeners
+  }: Pick<BundleOptions, 'onProgress' | 'onFolder'> & { onMissing?: (missing: readonly MissingPackage[]) => void } = {},
 ): Promise<string> {
-  const { node, cacheFolder, kernelFolder } = withDefaults(options)
+  const { node, cacheFolder, kernelFolder, packages: words, distribution } = withDefaults(options)
+  const { files: packages, missing } = await packageFiles(words, cacheFolder, distribution, listeners.onProgress)
+  onMissing?.(missing)
   return ensureBundle({
     cacheFolder,
     kernelFolder,
-    packages: await packageFiles(withDefaults(options), listeners.onProgress),
+    packages,
     // Root's sandboxes run as another user.
     readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
     ...listeners,
@@ -120,18 +128,4 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
     distribution: installedDistribution,
     ...options,
   }
-}
-
-async function packageFiles(
-  { packages, cacheFolder, distribution }: Required<PyodideOptions>,
-  onProgress?: (message: string) => void,
-): Promise<PackageFile[]> {
-  if (packages.length === 0) return []
-  const { wheels, requirements } = await readRequestedPackages(packages)
-  const { lock, baseUrl } = await distribution()
-  const given = new Set(wheels.map(({ fileName }) => fileName))
-  const missing = resolvePackages(requirements, lock).filter((one) => !given.has(one.file_name))
-  const folder = path.join(cacheFolder, 'wheels')
-  const fetched = await fetchWheels(missing, { baseUrl, folder, ...(onProgress && { onProgress }) })
-  return unpackWheels([...wheels, ...fetched], (fileName) => fitsPython(fileName, lock))
 }

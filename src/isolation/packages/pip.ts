@@ -1,0 +1,45 @@
+// Runs pip on this machine: that of a Python, or one that uv provides. Its own configuration chooses the index.
+import { runCommand } from '../../util/process/run-command.ts'
+import { lastLine } from '../../util/text/one-line.ts'
+import { findPrograms } from '../../util/process/find-program.ts'
+import { InstallError, isNetworkFailure } from './missing-packages.ts'
+
+const INSTALL_TIMEOUT_MS = 15 * 60_000
+
+/** Wheels only: building from source would run the package's own code on this machine. */
+const OPTIONS = ['--only-binary', ':all:', '--no-input', '--disable-pip-version-check', '--quiet']
+
+/**
+ * Runs `pip install` or `pip download`.
+ * @param python the Python whose pip it is, and for which wheels are chosen unless `args` name another one
+ * @throws InstallError with pip's reason
+ */
+export async function runPip(python: string | undefined, verb: string, args: readonly string[]): Promise<void> {
+  const pip = await findPip(python)
+  if (!pip) {
+    throw new InstallError('this machine has neither pip nor uv, which install packages. Install one of them', '')
+  }
+  const [command, ...before] = pip
+  const { code, stderr } = await runCommand(command!, [...before, verb, ...OPTIONS, ...args], {
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  })
+  if (code === 0) return
+  const said = (lastLine(stderr) ?? 'pip gave no reason').replace(/^ERROR: /, '')
+  throw new InstallError(isNetworkFailure(stderr) ? `the package index cannot be reached: ${said}` : said, stderr)
+}
+
+/** Returns the command of a pip that runs; undefined if this machine has neither pip nor uv. */
+async function findPip(wanted: string | undefined): Promise<string[] | undefined> {
+  const [python = wanted] = wanted === undefined ? findPrograms('python3') : [wanted]
+  const [uv] = findPrograms('uv')
+  const candidates = [
+    ...(python === undefined ? [] : [[python, '-m', 'pip']]),
+    ...(uv === undefined
+      ? []
+      : [[uv, 'tool', 'run', '--quiet', ...(python === undefined ? [] : ['--python', python]), 'pip']]),
+  ]
+  for (const [command, ...args] of candidates) {
+    if ((await runCommand(command!, [...args, '--version'])).code === 0) return [command!, ...args]
+  }
+  return undefined
+}
