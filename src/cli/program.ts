@@ -128,6 +128,29 @@ sandboxes
   .argument('<id>')
   .action(async (id: string) => (await import('./sandboxes/sandboxes.ts')).removeSandbox(id))
 
+const packages = program.command('packages').description('list the Python packages of cells, add or remove some')
+packages
+  .command('list', { isDefault: true })
+  .description('list them, as a sandbox of this machine imports them')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./packages/packages.ts')).listPackages(options))
+packages
+  .command('add')
+  .description('install packages for cells and try to import them, such as pandas matplotlib')
+  .argument('<packages...>', 'requirements, wheel files or folders of wheels')
+  .option('--json', 'print JSON')
+  .action(async (names: string[], options: object) =>
+    (await import('./packages/packages.ts')).addPackages(names, options),
+  )
+packages
+  .command('remove')
+  .description('remove packages from the list')
+  .argument('<packages...>')
+  .option('--json', 'print the packages that are left as JSON')
+  .action(async (names: string[], options: object) =>
+    (await import('./packages/packages.ts')).removePackages(names, options),
+  )
+
 const saved = program.command('saved').description('list the functions that cells saved; show, delete or share them')
 saved
   .command('list', { isDefault: true })

@@ -9,6 +9,8 @@ export interface WheelOptions {
   tag?: string
   /** Path in the wheel → content. */
   files?: Record<string, string | Buffer>
+  /** Names of packages that it needs. */
+  requires?: string[]
   /** Changes the finished RECORD. */
   record?: (text: string) => string
   stored?: boolean
@@ -20,13 +22,14 @@ export function makeWheel({
   version = '1.0',
   tag = 'py3-none-any',
   files,
+  requires = [],
   record = (text) => text,
   stored = false,
 }: WheelOptions = {}) {
   const info = `${name}-${version}.dist-info`
   const all: Record<string, string | Buffer> = {
     ...(files ?? { [`${name}/__init__.py`]: `from .answer import ANSWER\n`, [`${name}/answer.py`]: 'ANSWER = 42\n' }),
-    [`${info}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n`,
+    [`${info}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n${requires.map((one) => `Requires-Dist: ${one}\n`).join('')}`,
     [`${info}/WHEEL`]: `Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: ${tag}\n`,
   }
   const hash = (text: string | Buffer) => createHash('sha256').update(text).digest('base64url')

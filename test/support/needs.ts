@@ -1,7 +1,8 @@
 // Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason
 // that begins with `only on` tells CI that no installation helps.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { TestRunner } from 'vitest'
 
@@ -15,6 +16,21 @@ export function skip(reason: string): never {
 /** Needs a program that runs, which is more than to be installed. */
 export function needsProgram(name: string): void {
   if (!hasProgram(name)) skip(`${name} does not run here`)
+}
+
+/** Needs a pip that runs, which chooses packages and installs them. */
+export function needsPip(): void {
+  if (spawnSync('python3', ['-m', 'pip', '--version'], { cwd: '/' }).status !== 0) skip('python3 has no pip here')
+}
+
+/** Needs a package index that pip is configured for. */
+export function needsIndex(): void {
+  needsPip()
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const words = ['download', '--quiet', '--no-deps', '--only-binary', ':all:', '--retries', '0', '--dest', folder]
+  const { status } = spawnSync('python3', ['-m', 'pip', ...words, 'tabulate'], { cwd: '/', timeout: 30_000 })
+  rmSync(folder, { recursive: true, force: true })
+  if (status !== 0) skip('pip reaches no package index here')
 }
 
 const found = new Map<string, boolean>()

@@ -48,6 +48,9 @@ const image: Setting<string | undefined> = {
   },
 }
 
+/** Never an option: the words are passed to an installer's command line. */
+export const PACKAGE_WORD = /^[^-\s]\S*$/
+
 const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
 const runtimeByName = choice(
   { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'The sandbox that isolates Python. `auto` uses the first that works.' },
@@ -104,7 +107,7 @@ export const SANDBOX_SETTINGS = {
   memoryBytes: size(
     {
       variable: 'MCP_BRIDGE_MEMORY',
-      meaning: 'The memory limit of one sandbox. The embedded sandbox needs 272m.',
+      meaning: 'The memory limit of one sandbox. With packages, the default is 1g. The embedded sandbox needs 272m.',
     },
     { default: '512m', min: '64m' },
   ),
@@ -196,12 +199,11 @@ export const SANDBOX_SETTINGS = {
   maskEndpoint,
   mount,
   packages: list(
-    { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
+    { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import, in place of those of `sandbridge packages`.' },
     {
       allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       separator: /\s+/,
-      // Never an option: the words are passed to an installer's command line.
-      matches: /^[^-\s]\S*$/,
+      matches: PACKAGE_WORD,
     },
   ),
 } as const

@@ -4,6 +4,7 @@
 import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
+import { readKeptPackages } from '../kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'
@@ -124,10 +125,17 @@ export function readSettings(
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
+  const kept = hasText(env['MCP_BRIDGE_PACKAGES']) ? { packages: values.packages } : readKeptPackages(values.stateDir)
+  if (kept.problem !== undefined) remarks.push(kept.problem)
+  const memoryBytes =
+    kept.packages.length > 0 && !hasText(env['MCP_BRIDGE_MEMORY']) ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
   // As in the original, a cell then reaches only the servers that its call names.
   const load = values.compat && !hasText(env['MCP_BRIDGE_LOAD']) ? 'explicit' : values.load
-  return Object.freeze({ ...values, load, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
+  return Object.freeze({ ...values, packages: kept.packages, memoryBytes, load, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
 }
+
+/** Packages for data need room for data. */
+const MEMORY_WITH_PACKAGES_BYTES = 1 << 30
 
 /** Providers whose sandboxes can outlive the bridge. */
 const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])

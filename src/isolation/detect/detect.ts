@@ -270,9 +270,10 @@ async function createProvider(
 async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
   const { image = DEFAULT_IMAGE, packages, projects, pidsCount, cpus } = settings
   const { KubernetesProvider, refuseForPods } = await import('../kubernetes/provider.ts')
-  refuseForPods({ mount, packages, image })
+  refuseForPods({ mount, image })
   return new KubernetesProvider({
     image,
+    packages,
     user: settings.containerUser,
     pidsCount,
     cpus,

@@ -5,7 +5,16 @@ import { hostname } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { isImagePath } from '../image-name.ts'
 import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '../local/native-kernel.ts'
-import type { KeptSession, Program, Provider, Resumed, Sandbox, SandboxLimits, StartedProgram } from '../provider.ts'
+import type {
+  KeptSession,
+  Program,
+  MissingPackage,
+  Provider,
+  Resumed,
+  Sandbox,
+  SandboxLimits,
+  StartedProgram,
+} from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import type { Cluster } from './cluster.ts'
 import { KeptPods } from './kept/kept-pods.ts'
@@ -24,6 +33,8 @@ import { takePod } from './warm-pool/warm-pool.ts'
 /** Options for all pods of a bridge; docs/configuration.md explains them. */
 export interface KubernetesOptions {
   image: string
+  /** Configured packages, which pods cannot have. */
+  packages?: readonly string[]
   /** `user` or `user:group`, as numbers. */
   user: string
   pidsCount: number
@@ -58,9 +69,13 @@ const NO_PIDS_LIMIT = 1 << 30
 const INPUT_S = 120
 const CLEAN_MS = 15 * 60_000
 
+const NOT_IN_PODS =
+  'pods have the packages of their image. Build one with it, push it to a registry of the cluster, and set MCP_BRIDGE_IMAGE'
+
 export class KubernetesProvider implements Provider {
   readonly name = 'kubernetes'
   readonly startsAtOnce = STARTS_AT_ONCE
+  readonly missingPackages: readonly MissingPackage[]
   readonly #options: KubernetesOptions
   readonly #cluster = new SharedPreparation((onProgress) => this.#openCluster(onProgress))
 
@@ -68,6 +83,7 @@ export class KubernetesProvider implements Provider {
   constructor(options: KubernetesOptions) {
     podUser(options.user)
     this.#options = options
+    this.missingPackages = (options.packages ?? []).map((word) => ({ word, name: word, reason: NOT_IN_PODS }))
   }
 
   /**
@@ -238,7 +254,7 @@ function newPodName(): string {
 }
 
 /** Refuses settings that pods do not support. @throws BridgeError CONFIG_INVALID */
-export function refuseForPods(settings: { mount: unknown; packages: readonly string[]; image: string }): void {
+export function refuseForPods(settings: { mount: unknown; image: string }): void {
   if (isImagePath(settings.image)) {
     throw new BridgeError('CONFIG_INVALID', `A cluster cannot use a folder or an archive: ${settings.image}`, {
       hint: 'Push an image to a registry of the cluster, and set MCP_BRIDGE_IMAGE to its name.',
@@ -247,11 +263,6 @@ export function refuseForPods(settings: { mount: unknown; packages: readonly str
   if (settings.mount !== undefined) {
     throw new BridgeError('CONFIG_INVALID', 'A pod cannot have the folder of MCP_BRIDGE_MOUNT', {
       hint: 'Unset MCP_BRIDGE_MOUNT: the nodes of a cluster do not have the folders of this machine.',
-    })
-  }
-  if (settings.packages.length > 0) {
-    throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_PACKAGES does not work in pods', {
-      hint: 'Build an image with the packages, push it to a registry of the cluster, and set MCP_BRIDGE_IMAGE to it.',
     })
   }
 }

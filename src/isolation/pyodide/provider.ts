@@ -24,10 +24,10 @@ export interface PyodideOptions {
 }
 
 /**
- * Memory of the process that makes the snapshot: the default of sandboxes. V8 accepts a code cache only under the flags
+ * Memory of the process that makes the snapshot: the defaults of sandboxes. V8 accepts a code cache only under the flags
  * with which it was made, and some flags depend on the memory. With another size, the glue is compiled at every start.
  */
-const BUILD_MEMORY_BYTES = 512 << 20
+const BUILD_MEMORY_BYTES = { plain: 512 << 20, withPackages: 1 << 30 }
 
 export class PyodideProvider implements Provider {
   readonly name = 'pyodide'
@@ -112,7 +112,7 @@ export async function prepareBundle(
     readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
     ...listeners,
     makeSnapshot: (folder) => {
-      const memory = planMemory(BUILD_MEMORY_BYTES)
+      const memory = planMemory(words.length > 0 ? BUILD_MEMORY_BYTES.withPackages : BUILD_MEMORY_BYTES.plain)
       return readSnapshot(
         spawnSandbox([node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]),
       )

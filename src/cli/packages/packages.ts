@@ -1,0 +1,153 @@
+// `sandbridge packages`: adds packages that cells can import, lists and removes them. Each change is tried first: the
+// sandbox of this machine installs the packages, and a fresh one imports them.
+import path from 'node:path'
+import { Bridge } from '../../bridge/bridge.ts'
+import { KeptPackages } from '../../config/kept-packages.ts'
+import { PACKAGE_WORD } from '../../config/settings/sandbox.ts'
+import { readSettings, type Settings } from '../../config/settings/settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { forgetMissing } from '../../isolation/packages/missing-packages.ts'
+import type { MissingPackage } from '../../isolation/provider.ts'
+import { count } from '../../util/text/count.ts'
+import { SILENT } from '../../util/log.ts'
+import { ProgressBar } from '../terminal/progress-bar.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable, visible } from '../terminal/print.ts'
+import { type ImportedPackage, tryImports } from './try-imports.ts'
+
+interface Options {
+  json?: boolean
+}
+
+/** What the sandbox of this machine has of the packages. */
+interface Outcome {
+  provider: string
+  packages: readonly ImportedPackage[]
+  missing: readonly MissingPackage[]
+  /** With everything that the packages need. */
+  totalBytes: number
+  totalCount: number
+  /** Memory of a sandbox that has imported them. */
+  memoryBytes: number | undefined
+  seconds: number
+}
+
+const NO_PACKAGES = 'No packages yet. For data: sandbridge packages add pandas matplotlib'
+
+/** Keeps those that can be installed. Sets the exit code to 1 if another cannot, or cannot be imported. */
+export async function addPackages(given: string[], { json }: Options): Promise<void> {
+  const { settings, kept } = ownList()
+  for (const word of given) {
+    if (!PACKAGE_WORD.test(word)) {
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${word.slice(0, 80)}' is not a package`, {
+        hint: 'Name a package such as pandas or pandas>=2, a wheel file, or a folder of wheels.',
+      })
+    }
+  }
+  // A path is kept in full: bridges start in other folders.
+  const added = given.map((word) => (isPath(word) ? path.resolve(word) : word))
+  const before = await kept.list()
+  const outcome = await tryPackages(settings, union(before, added))
+  const failed = outcome.missing.filter(({ word }) => added.includes(word) || added.some((one) => isInside(word, one)))
+  const isKept = (word: string): boolean => !failed.some((one) => one.word === word)
+  if (added.some((word) => isKept(word)))
+    await kept.change((words) =>
+      union(
+        words,
+        added.filter((word) => isKept(word)),
+      ),
+    )
+  show(
+    outcome,
+    json,
+    `Kept in ${kept.file}. New sessions have them; clients that run keep their sandboxes as they are.`,
+  )
+}
+
+/** Removes packages from the list, by their names. */
+export async function removePackages(given: string[], { json }: Options): Promise<void> {
+  const { kept } = ownList()
+  const before = await kept.list()
+  const isMeant = (word: string): boolean => given.some((one) => one === word || nameOf(one) === nameOf(word))
+  const unknown = given.find((one) => !before.some((word) => one === word || nameOf(one) === nameOf(word)))
+  if (unknown !== undefined) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The list has no package '${unknown.slice(0, 80)}'`, {
+      hint: before.length > 0 ? `It has: ${before.join(', ')}.` : NO_PACKAGES,
+    })
+  }
+  await kept.change((words) => words.filter((word) => !isMeant(word)))
+  const rest = await kept.list()
+  if (json) return printJson(rest)
+  print(`Removed ${before.filter((word) => isMeant(word)).join(', ')}. New sessions are without.`)
+}
+
+/** Sets the exit code to 1 when one of them is missing. */
+export async function listPackages({ json }: Options): Promise<void> {
+  const settings = readSettings(process.env)
+  if (settings.packages.length === 0) return json ? printJson({ packages: [], missing: [] }) : printEmpty(NO_PACKAGES)
+  const isSet = (process.env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== ''
+  const from = isSet ? 'MCP_BRIDGE_PACKAGES' : new KeptPackages(settings.stateDir).file
+  show(await tryPackages(settings, settings.packages), json, `From ${from}.`)
+}
+
+/** @throws BridgeError CONFIG_INVALID while the setting replaces the list */
+function ownList(): { settings: Settings; kept: KeptPackages } {
+  const settings = readSettings(process.env)
+  if ((process.env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== '') {
+    throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_PACKAGES is set and replaces the list of packages', {
+      hint: 'Unset it, or change its value instead.',
+    })
+  }
+  return { settings, kept: new KeptPackages(settings.stateDir) }
+}
+
+async function tryPackages(settings: Settings, words: readonly string[]): Promise<Outcome> {
+  const startedAt = performance.now()
+  // The user may have fixed the cause of an earlier failure.
+  for (const folder of ['packages', path.join('pyodide', 'packages')])
+    await forgetMissing(path.join(settings.cacheDir, folder))
+  const bar = new ProgressBar(process.stderr)
+  const bridge = await Bridge.open({ ...settings, packages: words, poolCount: 0, sources: [] }, SILENT, {})
+  try {
+    const { provider } = await bridge.findProvider(bar.listeners.onPreparing)
+    await provider.prepare(bar.listeners.onPreparing)
+    bar.clear()
+    const { missingPackages: missing = [] } = provider
+    const wanted = words.filter((word) => !missing.some((one) => one.word === word))
+    const imports = await tryImports(bridge, wanted)
+    return { provider: provider.name, missing, ...imports, seconds: (performance.now() - startedAt) / 1000 }
+  } finally {
+    bar.clear()
+    await bridge.close()
+  }
+}
+
+function show(outcome: Outcome, json: boolean | undefined, ending: string): void {
+  const { provider, packages, missing, totalBytes, totalCount, memoryBytes, seconds } = outcome
+  if (missing.length > 0 || packages.some(({ problem }) => problem !== undefined)) process.exitCode = 1
+  if (json) return printJson(outcome)
+  const rows: Cell[][] = [
+    ...packages.map(({ name, version, bytes, seconds: importing, problem }): Cell[] => [
+      { text: name, style: 'cyan' },
+      version,
+      megabytes(bytes),
+      problem === undefined ? `${importing.toFixed(2)} s` : { text: problem, style: 'red' },
+    ]),
+    ...missing.map(({ word, reason }): Cell[] => [word, { text: 'missing', style: 'red' }, '', visible(reason)]),
+  ]
+  printTable(rows, { head: ['PACKAGE', 'VERSION', 'SIZE', 'IMPORT'] })
+  const memory = memoryBytes === undefined ? '' : ` A sandbox with all of them imported has ${megabytes(memoryBytes)}.`
+  printSummary(
+    `${provider}: ${count(totalCount, 'package')} with what they need, ${megabytes(totalBytes)}, in ${seconds.toFixed(1)} s.${memory} ${ending}`,
+  )
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+const union = (one: readonly string[], other: readonly string[]): string[] => [...new Set([...one, ...other])]
+const isPath = (word: string): boolean => word.endsWith('.whl') || /^(?:[/~\\.]|[A-Za-z]:)/.test(word)
+const isInside = (file: string, folder: string): boolean => path.dirname(file) === folder
+
+/** The name of a requirement, as an index compares names. */
+function nameOf(word: string): string {
+  const name = isPath(word) ? path.basename(word).split('-')[0]! : (/^[\w.-]+/.exec(word)?.[0] ?? word)
+  return name.replaceAll(/[-_.]+/g, '-').toLowerCase()
+}
