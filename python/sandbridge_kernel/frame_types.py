@@ -22,6 +22,11 @@ class VisibleServer(_VisibleServer, total=False):
     loaded: Literal[False]
 
 
+class AbsentPackage(TypedDict):
+    name: str
+    reason: str
+
+
 class _RunFrame(TypedDict):
     type: Literal["run"]
     cell: int
@@ -32,7 +37,7 @@ class RunFrame(_RunFrame, total=False):
     servers: list[VisibleServer]
     named: Literal[True]
     lost: str
-    missing: dict[str, str]
+    missing: list[AbsentPackage]
     json: Literal[True]
     compat: Literal[True]
     language: Literal["bash", "javascript"]

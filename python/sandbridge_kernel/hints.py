@@ -92,6 +92,7 @@ def found_for(error: BaseException) -> dict[str, str]:
             _server_name,
             _lost_name,
             _module,
+            _memory,
             _program,
             _network,
             _host_file,
@@ -198,6 +199,16 @@ def _module(error: BaseException) -> _Advice:
         + f"{root} is not in this sandbox. {_why_missing(root) or _installing(names, _DISTRIBUTIONS.get(root, root))}"
     }
     return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
+
+
+def _memory(error: BaseException) -> _Advice:
+    # numpy raises its own subclass.
+    if not isinstance(error, MemoryError):
+        return None
+    return {
+        "hint": "The sandbox has no more memory. Read and compute in smaller pieces, or `del` large variables. "
+        "The user can set MCP_BRIDGE_MEMORY, such as 2g, or use a native sandbox, which needs less of it."
+    }
 
 
 def _packages() -> list[str]:

@@ -122,7 +122,8 @@ def serve_cells(
         install.install_servers(session.namespace, frame.get("servers"))
         registry.named = frame.get("named") is True
         hints.lost = frame.get("lost") or hints.lost
-        hints.missing = frame.get("missing") or hints.missing
+        if absent := frame.get("missing"):
+            hints.missing = {one["name"]: one["reason"] for one in absent}
         restored = frame.get("restore") and carry_over().restore(session.namespace, frame["restore"])
         revision = frame.get("projects")
         if projects is None and isinstance(revision, str):

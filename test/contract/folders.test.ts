@@ -87,25 +87,28 @@ describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('
   })
 })
 
-it('the embedded sandbox refuses a mount, and wheels for another Python', async () => {
+it('the embedded sandbox refuses a mount, and says why wheels are missing', async () => {
   const folder = temporaryFolder()
   await expect(provide('pyodide', { MCP_BRIDGE_MOUNT: folder })).rejects.toThrow(
     /embedded sandbox does not support MCP_BRIDGE_MOUNT/,
   )
-  const prepare = async (packages: string) => (await provide('pyodide', { MCP_BRIDGE_PACKAGES: packages })).prepare()
-  const { fileName, data } = makeWheel({ tag: 'cp314-cp314-manylinux_2_28_x86_64' })
+  const { fileName, data } = makeWheel({ name: 'native', tag: 'cp314-cp314-manylinux_2_28_x86_64' })
   writeFileSync(path.join(folder, fileName), data)
-  await expect(prepare(folder)).rejects.toThrow(
-    /manylinux_2_28_x86_64.whl cannot be used: its name says another Python/,
-  )
-  rmSync(path.join(folder, fileName))
-  await expect(prepare(folder)).rejects.toThrow(/no wheel in the folder/i)
-  await expect(prepare(path.join(folder, 'none-1.0-py3-none-any.whl'))).rejects.toThrow(
-    /none-1.0-py3-none-any.whl cannot be read/,
-  )
-  await expect(prepare(wheelFile({ record: (text) => text.replace('sha256=', 'sha256=x') }))).rejects.toThrow(
-    /cannot be used: .*RECORD/,
-  )
+  const empty = temporaryFolder()
+  const damaged = wheelFile({ name: 'broken', record: (text) => text.replace('sha256=', 'sha256=x') })
+  const absent = path.join(empty, 'absent-1.0-py3-none-any.whl')
+  const packages = [folder, empty, absent, damaged, wheelFile()].join(' ')
+  const provider = await provide('pyodide', { MCP_BRIDGE_PACKAGES: packages })
+  const cells = await startCells(provider)
+  const missing = Object.fromEntries(provider.missingPackages!.map(({ name, reason }) => [name, reason]))
+  expect(missing).toEqual({
+    native: expect.stringContaining('its name says another Python version or platform'),
+    [path.basename(empty)]: 'the folder has no wheel',
+    absent: expect.stringContaining('cannot be read'),
+    broken: expect.stringContaining('RECORD'),
+  })
+  // The control: the good wheel is there.
+  expect((await cells.run('import tinypkg\ntinypkg.ANSWER')).value).toBe('42')
 })
 
 it('a mount of the bridge’s own folders is refused, whatever the provider', async () => {

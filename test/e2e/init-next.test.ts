@@ -30,7 +30,8 @@ it('after init --yes, the first search finds tools, and init says what to do nex
     '\nNext:\n' +
       '- Restart these clients, which then start Sandbridge: cursor.\n' +
       '- cursor also lists 1 server itself: jira. Move them behind Sandbridge, so that they use no context: ' +
-      'sandbridge init --move --client cursor\n',
+      'sandbridge init --move --client cursor\n' +
+      '- For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib\n',
   )
   expect((await sandbridge('search', 'create an issue')).stdout).toMatch(/mcp_jira\.create_issue/)
   // Nothing is asked a second time.

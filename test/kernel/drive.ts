@@ -49,7 +49,7 @@ export class Driver {
   readonly badLines: string[] = []
   /** Sent with each cell. */
   lost: string | undefined
-  missing: Record<string, string> | undefined
+  missing: { name: string; reason: string }[] | undefined
   #cell = 0
   #parts: Buffer[] = []
   #listener: ((frame: Frame) => void) | undefined

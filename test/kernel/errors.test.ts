@@ -240,12 +240,20 @@ it('a NameError says why variables of earlier cells are gone', async (ctx) => {
 
 it('a failed import of a configured package says why the package is missing', async (ctx) => {
   const kernel = await startKernel(ctx)
-  kernel.missing = { no_such_package: 'no network', other: 'damaged' }
+  kernel.missing = [
+    { name: 'No-Such.Package', reason: 'no network' },
+    { name: 'other', reason: 'damaged' },
+  ]
   expect((await kernel.run('import no_such_package.sub')).error!.hint).toMatch(
     /^no_such_package is not in this sandbox\. It could not be installed: no network\..*`sandbridge packages`/,
   )
   // The control: the reason belongs to that package alone.
   expect((await kernel.run('import no_such_other')).error!.hint).toMatch(/`sandbridge packages add no_such_other`/)
+})
+
+it('a MemoryError says how the sandbox gets more memory', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  expect((await kernel.run('raise MemoryError')).error!.hint).toMatch(/smaller pieces.*MCP_BRIDGE_MEMORY/)
 })
 
 it('the NameError of a server that the run does not name says so', async (ctx) => {

@@ -224,7 +224,7 @@ export class Channel {
 
 /** Describes how a sandbox ended, for the model. */
 export function describeExit(exit: SandboxExit): string {
-  if (exit.reason === 'out-of-memory') return 'it ran out of memory'
+  if (exit.reason === 'out-of-memory') return 'it ran out of memory, which MCP_BRIDGE_MEMORY limits'
   if (exit.reason === 'stack-overflow') return 'its stack overflowed, through deep nesting or recursion'
   if (exit.reason === 'disposed') return 'the bridge stopped it'
   if (exit.reason === 'left') return 'the bridge ended, and left it to the next one'

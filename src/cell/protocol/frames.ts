@@ -21,6 +21,13 @@ export interface VisibleServer {
   loaded?: false
 }
 
+/** A configured package that the sandbox does not have. */
+export interface AbsentPackage {
+  name: string
+  /** In one line without a period. */
+  reason: string
+}
+
 export interface RunFrame {
   type: 'run'
   cell: number
@@ -32,7 +39,7 @@ export interface RunFrame {
   /** Why variables of earlier cells are gone, in a sentence. */
   lost?: string
   /** Configured packages that the sandbox does not have, and why. */
-  missing?: Record<string, string>
+  missing?: AbsentPackage[]
   /** Also send values as `application/json`, where they have a JSON form. */
   json?: true
   /** Give cells the API forms of the system that this one re-creates. */

@@ -245,7 +245,7 @@ export class Session {
     const missing = this.#options.pool.missingPackages
     if (missing.length === 0) return {}
     this.tellOnce(missingNote(missing))
-    return { missing: Object.fromEntries(missing.map(({ name, reason }) => [name, reason])) }
+    return { missing: missing.map(({ name, reason }) => ({ name, reason })) }
   }
 
   /**

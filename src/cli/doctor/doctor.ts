@@ -24,6 +24,7 @@ import { hostPaths } from '../../config/discover.ts'
 import { targetsOf } from '../init/targets.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
+import { checkPackages, packagesText } from './check-packages.ts'
 import { checkSandbox } from './check-sandbox.ts'
 import { checkServers } from './check-servers.ts'
 import { exitCodeOf, type Finding } from './finding.ts'
@@ -49,7 +50,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       checkingServers,
     ])
     const used = await usedProvider(bridge)
-    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...servers]
+    const packages = await checkPackages(bridge)
+    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...packages, ...servers]
     const fixed = options.fix ? await fixAll(findings) : []
     const open = findings.filter((finding) => !fixed.includes(finding))
     process.exitCode = exitCodeOf(open)
@@ -68,6 +70,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       jails,
       problems,
       settings: remarks,
+      packages: settings.packages,
       permissions: unmatched,
       sources: discovered.files.map(({ client, file, serverCount, trusted }) => ({
         client,
@@ -93,6 +96,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     if (used) print(`Sandbox: ${used.provider}${used.startMethod === undefined ? '' : `, ${used.startMethod}`}.`)
     if (used && used.passedOver.length > 0)
       print(`  skipped: ${used.passedOver.map(({ name }) => name).join(', ')}. The list above says why.`)
+    const aboutPackages = packagesText(settings, trial.hasPandas)
+    if (aboutPackages !== undefined) print(aboutPackages)
     for (const remark of remarks) print(`  setting: ${remark}`)
     for (const warning of unmatched) print(`  permissions: ${warning}`)
     print(serversText(catalog.servers()))
@@ -109,8 +114,13 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   })
 }
 
+/** The version of Python, and whether there is pandas. */
+const TRIAL = `import sys, importlib.util
+f"{sys.version.split()[0]} {importlib.util.find_spec('pandas') is not None}"`
+
 interface Trial {
   ok: boolean
+  hasPandas?: boolean
   detail: string
   /** Duration, including the start of its sandbox. */
   ms: number
@@ -121,12 +131,13 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
   const { cells, sessions, settings } = bridge
   const session = sessions.open()
   const startedAt = performance.now()
-  const result = await cells
-    .run(session, { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })
-    .then(
-      ({ value }) => ({ ok: true, detail: `Python ${String(value?.['text/plain']).replaceAll("'", '')}` }),
-      (error: unknown) => ({ ok: false, detail: messageOf(error) }),
-    )
+  const result = await cells.run(session, { code: TRIAL, timeoutMs: settings.timeoutMs }).then(
+    ({ value }) => {
+      const [version = '', pandas] = String(value?.['text/plain']).replaceAll("'", '').split(' ')
+      return { ok: true, detail: `Python ${version}`, hasPandas: pandas === 'True' }
+    },
+    (error: unknown) => ({ ok: false, detail: messageOf(error) }),
+  )
   const trial = { ...result, ms: performance.now() - startedAt }
   return { trial, walls: trial.ok && quiet ? await checkSandbox(bridge, session, quiet) : [] }
 }

@@ -78,6 +78,8 @@ export async function init(options: InitOptions): Promise<void> {
   await listNewServers(options.yes ?? false)
   if (!mayAsk) for (const note of otherClientsNote(others)) print(note)
   const steps = nextSteps(plan, written, [command.command, ...command.args])
+  if (steps.length > 0 && settings.packages.length === 0)
+    steps.push('For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib')
   if (leftOut.length > 0)
     steps.push(`Set MCP_BRIDGE_SOURCES=${process.env['MCP_BRIDGE_SOURCES']} for commands in a terminal, too.`)
   if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)

@@ -199,7 +199,10 @@ export const SANDBOX_SETTINGS = {
   maskEndpoint,
   mount,
   packages: list(
-    { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import, in place of those of `sandbridge packages`.' },
+    {
+      variable: 'MCP_BRIDGE_PACKAGES',
+      meaning: 'Python packages that cells can import, in place of those of `sandbridge packages`.',
+    },
     {
       allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       separator: /\s+/,

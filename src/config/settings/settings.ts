@@ -131,7 +131,14 @@ export function readSettings(
     kept.packages.length > 0 && !hasText(env['MCP_BRIDGE_MEMORY']) ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
   // As in the original, a cell then reaches only the servers that its call names.
   const load = values.compat && !hasText(env['MCP_BRIDGE_LOAD']) ? 'explicit' : values.load
-  return Object.freeze({ ...values, packages: kept.packages, memoryBytes, load, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
+  return Object.freeze({
+    ...values,
+    packages: kept.packages,
+    memoryBytes,
+    load,
+    timeoutMs,
+    warnings: [...remarks, ...unknownNames(env)],
+  })
 }
 
 /** Packages for data need room for data. */

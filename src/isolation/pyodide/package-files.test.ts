@@ -28,12 +28,12 @@ function setUp(...ofIndex: WheelOptions[]) {
     const { fileName, data } = makeWheel(one)
     writeFileSync(path.join(index, fileName), data)
   }
-  const numbers = makeWheel({ name: 'numbers_', version: '2.0', tag: TAG, files: { 'numbers_.py': 'A = 1\n' } })
+  const figures = makeWheel({ name: 'figures', version: '2.0', tag: TAG, files: { 'figures.py': 'A = 1\n' } })
   mkdirSync(path.join(cache, 'wheels'))
-  writeFileSync(path.join(cache, 'wheels', numbers.fileName), numbers.data)
-  const sha256 = createHash('sha256').update(numbers.data).digest('hex')
-  const locked = { name: 'numbers_', version: '2.0', file_name: numbers.fileName, sha256, depends: [] }
-  const lock = { info: { python: '3.14.2', abi_version: '2026_0' }, packages: { 'numbers-': locked } }
+  writeFileSync(path.join(cache, 'wheels', figures.fileName), figures.data)
+  const sha256 = createHash('sha256').update(figures.data).digest('hex')
+  const locked = { name: 'figures', version: '2.0', file_name: figures.fileName, sha256, depends: [] }
+  const lock = { info: { python: '3.14.2', abi_version: '2026_0' }, packages: { figures: locked } }
   const distribution = async () => ({ lock, baseUrl: 'http://127.0.0.1:9/' })
   const get = async (...words: string[]) => {
     const { files, missing } = await packageFiles(words, cache, distribution)
@@ -46,11 +46,11 @@ beforeEach(needsPip)
 
 it('a package of the index comes with what it needs of the index and of the distribution', async () => {
   const { get, index } = setUp(
-    { name: 'table', requires: ['numbers-', 'fast'], files: { 'table.py': '' } },
+    { name: 'table', requires: ['figures', 'fast'], files: { 'table.py': '' } },
     { name: 'fast', tag: TAG, files: { 'fast.py': '' } },
     { name: 'fast', version: '9.0', tag: 'cp314-cp314-manylinux_2_28_x86_64', files: { 'other.py': '' } },
   )
-  expect(await get('table')).toEqual({ paths: ['fast.py', 'numbers_.py', 'table.py'], missing: [] })
+  expect(await get('table')).toEqual({ paths: ['fast.py', 'figures.py', 'table.py'], missing: [] })
   // What was chosen is kept: the index is not needed again.
   rmSync(index, { recursive: true })
   expect((await get('table')).paths).toHaveLength(3)
@@ -66,8 +66,8 @@ it('a kept file that was changed is not used', async () => {
 
 it('a package that the index lacks does not keep others out, and says why', async () => {
   const { get } = setUp({ name: 'table', files: { 'table.py': '' } })
-  const { paths, missing } = await get('numbers_', 'no-such', 'table')
-  expect(paths).toEqual(['numbers_.py', 'table.py'])
+  const { paths, missing } = await get('figures', 'no-such', 'table')
+  expect(paths).toEqual(['figures.py', 'table.py'])
   expect(missing).toEqual([{ word: 'no-such', name: 'no-such', reason: 'No matching distribution found for no-such' }])
 })
 
@@ -76,7 +76,7 @@ it('without an index, packages of the distribution are there', async () => {
   vi.stubEnv('PIP_NO_INDEX', '')
   vi.stubEnv('PIP_INDEX_URL', 'http://127.0.0.1:9/simple')
   vi.stubEnv('PIP_RETRIES', '1')
-  const { paths, missing } = await get('numbers_', 'table')
-  expect(paths).toEqual(['numbers_.py'])
+  const { paths, missing } = await get('figures', 'table')
+  expect(paths).toEqual(['figures.py'])
   expect(missing).toMatchObject([{ word: 'table', reason: expect.stringMatching(/package index cannot be reached/) }])
 })

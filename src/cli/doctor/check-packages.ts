@@ -1,0 +1,25 @@
+// Packages of cells: where they are configured, which are missing in the sandbox, and how to add some.
+import type { Bridge } from '../../bridge/bridge.ts'
+import { KeptPackages } from '../../config/kept-packages.ts'
+import type { Settings } from '../../config/settings/settings.ts'
+import type { Finding } from './finding.ts'
+
+/** @param hasPandas undefined if no cell ran */
+export function packagesText({ packages, stateDir }: Settings, hasPandas: boolean | undefined): string | undefined {
+  if (packages.length > 0) {
+    const isSet = (process.env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== ''
+    return `Packages: ${packages.join(', ')}, from ${isSet ? 'MCP_BRIDGE_PACKAGES' : new KeptPackages(stateDir).file}.`
+  }
+  return hasPandas === false ? 'Cells have no pandas. Add it: sandbridge packages add pandas matplotlib' : undefined
+}
+
+/** Starts nothing: the sandbox of the trial has been prepared. */
+export async function checkPackages(bridge: Bridge): Promise<Finding[]> {
+  const found = await bridge.findProvider().catch(() => undefined)
+  return (found?.provider.missingPackages ?? []).map(({ word, reason }) => ({
+    check: 'packages',
+    level: 'warning',
+    message: `Cells cannot import ${word}: ${reason}.`,
+    advice: `Remove the cause and run \`sandbridge packages\`, or remove the package: sandbridge packages remove ${word}`,
+  }))
+}

@@ -1,0 +1,64 @@
+// This file verifies `sandbridge packages`, and what a client is told of a package that is missing. The packages are
+// wheels made here, so that no test needs a network.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { providerOrSkip } from '../support/engines.ts'
+import { makeWheel } from '../support/make-wheel.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function wheel(options?: Parameters<typeof makeWheel>[0]): string {
+  const { fileName, data } = makeWheel(options)
+  writeFileSync(path.join(folder, fileName), data)
+  return path.join(folder, fileName)
+}
+
+const good = wheel()
+const damaged = wheel({ name: 'damaged', record: (text) => text.replace('sha256=', 'sha256=x') })
+
+it('packages are added after a sandbox has imported them, listed, used and removed', async (ctx) => {
+  await providerOrSkip('bubblewrap', ctx)
+  const home = makeHome()
+  const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap' }
+  const sandbridge = (args: string[], more = {}) =>
+    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }))
+  const added = await sandbridge(['packages', 'add', good, damaged])
+  expect(added).toMatchObject({ code: 1, stderr: '' })
+  expect(added.stdout).toMatch(/^tinypkg +1\.0 +0\.0 MB +[\d.]+ s$/m)
+  expect(added.stdout).toMatch(/^.*damaged-1\.0-py3-none-any\.whl +missing .*RECORD/m)
+  const kept = path.join(home, 'MCPs', '.sandbridge', 'packages.json')
+  expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual([good])
+  // Every command and bridge of this user has them.
+  expect((await sandbridge(['exec', '-c', 'import tinypkg\ntinypkg.ANSWER'])).stdout).toBe('42\n')
+  const listed = await sandbridge(['packages', '--json'])
+  expect([listed.code, JSON.parse(listed.stdout)]).toMatchObject([
+    0,
+    { provider: 'bubblewrap', missing: [], totalCount: 1, packages: [{ name: 'tinypkg', version: '1.0' }] },
+  ])
+  expect((await sandbridge(['packages', 'add', good], { MCP_BRIDGE_PACKAGES: good })).stderr).toMatch(
+    /is set and replaces/,
+  )
+  expect((await sandbridge(['packages', 'remove', 'tinypkg'])).stdout).toMatch(/^Removed /)
+  expect((await sandbridge(['exec', '-c', 'import tinypkg'])).stdout).toMatch(/tinypkg is not in this sandbox/)
+}, 120_000)
+
+it('a missing package stops no cell: the first result names it, and its import says why', async (ctx) => {
+  await providerOrSkip('bubblewrap', ctx)
+  const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_PACKAGES: `${good} ${damaged}` }
+  const bridge = await startBridge({ env })
+  const first = await bridge.call({ code: '1 + 1' })
+  expect(JSON.stringify(first)).toMatch(/2.*configured and missing here: .*damaged-1\.0.*RECORD/)
+  const second = JSON.stringify(
+    await bridge.call({ code: 'import tinypkg\ntry:\n  import damaged\nfinally:\n  print(tinypkg.ANSWER)' }),
+  )
+  expect(second).toMatch(/42/)
+  expect(second).toMatch(/damaged is not in this sandbox\. It could not be installed: .*RECORD/)
+  // Once in the session.
+  expect(second).not.toMatch(/configured and missing here/)
+}, 120_000)
