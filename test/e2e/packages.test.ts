@@ -1,16 +1,20 @@
 // This file verifies `sandbridge packages`, and what a client is told of a package that is missing. The packages are
 // wheels made here, so that no test needs a network.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { providerOrSkip } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
+import { needsRoot } from '../support/needs.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+// The sandboxes of root run as another user.
+chmodSync(folder, 0o755)
+const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_CACHE_DIR: path.join(folder, 'cache') }
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function wheel(options?: Parameters<typeof makeWheel>[0]): string {
@@ -25,7 +29,6 @@ const damaged = wheel({ name: 'damaged', record: (text) => text.replace('sha256=
 it('packages are added after a sandbox has imported them, listed, used and removed', async (ctx) => {
   await providerOrSkip('bubblewrap', ctx)
   const home = makeHome()
-  const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap' }
   const sandbridge = (args: string[], more = {}) =>
     runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }))
   const added = await sandbridge(['packages', 'add', good, damaged])
@@ -50,8 +53,7 @@ it('packages are added after a sandbox has imported them, listed, used and remov
 
 it('a missing package stops no cell: the first result names it, and its import says why', async (ctx) => {
   await providerOrSkip('bubblewrap', ctx)
-  const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_PACKAGES: `${good} ${damaged}` }
-  const bridge = await startBridge({ env })
+  const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_PACKAGES: `${good} ${damaged}` } })
   const first = await bridge.call({ code: '1 + 1' })
   expect(JSON.stringify(first)).toMatch(/2.*configured and missing here: .*damaged-1\.0.*RECORD/)
   const second = JSON.stringify(
@@ -61,4 +63,14 @@ it('a missing package stops no cell: the first result names it, and its import s
   expect(second).toMatch(/damaged is not in this sandbox\. It could not be installed: .*RECORD/)
   // Once in the session.
   expect(second).not.toMatch(/configured and missing here/)
+}, 120_000)
+
+it('a cache folder that sandboxes cannot enter stops no cell', async (ctx) => {
+  needsRoot('the sandboxes of other users run as the user of the cache folder')
+  await providerOrSkip('bubblewrap', ctx)
+  const closed = path.join(folder, 'closed')
+  mkdirSync(closed, { mode: 0o700 })
+  const more = { MCP_BRIDGE_CACHE_DIR: path.join(closed, 'cache'), MCP_BRIDGE_PACKAGES: good }
+  const bridge = await startBridge({ env: { ...env, ...more } })
+  expect(await bridge.run('1 + 1')).toMatch(/^2\n.*tinypkg.*cannot enter .*closed/s)
 }, 120_000)

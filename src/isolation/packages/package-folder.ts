@@ -5,7 +5,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { runCommand } from '../../util/process/run-command.ts'
-import { letOthersThrough } from '../local/let-others-through.ts'
+import { closedFolderOnTheWay, letOthersThrough } from '../local/let-others-through.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 import { installAvailable, InstallError, wordsText } from './missing-packages.ts'
 import type { MissingPackage } from '../provider.ts'
@@ -63,6 +63,10 @@ async function ensureFolder(
     needsNoInstaller(requested) ? requested.key : await installedKey(requested, installer),
   )
   await letOthersThrough([cacheDir, path.dirname(folder)])
+  const closed = await closedFolderOnTheWay(folder)
+  if (closed !== undefined) {
+    throw new InstallError(`the sandbox's user cannot enter ${closed}. Set MCP_BRIDGE_CACHE_DIR to another folder`, '')
+  }
   if (await stat(folder).catch(() => undefined)) return folder
   onProgress(`Installing packages (once): ${wordsText(words)}`)
   const unfinished = `${folder}.${randomUUID()}.tmp`
