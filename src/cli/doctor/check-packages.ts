@@ -1,6 +1,6 @@
 // Packages of cells: where they are configured, which are missing in the sandbox, and how to add some.
 import type { Bridge } from '../../bridge/bridge.ts'
-import { KeptPackages } from '../../config/kept-packages.ts'
+import { KeptPackages } from '../../config/settings/kept-packages.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Finding } from './finding.ts'
 

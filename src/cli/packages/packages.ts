@@ -2,7 +2,7 @@
 // sandbox of this machine installs the packages, and a fresh one imports them.
 import path from 'node:path'
 import { Bridge } from '../../bridge/bridge.ts'
-import { KeptPackages } from '../../config/kept-packages.ts'
+import { KeptPackages } from '../../config/settings/kept-packages.ts'
 import { PACKAGE_WORD } from '../../config/settings/sandbox.ts'
 import { readSettings, type Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'

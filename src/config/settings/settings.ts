@@ -4,7 +4,7 @@
 import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { readKeptPackages } from '../kept-packages.ts'
+import { readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'

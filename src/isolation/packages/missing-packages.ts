@@ -35,8 +35,8 @@ const PREFIX = 'missing-'
 const MAX_REASON_CHARS = 300
 
 /**
- * Calls `attempt` with all packages, then without those that it fails for. Never rejects: the reason of a failure is the
- * reason why a package is missing.
+ * Calls `attempt` with all packages, then without those that it fails for. Never rejects: the reason of a failure is
+ * why a package is missing.
  * @param words the packages, each wheel by itself
  * @param memory the folder of remembered failures; missing: they are not remembered
  * @param kind what the failures depend on besides the words, such as the image

@@ -1,11 +1,11 @@
-// The packages that `sandbridge packages add` has added: a list of requirements and paths of wheels in the state folder.
+// The packages that `sandbridge packages add` has added: a list in the state folder of requirements and paths of wheels.
 // MCP_BRIDGE_PACKAGES replaces it.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'
-import { JsonRecord } from '../keep/json-record.ts'
-import { parseJson } from '../util/json/json.ts'
-import { PACKAGE_WORD } from './settings/sandbox.ts'
+import { JsonRecord } from '../../keep/json-record.ts'
+import { parseJson } from '../../util/json/json.ts'
+import { PACKAGE_WORD } from './sandbox.ts'
 
 const packages = z.array(z.string().max(1_000).regex(PACKAGE_WORD)).max(1_000)
 
