@@ -22,7 +22,7 @@ export interface VisibleServer {
 }
 
 /** A configured package that the sandbox does not have. */
-export interface AbsentPackage {
+interface AbsentPackage {
   name: string
   /** In one line without a period. */
   reason: string

@@ -1,5 +1,5 @@
-// The packages that `sandbridge packages add` has added: a list in the state folder of requirements and paths of wheels.
-// MCP_BRIDGE_PACKAGES replaces it.
+// The packages that `sandbridge packages add` has added: a list of requirements and paths of wheels, in a file of the
+// state folder. MCP_BRIDGE_PACKAGES replaces it.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'

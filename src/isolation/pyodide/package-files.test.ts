@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { makeWheel, type WheelOptions } from '../../../test/support/make-wheel.ts'
-import { needsPip } from '../../../test/support/needs.ts'
+import { needsIndex, needsPip } from '../../../test/support/needs.ts'
+import { installedDistribution } from './distribution.ts'
 import { packageFiles } from './package-files.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
@@ -79,4 +80,14 @@ it('without an index, packages of the distribution are there', async () => {
   const { paths, missing } = await get('figures', 'table')
   expect(paths).toEqual(['figures.py'])
   expect(missing).toMatchObject([{ word: 'table', reason: expect.stringMatching(/package index cannot be reached/) }])
+})
+
+it('a real index has a wheel for the platform of WebAssembly, and a pure one', { timeout: 120_000 }, async () => {
+  needsIndex()
+  const words = ['pydantic-core', 'tabulate']
+  const { files, missing } = await packageFiles(words, temporaryFolder(), installedDistribution)
+  expect(missing).toEqual([])
+  const paths = files.map((file) => file.path).join('\n')
+  expect(paths).toMatch(/pydantic_core.*wasm32-emscripten\.so/)
+  expect(paths).toMatch(/^tabulate/m)
 })

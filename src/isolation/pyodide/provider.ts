@@ -25,7 +25,8 @@ export interface PyodideOptions {
 
 /**
  * Memory of the process that makes the snapshot: the defaults of sandboxes. V8 accepts a code cache only under the
- * flags with which it was made, and some flags depend on the memory. With another size, the glue is compiled at every start.
+ * flags with which it was made, and some flags depend on the memory. With another size, the glue is compiled at every
+ * start.
  */
 const BUILD_MEMORY_BYTES = { plain: 512 << 20, withPackages: 1 << 30 }
 

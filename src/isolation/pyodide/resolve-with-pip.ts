@@ -41,7 +41,11 @@ export async function resolveWithPip(
     for (const [index, file] of files.entries()) await writeFile(file, wheels[index]!.data)
     await runPip(undefined, 'download', [
       ...platformOptions(lock),
-      ...['--find-links', links, '--dest', chosen, '--'],
+      '--find-links',
+      links,
+      '--dest',
+      chosen,
+      '--',
       ...files,
       ...requirements,
     ]).catch((error: unknown) => {
@@ -55,10 +59,8 @@ export async function resolveWithPip(
 
 function platformOptions({ info }: LockFile): string[] {
   const [major, minor] = info.python.split('.')
-  return [
-    ...['--implementation', 'cp', '--python-version', `${major}.${minor}`, '--abi', `cp${major}${minor}`],
-    ...['--platform', `pyemscripten_${info.abi_version}_wasm32`],
-  ]
+  const python = `--implementation cp --python-version ${major}.${minor} --abi cp${major}${minor}`
+  return `${python} --platform pyemscripten_${info.abi_version}_wasm32`.split(' ')
 }
 
 /** A wheel without code for each package of the distribution. */
