@@ -1,12 +1,14 @@
 // `sandbridge packages`: adds packages that cells can import, lists and removes them. Each change is tried first: the
 // sandbox of this machine installs the packages, and a fresh one imports them.
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '../../bridge/bridge.ts'
 import { KeptPackages } from '../../config/settings/kept-packages.ts'
 import { PACKAGE_WORD } from '../../config/settings/sandbox.ts'
 import { readSettings, type Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
-import { forgetMissing } from '../../isolation/packages/missing-packages.ts'
+import { forgetMissing, packageName } from '../../isolation/packages/missing-packages.ts'
+import { isPath } from '../../isolation/packages/requested-packages.ts'
 import type { MissingPackage } from '../../isolation/provider.ts'
 import { count } from '../../util/text/count.ts'
 import { SILENT } from '../../util/log.ts'
@@ -44,23 +46,16 @@ export async function addPackages(given: string[], { json }: Options): Promise<v
     }
   }
   // A path is kept in full: bridges start in other folders.
-  const added = given.map((word) => (isPath(word) ? path.resolve(word) : word))
+  const added = given.map((word) => (isPath(word) ? path.resolve(word.replace(/^~(?=[/\\])/, homedir())) : word))
   const before = await kept.list()
   const outcome = await tryPackages(settings, union(before, added))
   const failed = outcome.missing.filter(({ word }) => added.includes(word) || added.some((one) => isInside(word, one)))
   const isKept = (word: string): boolean => !failed.some((one) => one.word === word)
-  if (added.some((word) => isKept(word)))
-    await kept.change((words) =>
-      union(
-        words,
-        added.filter((word) => isKept(word)),
-      ),
-    )
-  show(
-    outcome,
-    json,
-    `Kept in ${kept.file}. New sessions have them; clients that run keep their sandboxes as they are.`,
-  )
+  const good = added.filter((word) => isKept(word))
+  if (good.length > 0) await kept.change((words) => union(words, good))
+  const ending =
+    good.length > 0 ? `Kept in ${kept.file}. Bridges that start from now on have them.` : 'None of them was added.'
+  show(outcome, json, ending)
 }
 
 /** Removes packages from the list, by their names. */
@@ -77,7 +72,7 @@ export async function removePackages(given: string[], { json }: Options): Promis
   await kept.change((words) => words.filter((word) => !isMeant(word)))
   const rest = await kept.list()
   if (json) return printJson(rest)
-  print(`Removed ${before.filter((word) => isMeant(word)).join(', ')}. New sessions are without.`)
+  print(`Removed ${before.filter((word) => isMeant(word)).join(', ')}. Bridges that start from now on are without.`)
 }
 
 /** Sets the exit code to 1 when one of them is missing. */
@@ -143,11 +138,10 @@ function show(outcome: Outcome, json: boolean | undefined, ending: string): void
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 const union = (one: readonly string[], other: readonly string[]): string[] => [...new Set([...one, ...other])]
-const isPath = (word: string): boolean => word.endsWith('.whl') || /^(?:[/~\\.]|[A-Za-z]:)/.test(word)
 const isInside = (file: string, folder: string): boolean => path.dirname(file) === folder
 
-/** The name of a requirement, as an index compares names. */
-function nameOf(word: string): string {
-  const name = isPath(word) ? path.basename(word).split('-')[0]! : (/^[\w.-]+/.exec(word)?.[0] ?? word)
-  return name.replaceAll(/[-_.]+/g, '-').toLowerCase()
-}
+/** The name of a package, as an index compares names. */
+const nameOf = (word: string): string =>
+  packageName(word)
+    .replaceAll(/[-_.]+/g, '-')
+    .toLowerCase()

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { BridgeError } from '../../errors.ts'
+import { packageName } from '../../isolation/packages/missing-packages.ts'
 import { parseJson } from '../../util/json/json.ts'
 
 const TIMEOUT_MS = 300_000
@@ -38,7 +39,7 @@ def _report(words):
         return next((root for root in roots if plain(root) == name), roots[0] if roots else None)
     ours = [d for d in importlib.metadata.distributions() if "/site-packages" in str(d.locate_file("")) and str(d.locate_file("")).startswith(("/opt/", "/usr/lib/site-packages"))]
     sizes = {plain(d.metadata["Name"]): sum(file.size or 0 for file in d.files or []) for d in ours}
-    names = {plain(re.match(r"[\\w.-]+", word)[0]) for word in words if re.match(r"[\\w.-]+", word)}
+    names = {plain(word) for word in words}
     packages = []
     for d in ours:
         name = plain(d.metadata["Name"])
@@ -63,8 +64,7 @@ export async function tryImports(
   bridge: Bridge,
   words: readonly string[],
 ): Promise<Omit<z.infer<typeof outcome>, 'memoryBytes'> & { memoryBytes: number | undefined }> {
-  const names = words.map((word) => (word.endsWith('.whl') ? word.split(/[/\\]/).at(-1)!.split('-')[0]! : word))
-  const code = `${CODE}\n_report(${JSON.stringify(names)})`
+  const code = `${CODE}\n_report(${JSON.stringify(words.map((word) => packageName(word)))})`
   const { stdout, error } = await bridge.cells.run(bridge.sessions.open(), { code, timeoutMs: TIMEOUT_MS })
   // The sandbox's output is not trusted: a package may print anything.
   const found = outcome.safeParse(parseJson(stdout.trim().split('\n').at(-1) ?? '')).data

@@ -91,7 +91,8 @@ export function isNetworkFailure(output: string): boolean {
   return /Retrying \(Retry\(|NewConnectionError|ConnectTimeoutError|Max retries exceeded/.test(output)
 }
 
-function packageName(word: string): string {
+/** The name that an index knows a requirement by, or the beginning of a wheel's file name. */
+export function packageName(word: string): string {
   const file = path.basename(word)
   return word.endsWith('.whl') ? file.split('-')[0]! : (/^[A-Za-z0-9][\w.-]*/.exec(word)?.[0] ?? word)
 }

@@ -75,7 +75,8 @@ export function unpackWheels(wheels: readonly Wheel[], fits: (fileName: string) 
   return [...files.values()]
 }
 
-function isPath(word: string): boolean {
+/** True for a wheel file or a folder of wheels. */
+export function isPath(word: string): boolean {
   return word.endsWith('.whl') || /^(~?[/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\])/.test(word)
 }
 
