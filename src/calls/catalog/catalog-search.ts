@@ -9,7 +9,7 @@ import type { Embeddings } from './embeddings.ts'
 import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import { SearchIndex, type Hit, type Likeness, type Reason } from './search/search-index.ts'
-import { weakNote } from './search/weak-answer.ts'
+import { guessedNote, weakNote } from './search/weak-answer.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
@@ -48,7 +48,7 @@ export class CatalogSearch {
 
   /**
    * Returns the best tools for one or more wordings, best first, with resources and prompts among them where those fit
-   * better. `weak` is there when none fits any of the wordings: what the answer begins with.
+   * better. `weak` is there when none fits any of the wordings, or all are guesses: what the answer begins with.
    */
   async find(
     wordings: readonly string[],
@@ -61,16 +61,19 @@ export class CatalogSearch {
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
     const likenesses = await Promise.all(wordings.map((wording) => this.#likeness(wording, accepts, signal)))
     const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
-    let fits = false
+    let [fits, isSaid] = [false, false]
     const rankings = wordings.map((wording, at) => {
       const hits = this.#known().search(wording, depth, isTool, likenesses[at])
       const found = hits.map(({ item }) => item)
       const tools = this.#withOfferings(wording, depth, found, records, likenesses[at])
-      fits ||= !this.#known().isWeak(wording, tools.slice(0, limit), likenesses[at], wordings.length > 1)
+      const shown = tools.slice(0, limit)
+      fits ||= !this.#known().isWeak(wording, shown, likenesses[at], wordings.length > 1)
+      isSaid ||= this.#known().isSaid(wording, shown, likenesses[at])
       return tools
     })
     const tools = fuse([...rankings, learned.filter(accepts)], limit)
-    return { tools, weak: fits || tools.length === 0 ? undefined : weakNote(this.#all().filter(isTool).length) }
+    if ((fits && isSaid) || tools.length === 0) return { tools, weak: undefined }
+    return { tools, weak: (fits ? guessedNote : weakNote)(this.#all().filter(isTool).length) }
   }
 
   /** Why each of the tools that `find` returned has its rank: the score by the wording that it fits best. */

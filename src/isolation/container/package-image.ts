@@ -84,7 +84,8 @@ async function build(
       onLine: onProgress,
     })
     if (code === 0) return
-    const output = `${stdout}\n${stderr}`
+    // Docker colours the errors of a build.
+    const output = stripVTControlCharacters(`${stdout}\n${stderr}`)
     throw new InstallError(`the image cannot be built: ${reasonOf(output)}`, output)
   } finally {
     await rm(context, { recursive: true, force: true })

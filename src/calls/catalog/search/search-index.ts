@@ -6,7 +6,7 @@ import { Postings } from './postings.ts'
 import { byCodeUnit, foldName } from '../../../util/text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
 import { ToolVectors } from './tool-vectors.ts'
-import { fitOf, GUESSED, isWeak, weightInFit } from './weak-answer.ts'
+import { fitOf, GUESSED, isSaid, isWeak, weightInFit } from './weak-answer.ts'
 import { WordNeighbours, type Alternative } from './word-neighbours.ts'
 import type { WordVectors } from './word-vectors.ts'
 
@@ -62,6 +62,8 @@ interface Scores<T> {
   byWords: Float64Array
   /** How well each document fits, whatever the others; undefined when that cannot be judged. */
   fits: Float64Array | undefined
+  /** The share of the query's weight that the document has in the query's own words. */
+  said: Float64Array
 }
 
 export class SearchIndex<T> {
@@ -131,6 +133,13 @@ export class SearchIndex<T> {
     )
   }
 
+  /** Whether one of the items has the words of the query, or is not judged by them. Otherwise all are guesses. */
+  isSaid(query: string, items: readonly T[], likeness?: Likeness<T>): boolean {
+    const { said, fits } = this.#scored(query, likeness)
+    const ids = items.map((item) => this.#items.indexOf(item))
+    return fits === undefined || ids.some((id) => foldName(query) === this.#folded[id] || isSaid(said[id] ?? 0))
+  }
+
   /** Why `search` ranks an item where it does; undefined when it is not in the index. */
   explain(query: string, item: T, likeness?: Likeness<T>): Reason | undefined {
     const id = this.#items.indexOf(item)
@@ -172,7 +181,7 @@ export class SearchIndex<T> {
   #scored(query: string, given: Likeness<T> | undefined): Scores<T> {
     if (this.#last?.query === query && this.#last.given === given) return this.#last
     const { concepts, words } = this.#reader.read(query)
-    const { byWords, shares } = this.#byWords(concepts)
+    const { byWords, shares, spoken } = this.#byWords(concepts)
     const meant = given === undefined ? this.#meanings?.likeness(words) : undefined
     const folded = foldName(query)
     const scores = byWords.map((score, id) => {
@@ -185,15 +194,16 @@ export class SearchIndex<T> {
     })
     const isJudged = given === undefined && this.#meanings !== undefined && concepts.length > 0
     const fits = isJudged ? shares.map((share, id) => fitOf(share, meant?.[id] ?? 0)) : undefined
-    return (this.#last = { query, given, scores, byWords, fits })
+    return (this.#last = { query, given, scores, byWords, fits, said: spoken })
   }
 
-  /** Scores from 0 to 1, and the shares of the query's weight that documents match. */
-  #byWords(concepts: readonly Concept[]): { byWords: Float64Array; shares: Float64Array } {
+  /** Scores from 0 to 1, and the shares of the query's weight that documents match, and that they match literally. */
+  #byWords(concepts: readonly Concept[]): { byWords: Float64Array; shares: Float64Array; spoken: Float64Array } {
     const count = this.#items.length
     const byWords = new Float64Array(count)
     const covered = new Float64Array(count)
     const shares = new Float64Array(count)
+    const spoken = new Float64Array(count)
     let total = 0
     let whole = 0
     for (const concept of concepts) {
@@ -212,14 +222,18 @@ export class SearchIndex<T> {
         covered[id]! += rarity * Math.min(1, strength * 2)
         shares[id]! += weight * GUESSED * strength
       }
-      for (const { id, strength } of said) shares[id]! += weight * (1 - GUESSED) * strength
+      for (const { id, strength } of said) {
+        shares[id]! += weight * (1 - GUESSED) * strength
+        spoken[id]! += weight
+      }
     }
-    if (total === 0) return { byWords, shares }
+    if (total === 0) return { byWords, shares, spoken }
     for (let id = 0; id < count; id += 1) {
       byWords[id]! *= (1 - COVERAGE + (COVERAGE * covered[id]!) / total) / total
       shares[id]! /= whole
+      spoken[id]! /= whole
     }
-    return { byWords, shares }
+    return { byWords, shares, spoken }
   }
 
   /** The documents that can be among the best `limit`, and the best of every server. Unsorted. */

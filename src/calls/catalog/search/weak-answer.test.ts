@@ -40,6 +40,18 @@ it.each([0, 300])('an answer is weak when no tool has what the query is about, b
     expect([query, isWeak(index, query)]).toEqual([query, false])
 })
 
+it('an answer without the words of the query is a guess', () => {
+  const index = indexOf(0)
+  const isGuess = (query: string): boolean =>
+    !index.isSaid(
+      query,
+      index.search(query, 5).map(({ item }) => item),
+    )
+  for (const query of ['send an email', 'get the mail']) expect([query, isGuess(query)]).toEqual([query, true])
+  for (const query of ['create a note', 'play some music', 'get a message'])
+    expect([query, isGuess(query)]).toEqual([query, false])
+})
+
 it('one of several wordings needs more evidence than a wording alone', () => {
   const index = indexOf(0)
   const isWeakBeside = (query: string): boolean =>

@@ -24,6 +24,10 @@ const FLOOR = 0.2
 /** The same for one of several wordings. Where a tool fits, one of them has its words. */
 const FLOOR_OF_SEVERAL = 0.4
 
+/** A tool that has less of the query in its own words is a guess. More than one word of COMMON. */
+const LEAST_SAID = 0.15
+const OTHERWISE = 'Search again with other wordings of the same need'
+
 /** The weight of a concept in the fit of a tool. @param rarity the weight that it has in the ranking */
 export function weightInFit({ own }: Concept, rarity: number): number {
   return COMMON.has(own) ? rarity * COMMON_WEIGHT : rarity
@@ -44,7 +48,17 @@ export function isWeak(fits: readonly number[], isOneOfSeveral: boolean): boolea
   return fits.every((fit) => fit < floor)
 }
 
+/** @param share the share of the query's weight that a tool has in the query's own words */
+export function isSaid(share: number): boolean {
+  return share >= LEAST_SAID
+}
+
 /** What an answer begins with when it is weak. */
 export function weakNote(searched: number): string {
-  return `No tool fits. Search again with other wordings of the same need. Nearest (${count(searched, 'tool')} searched):`
+  return `No tool fits. ${OTHERWISE}. Nearest (${count(searched, 'tool')} searched):`
+}
+
+/** What an answer begins with when no tool in it has the words of the search. */
+export function guessedNote(searched: number): string {
+  return `Few words matched. ${OTHERWISE}. Guessed (${count(searched, 'tool')} searched):`
 }
