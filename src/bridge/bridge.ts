@@ -6,7 +6,7 @@ import { attachObservers } from './observers.ts'
 import { OpenSessions } from './open-sessions.ts'
 import { beginSignIn } from './begin-sign-in.ts'
 import { openSharedCatalog } from './open-shared-catalog.ts'
-import { ServerSet } from './server-set.ts'
+import { ServerSet, type ServerSetOptions } from './server-set.ts'
 import { UserServers } from './user-servers.ts'
 import { Users } from './users.ts'
 import { Catalog } from '../calls/catalog/catalog.ts'
@@ -112,7 +112,8 @@ export class Bridge {
       // Checking the settings ensured that this provider can start programs.
       return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
     }
-    const common = { settings, log, stores, events, questions, page, startProgram }
+    const onGone: ServerSetOptions['onGone'] = (servers, user) => this.users.forgetServers(servers, user)
+    const common = { settings, log, stores, events, questions, page, startProgram, onGone }
     const shared = new ServerSet({
       ...common,
       signInPlace: { page: signInPage, loginOptions: '' },
@@ -275,7 +276,7 @@ export class Bridge {
     await this.#servedPage?.catch(() => {})
     this.page?.close()
     await this.sessions.closeAll()
-    await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close()])
+    await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close(), this.users.flush()])
     await this.events.close()
     await this.stores.close()
   }

@@ -304,6 +304,7 @@ export class Cells {
         scope,
         asker,
         session,
+        learned: user.learned,
         called: cell.called,
         notes: cell.notes,
         savedArtifacts: cell.savedArtifacts,

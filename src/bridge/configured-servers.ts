@@ -1,5 +1,6 @@
 // The configured servers in use. Applies a change of the config files to rules, upstreams and catalog, and logs it.
 import type { Catalog } from '../calls/catalog/catalog.ts'
+import { definitionKey } from '../calls/catalog/disk-cache.ts'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/entries/server-definition.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
@@ -22,6 +23,8 @@ interface ConfiguredServersOptions {
   rules: RulesInForce
   upstreams: Upstreams
   catalog: Catalog
+  /** Receives the keys of definitions that were changed or removed. */
+  onGone: (servers: ReadonlySet<string>) => void
 }
 
 export class ConfiguredServers {
@@ -43,7 +46,7 @@ export class ConfiguredServers {
    * @throws BridgeError CONFIG_INVALID while the rules contain a mistake
    */
   async refresh(): Promise<void> {
-    const { definitions, rules, upstreams, catalog, log } = this.#options
+    const { definitions, rules, upstreams, catalog, log, onGone } = this.#options
     const discovered = (this.#unused = (await definitions.readAgain()) ?? this.#unused)
     const isNew = discovered !== undefined && discovered !== this.discovered
     // Refresh rules before any new definition can be called. While the rules contain a mistake, no cell runs.
@@ -52,6 +55,9 @@ export class ConfiguredServers {
     if (!isNew) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
     const hasChanged = this.#emitChanges(discovered.servers)
+    const gone = new Set(this.discovered.servers.map(definitionKey))
+    for (const server of discovered.servers) gone.delete(definitionKey(server))
+    if (gone.size > 0) onGone(gone)
     this.discovered = discovered
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
     upstreams.redefine(discovered.servers)

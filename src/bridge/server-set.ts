@@ -8,7 +8,7 @@ import { RulesInForce } from '../calls/permissions/rules-in-force.ts'
 import { ConfiguredServers, type DefinitionSource } from './configured-servers.ts'
 import { type ConnectedServers, type ConnectOptions, connectServers } from './connect-servers.ts'
 
-interface ServerSetOptions extends Omit<ConnectOptions, 'definitions' | 'standing' | 'configFiles'> {
+export interface ServerSetOptions extends Omit<ConnectOptions, 'definitions' | 'standing' | 'configFiles'> {
   /** Source of the definitions and of their changes. */
   definitions: DefinitionSource
   discovered: DiscoveredServers
@@ -16,6 +16,8 @@ interface ServerSetOptions extends Omit<ConnectOptions, 'definitions' | 'standin
   policy: Policy | undefined
   /** Returns the page where the user answers questions about calls. */
   page: () => Promise<AnswerPage | undefined>
+  /** Receives the keys of definitions that were changed or removed, and the user who owns the servers. */
+  onGone: (servers: ReadonlySet<string>, user: string | undefined) => void
 }
 
 export class ServerSet {
@@ -24,8 +26,8 @@ export class ServerSet {
   readonly configured: ConfiguredServers
   readonly #sharedCatalog: SharedCatalog | undefined
 
-  constructor({ definitions, discovered, files, policy, page, ...options }: ServerSetOptions) {
-    const { settings, log, events, sharedCatalog } = options
+  constructor({ definitions, discovered, files, policy, page, onGone, ...options }: ServerSetOptions) {
+    const { settings, log, events, sharedCatalog, user } = options
     this.#sharedCatalog = sharedCatalog
     this.connected = connectServers({
       ...options,
@@ -37,7 +39,13 @@ export class ServerSet {
     const definitionsNow = () => this.configured.discovered.servers
     const parts = { settings, log, events, upstreams, catalog }
     this.rules = new RulesInForce({ ...parts, files, firstListings, definitions: definitionsNow, page }, policy)
-    this.configured = new ConfiguredServers({ ...parts, definitions, discovered, rules: this.rules })
+    this.configured = new ConfiguredServers({
+      ...parts,
+      definitions,
+      discovered,
+      rules: this.rules,
+      onGone: (servers) => onGone(servers, user),
+    })
   }
 
   /** End the connections and processes of all servers. */

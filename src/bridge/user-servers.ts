@@ -15,7 +15,7 @@ import { userFolder } from '../keep/user-folder.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import type { ConnectOptions } from './connect-servers.ts'
-import { ServerSet } from './server-set.ts'
+import { ServerSet, type ServerSetOptions } from './server-set.ts'
 import { openSharedCatalog } from './open-shared-catalog.ts'
 
 /** The longest user name shown in a hint. */
@@ -33,6 +33,7 @@ interface UserServersOptions {
   signInPage: SignInPage | undefined
   page: () => Promise<AnswerPage | undefined>
   startProgram: ConnectOptions['startProgram']
+  onGone: ServerSetOptions['onGone']
 }
 
 interface OwnServers {
@@ -112,7 +113,7 @@ export class UserServers {
   }
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
-    const { settings, log, stores, events, questions, page, signInPage, startProgram } = this.#options
+    const { settings, log, stores, events, questions, page, signInPage, startProgram, onGone } = this.#options
     const files = new PermissionFiles(settings, { warn: (message) => log.warning(message) })
     const cacheDir = userFolder(settings.cacheDir, user)
     return new ServerSet({
@@ -125,6 +126,7 @@ export class UserServers {
       page,
       signInPlace: { page: signInPage, loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}` },
       startProgram,
+      onGone,
       ask: undefined,
       definitions,
       discovered,

@@ -2,6 +2,7 @@
 import { UserRules } from '../config/user-rules.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { Log } from '../util/log.ts'
+import { LearnedCalls } from '../calls/learned/learned-calls.ts'
 import { UserQuota } from '../calls/permissions/user-quota.ts'
 import { findProblems } from '../cell/session/check-saved-tool.ts'
 import type { KernelPool } from '../cell/session/kernel-pool.ts'
@@ -15,6 +16,8 @@ export interface UserParts {
   state: UserState
   quota?: UserQuota
   rules?: UserRules
+  /** Missing when nothing is learned. */
+  learned: LearnedCalls | undefined
 }
 
 export class Users {
@@ -35,10 +38,12 @@ export class Users {
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known
-    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = this.#settings
+    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds, learnTypes } =
+      this.#settings
     const stateFolder = userFolder(stateDir, user)
+    const store = this.#stores.of(user)
     const state = new UserState({
-      store: this.#stores.of(user),
+      store,
       stateFolder,
       cacheFolder: userFolder(cacheDir, user),
       hasProjects: projects,
@@ -47,11 +52,23 @@ export class Users {
       log: this.#log,
     })
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
+    const learned = learnTypes ? new LearnedCalls(store, this.#log) : undefined
     const parts: UserParts =
       user === undefined
-        ? { state }
-        : { state, quota: new UserQuota({ calls: userCallCount, cellMs }), rules: new UserRules(stateFolder) }
+        ? { state, learned }
+        : { state, learned, quota: new UserQuota({ calls: userCallCount, cellMs }), rules: new UserRules(stateFolder) }
     this.#parts.set(user, parts)
     return parts
+  }
+
+  /** Forgets what was learned of servers whose definitions were changed or removed. @param user missing: for all users */
+  forgetServers(servers: ReadonlySet<string>, user?: string): void {
+    for (const [name, { learned }] of this.#parts)
+      if (user === undefined || name === user) void learned?.forget(servers)
+  }
+
+  /** Writes what is not written yet. Never rejects. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#parts.values()].map(({ learned }) => learned?.flush()))
   }
 }

@@ -9,7 +9,7 @@ import { BridgeError } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
 import { boundedList } from '../util/json/bounded-schema.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
-import type { CallOptions } from '../upstream/upstream.ts'
+import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { checkToolCall } from './methods/check-tool-call.ts'
@@ -19,6 +19,7 @@ import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
+import { noteError, noteResult } from './learned/session-use.ts'
 import type { Scope } from './scope.ts'
 import { observed } from './observed-call.ts'
 import { RepeatedErrors } from './repeated-errors.ts'
@@ -66,7 +67,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     const admitted = permissions ? await permissions.admit(found, bound, cancellation) : { args: bound }
     const isNamed = namesOf(found.inputSchema)
     const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const
-    const result = await observed(context, call, ({ meta, onProgress: tell }) => {
+    const sent = observed(context, call, ({ meta, onProgress: tell }) => {
       const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
       if (onUpstreamProgress) {
         options.onProgress = ({ progress, ...rest }) => {
@@ -76,7 +77,15 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       }
       return upstreams.callTool(serverName, found.name, call.args, options)
     })
+    let result: ToolResult
+    try {
+      result = await sent
+    } catch (error) {
+      noteError(context, found, call.args, error)
+      throw error
+    }
     catalog.learn(serverName, found.name, result)
+    noteResult(context, found, call.args, result.isError === true)
     return resultForSandbox(serverName, found.name, result, raw)
   })
 }

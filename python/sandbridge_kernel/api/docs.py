@@ -45,7 +45,7 @@ class ToolDoc(Record):
     def __repr__(self) -> str:
         if "params" in self:
             return docstring(self)
-        return str(self.get("line") or dict.__repr__(self))
+        return f"{self.get('line') or dict.__repr__(self)}{_worked(self)}"
 
     __str__ = __repr__
 
@@ -177,7 +177,13 @@ def docstring(doc: dict[str, Any]) -> str:
     said = [_parameter_line(param) for param in _params(doc)]
     parameters = "Parameters:\n" + "\n".join(said) if said else None
     example = f"Example: {doc['example']}" if doc.get("example") else None
-    return "\n\n".join(str(part) for part in (doc.get("line"), about, parameters, example) if part)
+    line = f"{doc.get('line') or ''}{_worked(doc)}"
+    return "\n\n".join(str(part) for part in (line, about, parameters, example) if part)
+
+
+def _worked(doc: dict[str, Any]) -> str:
+    """The arguments of a call that worked, on a line of its own: a server's words cannot begin one."""
+    return f"\n  # worked: {doc['worked']}" if doc.get("worked") else ""
 
 
 def _parameter_line(param: dict[str, Any]) -> str:

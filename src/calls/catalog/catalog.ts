@@ -12,9 +12,12 @@ import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
+import { workedCall } from '../learned/argument-shape.ts'
+import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
+import { fuseLearned } from './search/fuse-learned.ts'
 import type { Reason } from './search/search-index.ts'
 import { wordingsIn, type Wordings } from './search/wordings.ts'
-import { DiskCache } from './disk-cache.ts'
+import { DiskCache, toolFingerprint } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
 import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
@@ -68,6 +71,8 @@ export interface SearchOptions {
   /** Include the tools of `setOtherTools` in the ranking. */
   withOthers?: boolean
   detail?: Detail
+  /** What the user's earlier calls have taught. */
+  learned?: LearnedCalls | undefined
 }
 
 const DEFAULT_LIMIT = 5
@@ -145,6 +150,11 @@ export class Catalog {
   /** One line about the server from the configuration; may be empty. */
   configuredDescription(server: string): string {
     return this.#records.of(server).configuredDescription
+  }
+
+  /** Identifies the definition of a server: see `definitionKey`. */
+  keyOf(server: string): string {
+    return this.#records.of(server).key
   }
 
   /** The folders that a file server was given. */
@@ -306,8 +316,15 @@ export class Catalog {
     })
   }
 
-  #hit(tool: CatalogTool, { detail = 'summary' }: SearchOptions, weak: string | undefined): ToolDoc {
-    return { ...this.#doc(tool, detail), ...(weak !== undefined && { weak }) }
+  #hit(tool: CatalogTool, { detail = 'summary', learned }: SearchOptions, weak: string | undefined): ToolDoc {
+    const worked = learned && this.#worked(tool, learned)
+    return { ...this.#doc(tool, detail), ...(worked && { worked }), ...(weak !== undefined && { weak }) }
+  }
+
+  #worked(tool: CatalogTool, learned: LearnedCalls): string | undefined {
+    const record = this.#records.byName.get(tool.server)
+    const call = record && !isOffering(tool) ? learned.worked(record.key, tool.name) : undefined
+    return call?.print === toolFingerprint(tool.definition) ? workedCall(tool, call.shape) : undefined
   }
 
   async #find(
@@ -321,7 +338,23 @@ export class Catalog {
       servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    return this.#search.find(wordingsIn(query), { limit, records, withOthers }, signal)
+    const wordings = wordingsIn(query)
+    const found = await this.#search.find(wordings, { limit, records, withOthers }, signal)
+    await options.learned?.ready()
+    const learned = wordings
+      .flatMap((wording) => options.learned?.ledTo(wording) ?? [])
+      .flatMap((one) => this.#learnedTool(one, records) ?? [])
+    return learned.length === 0 ? found : { tools: fuseLearned(found.tools, learned, limit), weak: undefined }
+  }
+
+  /** Undefined for a tool that is not among `records`, is denied or has changed since. */
+  #learnedTool(
+    { server, name, print, likeness }: LearnedTool,
+    records: readonly ServerRecord[],
+  ): { item: CatalogTool; likeness: number } | undefined {
+    const item = records.find(({ key }) => key === server)?.named(name)
+    const isCurrent = item?.name === name && toolFingerprint(item.definition) === print && this.#isShown(item)
+    return isCurrent ? { item, likeness } : undefined
   }
 
   /** Further tools that a search may include: saved functions. */

@@ -42,7 +42,6 @@ export class ServerRecord {
   readonly #now: () => number
   readonly #inputs: () => string | undefined
   readonly #isShown: (tool: CatalogTool) => boolean
-  #key: string | undefined
   #known: CachedServer | undefined
   #configuredDescription: string | undefined
   #lastPurpose: { shown: readonly CatalogTool[]; purpose: Purpose } | undefined
@@ -75,6 +74,11 @@ export class ServerRecord {
   /** Whether it is the record of this definition under this alias. */
   isOf(definition: ServerDefinition, alias: string): boolean {
     return alias === this.alias && isSameDefinition(definition, this.#definition)
+  }
+
+  /** Identifies its definition: see `definitionKey`. */
+  get key(): string {
+    return definitionKey(this.#definition)
   }
 
   /** The trust rank of its definition: see `trustRank`. */
@@ -271,7 +275,7 @@ export class ServerRecord {
   }
 
   #load(): CachedServer {
-    this.#known ??= this.#cache?.read(this.#cacheKey()) ?? {}
+    this.#known ??= this.#cache?.read(this.key) ?? {}
     return this.#known
   }
 
@@ -283,11 +287,6 @@ export class ServerRecord {
   #save(): void {
     clearTimeout(this.#saving)
     this.#saving = undefined
-    this.#cache?.write(this.#cacheKey(), this.#load())
-  }
-
-  #cacheKey(): string {
-    this.#key ??= definitionKey(this.#definition)
-    return this.#key
+    this.#cache?.write(this.key, this.#load())
   }
 }

@@ -19,6 +19,7 @@ import type { SignInPage } from '../../upstream/auth/callback.ts'
 import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
+import type { LearnedCalls } from '../learned/learned-calls.ts'
 import type { Scope } from '../scope.ts'
 import type { UserQuota } from '../permissions/user-quota.ts'
 
@@ -60,6 +61,8 @@ export interface CellContext extends ProxyOptions {
   /** Missing when every call is allowed. */
   permissions: CellPermissions | undefined
   session: Session
+  /** What its user's calls have taught; missing when nothing is learned. */
+  learned: LearnedCalls | undefined
   /** The servers whose tools the cell has called. */
   called: Set<string>
   /** Notes for the reader of the cell's result, one sentence each. */

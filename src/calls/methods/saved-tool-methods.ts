@@ -9,6 +9,7 @@ import type { LoadableTools } from '../../keep/saved/loadable-tools.ts'
 import { savedToolLine, type SavedTool } from '../../keep/saved/saved-tool.ts'
 import { type BrokenTool, parseSavedTool } from '../../keep/saved/saved-tool-store.ts'
 import { searchWithSaved } from '../search-with-saved.ts'
+import { noteSearch } from '../learned/session-use.ts'
 import { type CallContext, method } from './method.ts'
 
 const name = z.string().max(1_000)
@@ -48,12 +49,15 @@ export const savedToolMethods = {
 export async function searchTools(
   query: Wordings,
   options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },
-  { catalog, loadableTools, session, signal }: CallContext,
+  context: CallContext,
 ): Promise<ToolDoc[]> {
-  const { withSaved, ...rest } = options
-  if (!withSaved) return catalog.search(query, rest, signal)
-  const { docs, broken } = await searchWithSaved(query, rest, catalog, loadableTools, signal)
+  const { catalog, loadableTools, session, signal, learned } = context
+  const { withSaved, ...rest } = { ...options, learned }
+  const { docs, broken } = withSaved
+    ? await searchWithSaved(query, rest, catalog, loadableTools, signal)
+    : { docs: await catalog.search(query, rest, signal), broken: [] }
   if (broken.length > 0) session.tellOnce(brokenNote(broken))
+  noteSearch(context, [query], docs)
   return docs
 }
 

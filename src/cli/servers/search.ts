@@ -18,7 +18,13 @@ export async function search(wordings: readonly string[], options: SearchOptions
   await withBridge(async (bridge) => {
     const { catalog, loadableTools } = bridge
     const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
-    const { docs, broken } = await searchWithSaved(asWordings(wordings), limit, catalog, loadableTools)
+    const { learned } = bridge.users.of(undefined)
+    const { docs, broken } = await searchWithSaved(
+      asWordings(wordings),
+      { ...limit, learned },
+      catalog,
+      loadableTools,
+    )
     for (const { name, problem } of broken) {
       process.stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
     }

@@ -34,7 +34,7 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
   const { structuredContent } = result
   if (structuredContent !== undefined && structuredContent !== null)
     // The Python value is otherwise a list of the structured value and the media, or the media alone.
-    return content.some(isMedia) ? undefined : bounded(withParsedText(structuredContent))
+    return content.some(isMedia) ? undefined : shapeOfValue(withParsedText(structuredContent))
   if (content.length === 0 || content.length > MAX_BLOCKS) return undefined
   const shapes = content.map(shapeOfBlock)
   if (!shapes.every((shape) => shape !== undefined)) return undefined
@@ -48,11 +48,11 @@ function shapeOfBlock(block: unknown): Shape | undefined {
   const { type, text, resource } = block
   if (type === 'resource' && isRecord(resource)) {
     if (typeof resource['text'] === 'string') return { type: ['string'] }
-    return typeof resource['blob'] === 'string' ? { type: ['bytes'] } : bounded(block)
+    return typeof resource['blob'] === 'string' ? { type: ['bytes'] } : shapeOfValue(block)
   }
-  if (type !== 'text' || typeof text !== 'string') return bounded(block)
+  if (type !== 'text' || typeof text !== 'string') return shapeOfValue(block)
   if (isJsonLike(text) && text.length > MAX_TEXT_LENGTH) return undefined
-  return bounded(withParsedText(parsed(text)))
+  return shapeOfValue(withParsedText(parsed(text)))
 }
 
 /** Whether the value is a single text that is neither JSON nor a Python literal. */
@@ -115,7 +115,8 @@ export function isShape(value: unknown, depth = 0): value is Shape {
   )
 }
 
-function bounded(value: unknown): Shape {
+/** The shape of any JSON value. */
+export function shapeOfValue(value: unknown): Shape {
   return withinSize(observe(value, 0))
 }
 

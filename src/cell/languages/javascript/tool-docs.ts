@@ -13,6 +13,7 @@ interface ToolDoc {
   open?: boolean
   kind?: string
   target?: string
+  worked?: string
   weak?: string
 }
 
@@ -40,7 +41,8 @@ class ToolDocs extends Array<ToolDoc> {
 
   [util.inspect.custom](): string {
     const note = this.find((doc) => doc.weak !== undefined)?.weak
-    return [...(note ? [note] : []), ...Array.from(this, (doc) => doc.line)].join('\n') || '(no tools)'
+    const lines = Array.from(this, ({ line, worked }) => line + (worked ? `\n  // worked: ${workedCall(worked)}` : ''))
+    return [...(note ? [note] : []), ...lines].join('\n') || '(no tools)'
   }
 }
 
@@ -94,6 +96,12 @@ function savedLine(line: string): string {
     })
     return `(${shown.length > 0 ? `{ ${shown.join(', ')} }` : ''})  // `
   })
+}
+
+/** Converts `f(a=str, b=list[str])` to a JavaScript call. */
+function workedCall(call: string): string {
+  const given = call.replaceAll(/([(,] ?)(\w+)=/g, '$1$2: ')
+  return typeOf(given.replace(/\((.+)\)$/, '({ $1 })'))
 }
 
 function key(name: string): string {
