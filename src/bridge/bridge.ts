@@ -6,6 +6,7 @@ import { attachObservers } from './observers.ts'
 import { OpenSessions } from './open-sessions.ts'
 import { beginSignIn } from './begin-sign-in.ts'
 import { openSharedCatalog } from './open-shared-catalog.ts'
+import { keepBehind } from './kept-behind.ts'
 import { ServerSet, type ServerSetOptions } from './server-set.ts'
 import { UserServers } from './user-servers.ts'
 import { Users } from './users.ts'
@@ -30,6 +31,7 @@ import type { AnswerPage } from '../calls/permissions/answer-page.ts'
 import type { RulesInForce } from '../calls/permissions/rules-in-force.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { scopeFor } from '../calls/scope.ts'
+import { serversBehind } from '../calls/servers-behind.ts'
 import { Questions } from '../calls/questions/questions.ts'
 import { chooseProvider, type ProviderChoice } from '../isolation/detect/choose-provider.ts'
 import { checkSavedTool } from '../cell/session/check-saved-tool.ts'
@@ -73,10 +75,12 @@ export class Bridge {
   readonly signInPage: SignInPage | undefined
   /** The servers that all users share. */
   readonly shared: ServerSet
+  readonly #definitions: Definitions
   readonly #userServers: UserServers
   readonly #pool: KernelPool
   readonly #servePage: BridgeOptions['servePage']
   #servedPage: Promise<void> | undefined
+  #isWarm = false
   readonly #observers: ReturnType<typeof attachObservers>
   /** Methods that other programs of the user can call, such as `sandbridge top`. */
   readonly #liveMethods: LiveMethods = { interrupt: ({ cell }) => this.cells.interrupt(String(cell)) }
@@ -99,6 +103,7 @@ export class Bridge {
     this.stores = stores
     this.log = log
     this.signInPage = signInPage
+    this.#definitions = definitions
     this.#servePage = servePage
     const events = new EventStream((subscriber, reason) => log.warning('An observer failed', { subscriber, reason }))
     this.events = events
@@ -207,17 +212,41 @@ export class Bridge {
   warmUp(): void {
     this.#pool.warm()
     for (const observer of this.#observers.ofCells) observer.start()
+    this.#isWarm = true
     if (this.discovered.servers.length === 0) return
     setImmediate(() => {
       loadSdk().then(
         (sdk) => sdk.preloadSchemas(),
         () => {},
       )
-      void this.catalog.readAhead().then(() => {
+      const { learned } = this.users.of(undefined)
+      void Promise.all([this.catalog.readAhead(), learned?.ready()]).then(() => {
+        this.#keepBehind()
         if (this.settings.load !== 'explicit') this.catalog.indexAhead()
         for (const warning of this.rules.unmatched()) this.log.warning(warning)
       })
     })
+  }
+
+  /**
+   * Returns what the instructions for a client say of its user's servers: see `serversBehind`. Empty while the config
+   * files contain a mistake. Starts nothing.
+   */
+  async serversBehind(user?: string): Promise<string> {
+    try {
+      const { connected } = await this.#userServers.of(user)
+      const { learned } = this.users.of(user)
+      await learned?.ready()
+      return serversBehind(connected.catalog, learned, this.settings.load)
+    } catch {
+      return ''
+    }
+  }
+
+  /** Keeps that text for the next start. */
+  #keepBehind(): void {
+    const { learned } = this.users.of(undefined)
+    keepBehind(this.settings, serversBehind(this.catalog, learned, this.settings.load), this.#definitions.places)
   }
 
   /** Stop a server's process or connection, then list its tools over a new one. The catalog holds the outcome. */
@@ -276,6 +305,7 @@ export class Bridge {
     await this.#servedPage?.catch(() => {})
     this.page?.close()
     await this.sessions.closeAll()
+    if (this.#isWarm) this.#keepBehind()
     await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close(), this.users.flush()])
     await this.events.close()
     await this.stores.close()

@@ -37,6 +37,11 @@ export class Definitions {
     return onlyProfile(discovered, await profiles.get(profile), profiles.file)
   }
 
+  /** The state of all possible config files. */
+  get places(): Record<string, string> {
+    return this.#seen.states()
+  }
+
   /** Reads the files again if they may have changed; otherwise undefined. Concurrent callers share one read. */
   async readAgain(): Promise<DiscoveredServers | undefined> {
     if (this.#reading === undefined && !this.#seen.hasChanged()) return undefined

@@ -28,6 +28,12 @@ export class PlacesSeen {
     if (seen !== NOT_THERE || !this.#await(place)) this.#seen.set(place, seen)
   }
 
+  /** The noted places with their state, which another process can compare: see `areUnchanged`. */
+  states(): Record<string, string> {
+    const missing = [...this.#awaited.values()].flatMap(({ places }) => places)
+    return Object.fromEntries([...this.#seen, ...missing.map((place) => [place, NOT_THERE] as const)])
+  }
+
   /** The same file system, but each place is noted before it is read, so that no change is missed. */
   noting(fileSystem: ConfigFileSystem): ConfigFileSystem {
     return {
@@ -68,6 +74,11 @@ export class PlacesSeen {
     this.#awaited.set(folder, awaited)
     return true
   }
+}
+
+/** Whether places are as another process has noted them. */
+export function areUnchanged(states: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(states).every(([place, seen]) => look(place) === seen)
 }
 
 /** Takes a few microseconds; an asynchronous call would take ten times that. */

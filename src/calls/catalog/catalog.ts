@@ -152,6 +152,11 @@ export class Catalog {
     return this.#records.of(server).configuredDescription
   }
 
+  /** What the tools of a server are about, in a few words of their names; empty when they are not known. */
+  topics(server: string, limit: number): string {
+    return this.#records.of(server).topics(limit)
+  }
+
   /** Identifies the definition of a server: see `definitionKey`. */
   keyOf(server: string): string {
     return this.#records.of(server).key

@@ -64,20 +64,24 @@ function fromInstructions(name: string, instructions: string | undefined, limit:
   return ''
 }
 
+/** What the names of a server's tools are about, most frequent first: `issue, pull request`. No sentence of the server. */
+export function serverTopics(toolNames: readonly string[], limit: number): string {
+  let text = ''
+  for (const subject of subjectsOf(toolNames.slice(0, MAX_NAMES))) {
+    const longer = text === '' ? subject : `${text}, ${subject}`
+    if (longer.length > limit) break
+    text = longer
+  }
+  return oneLine(text, limit)
+}
+
 /** All names if they fit, otherwise their most frequent subjects: a partial list would look complete. */
 function fromNames(toolNames: readonly string[], limit: number): Purpose {
   if (toolNames.length === 0) return { about: '' }
   const tools = count(toolNames.length, 'tool')
-  const length = (about: string): number => purposeText({ tools, about }).length
   const all = toolNames.join(', ')
-  if (length(all) <= Math.min(limit, MAX_LIST)) return { tools, about: oneLine(all, limit) }
-  let about = ''
-  for (const subject of subjectsOf(toolNames.slice(0, MAX_NAMES))) {
-    const longer = about === '' ? subject : `${about}, ${subject}`
-    if (length(longer) > limit) break
-    about = longer
-  }
-  return { tools, about: oneLine(about, limit) }
+  if (purposeText({ tools, about: all }).length <= Math.min(limit, MAX_LIST)) return { tools, about: oneLine(all, limit) }
+  return { tools, about: serverTopics(toolNames, limit - purposeText({ tools, about: '' }).length - 2) }
 }
 
 /** The subjects of names such as `list_pull_requests` and `get_pull_request`, most frequent first. */

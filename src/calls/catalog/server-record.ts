@@ -23,7 +23,7 @@ import {
 import { isRecord } from '../../util/json/json.ts'
 import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../../util/text/one-line.ts'
-import { type Purpose, purposeText, serverPurpose } from './server-purpose.ts'
+import { type Purpose, purposeText, serverPurpose, serverTopics } from './server-purpose.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Older lists are renewed at the next occasion, but still used if the server does not answer. */
@@ -169,6 +169,15 @@ export class ServerRecord {
     const purpose = serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
     this.#lastPurpose = { shown, purpose }
     return purpose
+  }
+
+  /** What its tools are about, in a few words of their names. */
+  topics(limit: number): string {
+    const shown = (this.tools ?? []).filter(this.#isShown)
+    return serverTopics(
+      shown.map(({ alias }) => alias),
+      limit,
+    )
   }
 
   /** The folders that a file server serves. */

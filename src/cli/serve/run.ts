@@ -2,6 +2,7 @@
 // With --http, many clients.
 import { setImmediate } from 'node:timers/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { readKeptBehind } from '../../bridge/kept-behind.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
 import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -57,8 +58,27 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   if (page) conversation = open()
   const runs = new OpenRuns()
   const { offers } = features
+  const getConversation = (): Promise<Conversation> => (conversation ??= open())
+  const behind = async (): Promise<string | undefined> => {
+    const kept = readKeptBehind(settings)
+    if (kept?.isCurrent !== false) return kept?.text
+    // Only a start after a change of the config files waits until they are read. No start waits for a server.
+    return getConversation().then(
+      ({ bridge }) => bridge.serversBehind(),
+      () => undefined,
+    )
+  }
   const handle = serveStdio(
-    () => createServer({ settings, log, getConversation: () => (conversation ??= open()), runs, offers }),
+    async ({ era }) =>
+      createServer({
+        settings,
+        log,
+        getConversation,
+        runs,
+        offers,
+        behind: await behind(),
+        isModern: era === 'modern',
+      }),
     {
       transport: new StdioTransport(),
       onerror: (error) => log.debug('MCP', { error }),

@@ -37,7 +37,22 @@ export class ClientGroup {
     const getConversation = () => Promise.resolve({ bridge, sessions })
     this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs, lostMs, offers })
     this.#modern = createMcpHandler(
-      () => createServer({ settings, log, getConversation, byHandle: true, runs, user, offers }),
+      async ({ requestInfo }) => {
+        // Each request gets a server of its own, and only this one tells the instructions.
+        const isDiscovery = requestInfo?.headers.get('mcp-method') === 'server/discover'
+        const behind = isDiscovery ? await bridge.serversBehind(user) : undefined
+        return createServer({
+          settings,
+          log,
+          getConversation,
+          byHandle: true,
+          isModern: true,
+          runs,
+          user,
+          offers,
+          behind,
+        })
+      },
       {
         legacy: 'reject',
         // Sends headers at once and a keep-alive every 15 s: a cell may take longer than a client waits for the first

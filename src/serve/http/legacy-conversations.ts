@@ -122,7 +122,8 @@ export class LegacyConversations {
     const { session } = held
     const sessions: Sessions = { use: (_handle, work) => held.use(() => work(session)), readable: () => [session] }
     const getConversation = () => Promise.resolve({ bridge, sessions })
-    const server = createServer({ settings, log, user, runs, getConversation, offers })
+    const behind = await bridge.serversBehind(user)
+    const server = createServer({ settings, log, user, runs, getConversation, offers, behind })
     server.onclose = () => void held.end()
     await server.connect(transport)
     return conversation

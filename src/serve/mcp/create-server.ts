@@ -27,7 +27,7 @@ import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
 import { sendQuestion } from './send-question.ts'
 import { limitsOf, rendering, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
-import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, SERVER_INSTRUCTIONS } from './run-python-tool.ts'
+import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, serverInstructions } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
 
 const CAPABILITIES_RESOURCE = {
@@ -41,8 +41,14 @@ export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
   const { languages } = parts.settings
   const offers = (parts.offers ?? []).flatMap((make) => make(parts) ?? [])
+  const instructions = serverInstructions(parts.behind)
   const server = new Server(
-    { name: 'sandbridge', version: VERSION },
+    {
+      name: 'sandbridge',
+      version: VERSION,
+      title: 'Sandbridge',
+      ...(!parts.isModern && { description: instructions }),
+    },
     {
       capabilities: {
         tools: {},
@@ -50,7 +56,7 @@ export function createServer(parts: ServerParts): Server {
         logging: {},
         ...Object.assign({}, ...offers.map(({ capabilities }) => capabilities)),
       },
-      instructions: SERVER_INSTRUCTIONS,
+      instructions,
     },
   )
 

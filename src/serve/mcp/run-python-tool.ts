@@ -27,10 +27,18 @@ export const RUN_PYTHON_TOOL = {
   _meta: { 'anthropic/alwaysLoad': true },
 }
 
-/** Searched, beside the tool's name, by clients that defer definitions. */
-export const SERVER_INSTRUCTIONS =
+const SERVER_INSTRUCTIONS =
   'run_python finds and calls, from Python, the tools of every MCP server the user has configured: ' +
   'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
+
+/**
+ * Searched, beside the tool's name, by clients that defer definitions. The servers are named here and not in the tool's
+ * description: clients cache a prompt from its tools on, and the tools would change with the configuration.
+ * @param behind the configured servers: see `serversBehind`
+ */
+export function serverInstructions(behind = ''): string {
+  return behind === '' ? SERVER_INSTRUCTIONS : `${SERVER_INSTRUCTIONS} ${behind}`
+}
 
 export const RUN_PYTHON_TOOL_WITH_SESSION = {
   ...RUN_PYTHON_TOOL,

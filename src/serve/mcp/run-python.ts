@@ -28,6 +28,10 @@ export interface ServerParts {
   log: Log
   /** Returns the same conversation at every call. Nothing is read or started before the first call. */
   getConversation: () => Promise<Conversation>
+  /** The configured servers, for the instructions: see `serversBehind`. */
+  behind?: string | undefined
+  /** Whether every result repeats what the server says of itself, as since 2026-07-28. It is then kept short. */
+  isModern?: boolean
   /** The client names its session with each call; nothing else identifies the conversation. */
   byHandle?: boolean
   /** Calls that wait for the client to come back, when another instance will serve that request. */

@@ -14,6 +14,6 @@ it('a tool that the search did not find takes a place as well', () => {
 it('what ranks first by its words stays among the first two', () => {
   const learned = ['c', 'd', 'e'].map((item) => ({ item, likeness: 1 }))
   expect(fuseLearned(FOUND, learned, 5).slice(0, 2)).toEqual(['c', 'a'])
-  expect(fuseLearned(['a'], learned, 5)).toEqual(['c', 'a', 'd', 'e'])
+  expect(fuseLearned(['a'], learned, 5)).toEqual(['a', 'c', 'd', 'e'])
   expect(fuseLearned([], learned, 2)).toEqual(['c', 'd'])
 })

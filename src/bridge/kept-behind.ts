@@ -1,0 +1,43 @@
+// Keeps the text about the configured servers for the next bridge that starts in this folder: it answers its client
+// before it has read a config file. Read at start, so this file imports little.
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import type { Settings } from '../config/settings/settings.ts'
+import { areUnchanged } from '../config/places-seen.ts'
+import { makePrivateFolderSync } from '../util/files/private-folder.ts'
+import { replaceFileSync } from '../util/files/replace-file.ts'
+import { isRecord } from '../util/json/json.ts'
+import { VERSION } from '../util/version.ts'
+
+const MAX_CHARS = 1_000
+
+/** @returns `isCurrent`: no config file has changed since; undefined when nothing is kept */
+export function readKeptBehind(settings: Settings): { text: string; isCurrent: boolean } | undefined {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(fileOf(settings), 'utf8'))
+    if (!isRecord(kept) || typeof kept['text'] !== 'string' || !isRecord(kept['places'])) return undefined
+    const { text, places } = kept
+    return text.length > MAX_CHARS ? undefined : { text, isCurrent: areUnchanged(places) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Never throws: without it, the next start does not name the servers. @param places see `Definitions.places` */
+export function keepBehind(settings: Settings, text: string, places: Readonly<Record<string, string>>): void {
+  const file = fileOf(settings)
+  try {
+    makePrivateFolderSync(path.dirname(file))
+    replaceFileSync(file, JSON.stringify({ text, places }))
+  } catch {
+    // The folder of the cache is reported by others.
+  }
+}
+
+/** By everything that chooses the config files. */
+function fileOf({ cacheDir, stateDir, sources, profile, serversConfig, allowSelfServer, load }: Settings): string {
+  const chosen = [VERSION, process.cwd(), homedir(), stateDir, sources, profile, serversConfig, allowSelfServer, load]
+  return path.join(cacheDir, 'behind', `${hash('sha256', JSON.stringify(chosen)).slice(0, 32)}.json`)
+}
