@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { PlacesSeen } from './places-seen.ts'
+import { areUnchanged, PlacesSeen } from './places-seen.ts'
 
 let folder: string
 
@@ -94,4 +94,19 @@ it('a file is a change when it came into being after it was noted, also where it
   writeFileSync(at('a.json'), '{}')
   seen.note(at('a.json'))
   expect(seen.hasChanged()).toBe(true)
+})
+
+it('another process sees from the states of all places whether one has changed', () => {
+  writeFileSync(at('there.json'), '{}')
+  settle(folder)
+  const seen = noted(at('there.json'))
+  seen.note(at('missing.json'))
+  const states = JSON.parse(JSON.stringify(seen.states())) as Record<string, string>
+  expect(areUnchanged(states)).toBe(true)
+  writeFileSync(at('missing.json'), '{}')
+  expect(areUnchanged(states)).toBe(false)
+  rmSync(at('missing.json'))
+  expect(areUnchanged(states)).toBe(true)
+  writeFileSync(at('there.json'), '{"a": 1}')
+  expect(areUnchanged(states)).toBe(false)
 })

@@ -83,7 +83,8 @@ export const SERVER_SETTINGS = {
   learnTypes: flag(
     {
       variable: 'MCP_BRIDGE_LEARN_TYPES',
-      meaning: 'Learn what tools return (types and keys, never values) where their schema does not say.',
+      meaning:
+        'Learn from calls: the types that tools return where their schema does not say, the arguments that worked after an error (names and types), the common words of searches that led to a call, and the days on which servers were used. Never values.',
     },
     true,
   ),

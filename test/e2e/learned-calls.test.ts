@@ -1,0 +1,61 @@
+// What the calls of a user teach later searches of the same user, and of no other.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { connectAs, tokenFor } from '../support/http-users.ts'
+import { sharedHttpBridge } from '../support/shared-bridge.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const servers = { hub: fixtureServer('documented.mjs', 'github') }
+const QUERY = 'lodge complaints with the maintainers'
+const LEARN = `
+found = await runtime.search_tool_docs("${QUERY}")
+try:
+    await mcp_hub.create_issue(repo="archived", title="ghp_S3cretValue")
+except runtime.ToolError:
+    await mcp_hub.create_issue(owner="ada-lovelace", repo="r", title="ghp_S3cretValue")
+print([doc.tool for doc in found])`
+const LOOK = `
+print(await runtime.search_tool_docs("${QUERY}"))
+print(await runtime.search_tool_docs("create issue"))`
+const WORKED = '# worked: create_issue(title=str, owner=str, repo=str)'
+
+describe('users of one bridge', () => {
+  const shared = sharedHttpBridge({ servers })
+
+  it('a later session of the same user profits, and another user reads nothing of it', async () => {
+    const bridge = shared()
+    const token = await tokenFor(bridge, 'ann')
+    const [bob] = await connectAs(bridge, 'bob')
+    expect(await (await bridge.connect('legacy', { token })).run(LEARN)).toContain('create_issue')
+    const found = await (await bridge.connect('legacy', { token })).run(LOOK)
+    expect(found).toContain(WORKED)
+    expect(found).toMatch(/^await mcp_hub\.create_issue/)
+    const other = await bob!.run(LOOK)
+    expect(other).toContain('mcp_hub.create_issue')
+    expect(other).not.toContain('worked')
+  })
+})
+
+describe('a bridge over stdio', () => {
+  it('what was learned outlives the bridge without any value, and cells of JavaScript are shown it, too', async () => {
+    const home = makeHome(servers)
+    const first = await startBridge({ home })
+    await first.run(LEARN)
+    await first.client.close()
+    const text = readFileSync(path.join(home, 'MCPs/.sandbridge/learned-calls.json'), 'utf8')
+    expect(text).toContain('create_issue')
+    expect(text).not.toMatch(/ghp|secret|ada|lovelace/i)
+    const second = await startBridge({ home, env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' } })
+    expect(await second.run(LOOK)).toContain(WORKED)
+    const { text: shown } = await second.callTool('run_javascript', { code: 'await tools.search("create issue")' })
+    expect(shown).toContain('// worked: create_issue({ title: string, owner: string, repo: string })')
+  })
+
+  it('nothing is learned when learning is off', async () => {
+    const bridge = await startBridge({ servers, env: { MCP_BRIDGE_LEARN_TYPES: '0' } })
+    await bridge.run(LEARN)
+    expect(await bridge.run(LOOK)).not.toContain('worked')
+  })
+})

@@ -1,0 +1,41 @@
+// What a client is told about the servers behind the bridge, before any server is started.
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { sharedHttpBridge } from '../support/shared-bridge.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const github = { ...fixtureServer('documented.mjs', 'github'), description: 'Issues of the team' }
+
+it('a client over stdio gets the servers’ names from the second start on, and those of a changed file at once', async () => {
+  const home = makeHome({ github })
+  const first = await startBridge({ home })
+  await first.client.listTools()
+  expect(first.client.getInstructions()).not.toContain('github')
+  await first.client.close()
+
+  const second = await startBridge({ home })
+  expect(second.client.getInstructions()).toMatch(/^run_python .* Configured: github \(Issues of the team\)\.$/)
+  const { title, description } = second.client.getServerVersion()!
+  expect([title, description]).toEqual(['Sandbridge', second.client.getInstructions()])
+  const { tools } = await second.client.listTools()
+  await second.client.close()
+
+  const file = path.join(home, 'MCPs/servers.json')
+  const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: object }
+  const mail = { ...github, description: 'My mail' }
+  writeFileSync(file, JSON.stringify({ mcpServers: { ...mcpServers, mail } }))
+  const third = await startBridge({ home, era: 'modern' })
+  expect(third.client.getInstructions()).toContain('Configured: github (Issues of the team), mail (My mail).')
+  expect(JSON.stringify((await third.client.listTools()).tools)).toBe(JSON.stringify(tools))
+})
+
+describe('over HTTP', () => {
+  const shared = sharedHttpBridge({ servers: { github } })
+
+  it.each(['legacy', 'modern'] as const)('a client of the %s era gets the names of the servers', async (era) => {
+    const { client } = await shared().connect(era)
+    expect(client.getInstructions()).toContain('Configured: github (Issues of the team).')
+  })
+})
