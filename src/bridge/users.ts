@@ -48,7 +48,7 @@ export class Users {
       cacheFolder: userFolder(cacheDir, user),
       hasProjects: projects,
       environment: [VERSION, runtime, image, packages],
-      findProblems: (store) => (tools) => findProblems(this.#pool, store, tools),
+      findProblems: (savedTools) => (tools) => findProblems(this.#pool, savedTools, tools),
       log: this.#log,
     })
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
@@ -69,6 +69,6 @@ export class Users {
 
   /** Writes what is not written yet. Never rejects. */
   async flush(): Promise<void> {
-    await Promise.all([...this.#parts.values()].map(({ learned }) => learned?.flush()))
+    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned?.flush()))
   }
 }
