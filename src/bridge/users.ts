@@ -61,7 +61,10 @@ export class Users {
     return parts
   }
 
-  /** Forgets what was learned of servers whose definitions were changed or removed. @param user missing: for all users */
+  /**
+   * Forgets what was learned of servers whose definitions were changed or removed.
+   * @param user missing: for all users
+   */
   forgetServers(servers: ReadonlySet<string>, user?: string): void {
     for (const [name, { learned }] of this.#parts)
       if (user === undefined || name === user) void learned?.forget(servers)

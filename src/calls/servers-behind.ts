@@ -40,7 +40,7 @@ export function serversBehind(
   return longestFitting(phrases)
 }
 
-/** The longest beginning of the list that fits, with the rest as a count; where it helps, the last one without purpose. */
+/** The longest beginning of the list that fits, and the rest as a count. The last one may lack its purpose. */
 function longestFitting(phrases: readonly { shown: string; full: string }[]): string {
   let best = phrases.length === 0 ? '' : `${phrases.length} servers are configured.`
   const named: string[] = []

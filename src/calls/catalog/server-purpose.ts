@@ -64,7 +64,7 @@ function fromInstructions(name: string, instructions: string | undefined, limit:
   return ''
 }
 
-/** What the names of a server's tools are about, most frequent first: `issue, pull request`. No sentence of the server. */
+/** What the names of tools are about, most frequent first: `issue, pull request`. */
 export function serverTopics(toolNames: readonly string[], limit: number): string {
   let text = ''
   for (const subject of subjectsOf(toolNames.slice(0, MAX_NAMES))) {

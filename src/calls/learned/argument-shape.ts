@@ -10,7 +10,7 @@ const MAX_SHAPE_CHARS = 2_000
 const MAX_TYPE_CHARS = 40
 const MAX_LINE_CHARS = 240
 
-/** @returns undefined for a shape that would be incomplete: with an argument that the schema does not name, or too many */
+/** @returns undefined with an argument that the schema does not name, or too many: the shape would be incomplete */
 export function argumentShape(tool: CatalogTool, args: Readonly<Record<string, unknown>>): Shape | undefined {
   const names = Object.keys(args).toSorted()
   const { properties } = shapeOfValue(Object.fromEntries(names.map((name) => [name, args[name]])))

@@ -1,5 +1,5 @@
-// The words of a search that may be kept. A search is what a model wrote, and may contain a value: an address, a name, a
-// token. Kept are the stems of common words and of words of the tool that was found, sorted, so that the sentence is
+// The words of a search that may be kept. A search is what a model wrote, and may contain a value: an address, a name,
+// a token. Kept are the stems of common words and of words of the tool that was found, sorted, so that the sentence is
 // lost. Pure.
 import { isStopWord, stem } from '../catalog/search/tokenize.ts'
 
@@ -7,7 +7,7 @@ const MAX_CHARS = 300
 const MAX_WORDS = 8
 /** What a model quotes is a value. */
 const QUOTED = /"[^"]*"?|`[^`]*`?|“[^”]*”?|(?<![a-z])'[^']*(?:'|$)/gi
-/** Words in lower case, or joined as in a tool's name. A name in capitals, a number, an address or a path is a value. */
+/** Lower case, or joined as in a tool's name. A word in capitals, a number, an address or a path is a value. */
 const PLAIN = /^[a-z]{2,20}(?:[_-][a-z]{2,20})*$/
 /** What follows one of these may be a secret made of common words. */
 const BEFORE_SECRETS = /^(?:passw|passphrase|passcode|pwd$|pin$|secret|token|credential|key$|keys$|bearer$|otp$|login$)/
