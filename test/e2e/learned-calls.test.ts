@@ -1,5 +1,5 @@
 // What the calls of a user teach later searches of the same user, and of no other.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, makeHome } from '../support/bridge-process.ts'
@@ -8,6 +8,7 @@ import { sharedHttpBridge } from '../support/shared-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const servers = { hub: fixtureServer('documented.mjs', 'github') }
+const learnedIn = (home: string): string => readFileSync(path.join(home, 'MCPs/.sandbridge/learned-calls.json'), 'utf8')
 const QUERY = 'lodge complaints with the maintainers'
 const LEARN = `
 found = await runtime.search_tool_docs("${QUERY}")
@@ -44,13 +45,23 @@ describe('a bridge over stdio', () => {
     const first = await startBridge({ home })
     await first.run(LEARN)
     await first.client.close()
-    const text = readFileSync(path.join(home, 'MCPs/.sandbridge/learned-calls.json'), 'utf8')
+    const text = learnedIn(home)
     expect(text).toContain('create_issue')
     expect(text).not.toMatch(/ghp|secret|ada|lovelace/i)
     const second = await startBridge({ home, env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' } })
     expect(await second.run(LOOK)).toContain(WORKED)
     const { text: shown } = await second.callTool('run_javascript', { code: 'await tools.search("create issue")' })
     expect(shown).toContain('// worked: create_issue({ title: string, owner: string, repo: string })')
+  })
+
+  it('a running bridge forgets what was learned of a server that is removed', async () => {
+    const home = makeHome(servers)
+    const bridge = await startBridge({ home })
+    await bridge.run(LEARN)
+    writeFileSync(path.join(home, 'MCPs/servers.json'), '{"mcpServers": {}}')
+    await bridge.run('1')
+    await bridge.client.close()
+    expect(JSON.parse(learnedIn(home))).toEqual({ tools: [], days: {} })
   })
 
   it('nothing is learned when learning is off', async () => {

@@ -93,7 +93,7 @@ function knownWords({ server, name, description }: CatalogTool): (word: string) 
 }
 
 /** The tool as it is now. */
-export function identityOf({ server, name, definition }: CatalogTool, catalog: Catalog): ToolIdentity {
+function identityOf({ server, name, definition }: CatalogTool, catalog: Catalog): ToolIdentity {
   return { server: catalog.keyOf(server), name, print: toolFingerprint(definition) }
 }
 
