@@ -18,8 +18,6 @@ interface Where {
   records: readonly ServerRecord[]
   /** Include the tools of `setOtherTools`. */
   withOthers: boolean
-  /** Tools that earlier searches of this kind led to, best first. They count like one more wording. */
-  learned?: readonly CatalogTool[] | undefined
 }
 
 /** How many tools of each wording are fused, when there are several. */
@@ -52,7 +50,7 @@ export class CatalogSearch {
    */
   async find(
     wordings: readonly string[],
-    { limit, records, withOthers, learned = [] }: Where,
+    { limit, records, withOthers }: Where,
     signal: AbortSignal | undefined,
   ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
     const within = new Set(records.map((record) => record.name))
@@ -71,7 +69,7 @@ export class CatalogSearch {
       isSaid ||= this.#known().isSaid(wording, shown, likenesses[at])
       return tools
     })
-    const tools = fuse([...rankings, learned.filter(accepts)], limit)
+    const tools = fuse(rankings, limit)
     if ((fits && isSaid) || tools.length === 0) return { tools, weak: undefined }
     return { tools, weak: (fits ? guessedNote : weakNote)(this.#all().filter(isTool).length) }
   }

@@ -80,7 +80,8 @@ function fromNames(toolNames: readonly string[], limit: number): Purpose {
   if (toolNames.length === 0) return { about: '' }
   const tools = count(toolNames.length, 'tool')
   const all = toolNames.join(', ')
-  if (purposeText({ tools, about: all }).length <= Math.min(limit, MAX_LIST)) return { tools, about: oneLine(all, limit) }
+  if (purposeText({ tools, about: all }).length <= Math.min(limit, MAX_LIST))
+    return { tools, about: oneLine(all, limit) }
   return { tools, about: serverTopics(toolNames, limit - purposeText({ tools, about: '' }).length - 2) }
 }
 

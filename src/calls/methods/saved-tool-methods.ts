@@ -57,7 +57,7 @@ export async function searchTools(
     ? await searchWithSaved(query, rest, catalog, loadableTools, signal)
     : { docs: await catalog.search(query, rest, signal), broken: [] }
   if (broken.length > 0) session.tellOnce(brokenNote(broken))
-  noteSearch(context, [query], docs)
+  noteSearch(context, [query].flat(), docs)
   return docs
 }
 
