@@ -24,8 +24,8 @@ export async function weakRows(
   set: string,
   goals: Goals,
 ): Promise<BenchRow[]> {
-  const withTool = { count: 0, weak: 0 }
-  const without = { count: 0, weak: 0 }
+  const withTool = { count: 0, weak: 0, guessed: 0 }
+  const without = { count: 0, weak: 0, guessed: 0 }
   const all = [...tools]
   for (let at = 0; at < all.length; at += AT_ONCE) {
     const some = new Map(all.slice(at, at + AT_ONCE))
@@ -36,12 +36,21 @@ export async function weakRows(
       if (isThere && !docs.some((doc) => want.includes(`${doc.server} ${doc.tool}`))) continue
       const counted = isThere ? withTool : without
       counted.count += 1
-      if (docs[0]?.weak !== undefined) counted.weak += 1
+      const note = docs[0]?.weak
+      if (note?.startsWith('No tool fits')) counted.weak += 1
+      else if (note !== undefined) counted.guessed += 1
     }
   }
   const wrong = withTool.weak / withTool.count
   const recognised = without.weak / without.count
+  const guessed = ({ count, guessed: some }: typeof withTool): string => (some / count).toFixed(3)
   return [
+    {
+      name: `answers called guesses, with the wanted tool and without${set}`,
+      value: `${guessed(withTool)}, ${guessed(without)}`,
+      goal: '',
+      ok: null,
+    },
     {
       name: `answers with the wanted tool that are called weak${set} (${withTool.count})`,
       value: wrong.toFixed(3),
