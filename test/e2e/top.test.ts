@@ -66,7 +66,7 @@ describe('sandbridge top', { timeout: 120_000 }, () => {
     const env = bridgeEnv(bridge.home)
     const { code, stdout } = await runProgram(process.execPath, [CLI, 'top'], env)
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^test pid \d+, .*: 1 session, 1 cell, 1 call\n {2}running +\d+ ms +raw: 1 call\n$/)
+    expect(stdout).toMatch(/^inspector-cli pid \d+, .*: 1 session, 1 cell, 1 call\n {2}running +\d+ ms +raw: 1 call\n$/)
     expect(stdout).not.toContain('\u001b')
     const { stdout: asJson } = await runProgram(process.execPath, [CLI, 'top', '--json'], env)
     const [only] = JSON.parse(asJson) as Record<string, unknown>[]
