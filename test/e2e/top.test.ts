@@ -50,7 +50,7 @@ describe('sandbridge top', { timeout: 120_000 }, () => {
     expect(text.split(LEAVE)).toHaveLength(2)
     expect(text.slice(text.indexOf(LEAVE))).toMatch(/ended 130\nsame\n$/)
     const screens = screensOf(text)
-    expect(screens[0]).toMatch(/test.* pid \d+, .*: 1 session, 1 cell, 0 calls/s)
+    expect(screens[0]).toMatch(/inspector-cli.* pid \d+, .*: 1 session, 1 cell, 0 calls/s)
     expect(screens[0]).toMatch(/<31m {2}failed<39m .*gone: 0 calls\. .*exited/)
     const last = screens.find((screen) => screen.includes('raw__echo'))!
     expect(last).toMatch(/<36m {2}cell 2<39m +\d+\.\d s/)

@@ -71,7 +71,7 @@ describe('the view Record (needs Chromium)', () => {
     await other.client.close()
     await recorded(opened, 1)
     await goTo(page, 'Record')
-    await page.getByText('test: 3 calls of everything', { exact: true }).click()
+    await page.getByText('inspector-cli: 3 calls of everything', { exact: true }).click()
     const run = page.getByRole('article', { name: 'Recorded run' })
     await run.getByRole('button', { name: 'get-sum' }).nth(2).waitFor()
     await run.getByRole('button', { name: 'get-sum' }).first().click()
