@@ -19,12 +19,7 @@ export async function search(wordings: readonly string[], options: SearchOptions
     const { catalog, loadableTools } = bridge
     const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
     const { learned } = bridge.users.of(undefined)
-    const { docs, broken } = await searchWithSaved(
-      asWordings(wordings),
-      { ...limit, learned },
-      catalog,
-      loadableTools,
-    )
+    const { docs, broken } = await searchWithSaved(asWordings(wordings), { ...limit, learned }, catalog, loadableTools)
     for (const { name, problem } of broken) {
       process.stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
     }
