@@ -11,9 +11,9 @@ import { messageOf } from '../../errors.ts'
 /** The same result with artifacts in place of its media. Never rejects: a note says what could not be saved. */
 export async function linkImages(result: ShownResult, store: Pick<ArtifactStore, 'save'>): Promise<ShownResult> {
   const { displays, value } = result
-  const { blocks } = mediaOf([...displays, ...(value ? [value] : [])])
+  const { blocks, notes } = mediaOf([...displays, ...(value ? [value] : [])])
+  if (blocks.length === 0) return result
   const saved: Artifact[] = []
-  const notes: string[] = []
   for (const { type, data, mimeType } of blocks) {
     const bytes = Buffer.from(data, 'base64')
     // The same bytes have the same name, and so add no version.
@@ -25,7 +25,6 @@ export async function linkImages(result: ShownResult, store: Pick<ArtifactStore,
       notes.push(`This client cannot show the ${type} to you, and it was not saved: ${messageOf(error)}`)
     }
   }
-  if (blocks.length === 0) return result
   return {
     ...result,
     displays: displays.map(withoutMedia),
