@@ -1,14 +1,13 @@
 // Packages of cells: where they are configured, which are missing in the sandbox, and how to add some.
 import type { Bridge } from '../../bridge/bridge.ts'
-import { KeptPackages } from '../../config/settings/kept-packages.ts'
+import { packagesSource } from '../../config/settings/kept-packages.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Finding } from './finding.ts'
 
 /** @param hasPandas undefined if no cell ran */
 export function packagesText({ packages, stateDir }: Settings, hasPandas: boolean | undefined): string | undefined {
   if (packages.length > 0) {
-    const isSet = (process.env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== ''
-    return `Packages: ${packages.join(', ')}, from ${isSet ? 'MCP_BRIDGE_PACKAGES' : new KeptPackages(stateDir).file}.`
+    return `Packages: ${packages.join(', ')}, from ${packagesSource(process.env, stateDir)}.`
   }
   return hasPandas === false ? 'Cells have no pandas. Add it: sandbridge packages add pandas matplotlib' : undefined
 }

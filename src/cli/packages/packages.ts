@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '../../bridge/bridge.ts'
-import { KeptPackages } from '../../config/settings/kept-packages.ts'
+import { isListReplaced, packagesSource } from '../../config/settings/kept-packages.ts'
 import { PACKAGE_WORD } from '../../config/settings/sandbox.ts'
 import { readSettings, type Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -14,6 +14,7 @@ import { count } from '../../util/text/count.ts'
 import { SILENT } from '../../util/log.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
 import { type Cell, print, printEmpty, printJson, printSummary, printTable, visible } from '../terminal/print.ts'
+import { keptList } from './kept-list.ts'
 import { type ImportedPackage, tryImports } from './try-imports.ts'
 
 interface Options {
@@ -47,21 +48,23 @@ export async function addPackages(given: string[], { json }: Options): Promise<v
   }
   // A path is kept in full: bridges start in other folders.
   const added = given.map((word) => (isPath(word) ? path.resolve(word.replace(/^~(?=[/\\])/, homedir())) : word))
-  const before = await kept.list()
+  const before = await kept.read()
   const outcome = await tryPackages(settings, union(before, added))
   const failed = outcome.missing.filter(({ word }) => added.includes(word) || added.some((one) => isInside(word, one)))
   const isKept = (word: string): boolean => !failed.some((one) => one.word === word)
   const good = added.filter((word) => isKept(word))
-  if (good.length > 0) await kept.change((words) => union(words, good))
+  if (good.length > 0) await kept.update((words) => replace(words, union(words, good)))
   const ending =
-    good.length > 0 ? `Kept in ${kept.file}. Bridges that start from now on have them.` : 'None of them was added.'
+    good.length > 0
+      ? `Kept in ${packagesSource(process.env, settings.stateDir)}. Bridges that start from now on have them.`
+      : 'None of them was added.'
   show(outcome, json, ending)
 }
 
 /** Removes packages from the list, by their names. */
 export async function removePackages(given: string[], { json }: Options): Promise<void> {
   const { kept } = ownList()
-  const before = await kept.list()
+  const before = await kept.read()
   const isMeant = (word: string): boolean => given.some((one) => one === word || nameOf(one) === nameOf(word))
   const unknown = given.find((one) => !before.some((word) => one === word || nameOf(one) === nameOf(word)))
   if (unknown !== undefined) {
@@ -69,8 +72,12 @@ export async function removePackages(given: string[], { json }: Options): Promis
       hint: before.length > 0 ? `It has: ${before.join(', ')}.` : NO_PACKAGES,
     })
   }
-  await kept.change((words) => words.filter((word) => !isMeant(word)))
-  const rest = await kept.list()
+  const rest = await kept.update((words) =>
+    replace(
+      words,
+      words.filter((word) => !isMeant(word)),
+    ),
+  )
   if (json) return printJson(rest)
   print(`Removed ${before.filter((word) => isMeant(word)).join(', ')}. Bridges that start from now on are without.`)
 }
@@ -79,20 +86,19 @@ export async function removePackages(given: string[], { json }: Options): Promis
 export async function listPackages({ json }: Options): Promise<void> {
   const settings = readSettings(process.env)
   if (settings.packages.length === 0) return json ? printJson({ packages: [], missing: [] }) : printEmpty(NO_PACKAGES)
-  const isSet = (process.env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== ''
-  const from = isSet ? 'MCP_BRIDGE_PACKAGES' : new KeptPackages(settings.stateDir).file
+  const from = packagesSource(process.env, settings.stateDir)
   show(await tryPackages(settings, settings.packages), json, `From ${from}.`)
 }
 
 /** @throws BridgeError CONFIG_INVALID while the setting replaces the list */
-function ownList(): { settings: Settings; kept: KeptPackages } {
+function ownList(): { settings: Settings; kept: ReturnType<typeof keptList> } {
   const settings = readSettings(process.env)
-  if ((process.env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== '') {
+  if (isListReplaced(process.env)) {
     throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_PACKAGES is set and replaces the list of packages', {
       hint: 'Unset it, or change its value instead.',
     })
   }
-  return { settings, kept: new KeptPackages(settings.stateDir) }
+  return { settings, kept: keptList(settings.stateDir) }
 }
 
 async function tryPackages(settings: Settings, words: readonly string[]): Promise<Outcome> {
@@ -137,6 +143,7 @@ function show(outcome: Outcome, json: boolean | undefined, ending: string): void
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+const replace = (words: string[], others: readonly string[]): void => void words.splice(0, words.length, ...others)
 const union = (one: readonly string[], other: readonly string[]): string[] => [...new Set([...one, ...other])]
 const isInside = (file: string, folder: string): boolean => path.dirname(file) === folder
 

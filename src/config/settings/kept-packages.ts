@@ -1,42 +1,31 @@
-// The packages that `sandbridge packages add` has added: a list of requirements and paths of wheels, in a file of the
-// state folder. MCP_BRIDGE_PACKAGES replaces it.
+// Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the list that `sandbridge packages add` has made in
+// a file of the state folder. Read at every start, so this file imports little.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import * as z from 'zod'
-import { JsonRecord } from '../../keep/json-record.ts'
 import { parseJson } from '../../util/json/json.ts'
 import { PACKAGE_WORD } from './sandbox.ts'
 
-const packages = z.array(z.string().max(1_000).regex(PACKAGE_WORD)).max(1_000)
+const MAX_PACKAGES = 1_000
+const MAX_WORD_CHARS = 1_000
 
-export class KeptPackages {
-  readonly file: string
-  readonly #record: JsonRecord<string[]>
-
-  constructor(stateDir: string) {
-    this.file = keptPackagesFile(stateDir)
-    this.#record = new JsonRecord({
-      document: this.file,
-      empty: () => [],
-      parse: (json) => packages.safeParse(json).data,
-      damaged: { record: 'The list of packages', hint: 'Correct the file, or delete it and add the packages again.' },
-    })
-  }
-
-  /** @throws BridgeError CONFIG_INVALID if the list is damaged */
-  list(): Promise<string[]> {
-    return this.#record.read()
-  }
-
-  /** @throws BridgeError CONFIG_INVALID if the list is damaged or cannot be written */
-  async change(change: (words: string[]) => string[]): Promise<void> {
-    await this.#record.update((words) => void words.splice(0, words.length, ...change([...words])))
-  }
+/** Whether a value is a list of requirements and paths of wheels. */
+export function isPackageList(value: unknown): value is string[] {
+  const isWord = (word: unknown): boolean =>
+    typeof word === 'string' && word.length <= MAX_WORD_CHARS && PACKAGE_WORD.test(word)
+  return Array.isArray(value) && value.length <= MAX_PACKAGES && value.every(isWord)
 }
 
-/**
- * Reads the list with the settings, which are read at once. A damaged list counts as empty: `problem` says so.
- */
+/** Whether MCP_BRIDGE_PACKAGES replaces the list. */
+export function isListReplaced(env: NodeJS.ProcessEnv): boolean {
+  return (env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== ''
+}
+
+/** What the user changes to have other packages: the setting, or the file of the list. */
+export function packagesSource(env: NodeJS.ProcessEnv, stateDir: string): string {
+  return isListReplaced(env) ? 'MCP_BRIDGE_PACKAGES' : keptPackagesFile(stateDir)
+}
+
+/** Reads the list. A damaged list counts as empty: `problem` says so. */
 export function readKeptPackages(stateDir: string): { packages: readonly string[]; problem?: string } {
   const file = keptPackagesFile(stateDir)
   let text: string
@@ -45,12 +34,12 @@ export function readKeptPackages(stateDir: string): { packages: readonly string[
   } catch {
     return { packages: [] }
   }
-  const found = packages.safeParse(parseJson(text)).data
-  return found
+  const found = parseJson(text)
+  return isPackageList(found)
     ? { packages: found }
     : { packages: [], problem: `${file} is damaged and ignored. Delete it, and add the packages again.` }
 }
 
-function keptPackagesFile(stateDir: string): string {
+export function keptPackagesFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'packages.json')
 }

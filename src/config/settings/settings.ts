@@ -4,7 +4,7 @@
 import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { readKeptPackages } from './kept-packages.ts'
+import { isListReplaced, readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'
@@ -125,7 +125,7 @@ export function readSettings(
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
-  const kept = hasText(env['MCP_BRIDGE_PACKAGES']) ? { packages: values.packages } : readKeptPackages(values.stateDir)
+  const kept = isListReplaced(env) ? { packages: values.packages } : readKeptPackages(values.stateDir)
   if (kept.problem !== undefined) remarks.push(kept.problem)
   const memoryBytes =
     kept.packages.length > 0 && !hasText(env['MCP_BRIDGE_MEMORY']) ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
