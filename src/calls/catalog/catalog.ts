@@ -329,7 +329,7 @@ export class Catalog {
   #worked(tool: CatalogTool, learned: LearnedCalls): string | undefined {
     const record = this.#records.byName.get(tool.server)
     const call = record && !isOffering(tool) ? learned.worked(record.key, tool.name) : undefined
-    return call?.print === toolFingerprint(tool.definition) ? workedCall(tool, call.shape) : undefined
+    return call && call.print === toolFingerprint(tool.definition) ? workedCall(tool, call.shape) : undefined
   }
 
   async #find(
@@ -346,9 +346,8 @@ export class Catalog {
     const wordings = wordingsIn(query)
     const found = await this.#search.find(wordings, { limit, records, withOthers }, signal)
     await options.learned?.ready()
-    const learned = wordings
-      .flatMap((wording) => options.learned?.ledTo(wording) ?? [])
-      .flatMap((one) => this.#learnedTool(one, records) ?? [])
+    const led = options.learned?.ledTo(...wordings) ?? []
+    const learned = led.flatMap((one) => this.#learnedTool(one, records) ?? [])
     return learned.length === 0 ? found : { tools: fuseLearned(found.tools, learned, limit), weak: undefined }
   }
 

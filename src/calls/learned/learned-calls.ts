@@ -91,12 +91,12 @@ export class LearnedCalls {
     return entry?.worked && { shape: entry.worked, print: entry.print }
   }
 
-  /** The tools that a search in such words led to, the most alike first. */
-  ledTo(query: string): LearnedTool[] {
-    const asked = wordingOf(query)
+  /** The tools that a search in such words led to, each once, the most alike first. */
+  ledTo(...wordings: readonly string[]): LearnedTool[] {
+    const asked = wordings.map((wording) => wordingOf(wording))
     const found: LearnedTool[] = []
-    for (const { server, name, print, wordings } of this.#known.tools.values()) {
-      const likeness = Math.max(0, ...wordings.map((wording) => alikeness(asked, wording)))
+    for (const { server, name, print, wordings: known } of this.#known.tools.values()) {
+      const likeness = Math.max(0, ...known.flatMap((one) => asked.map((other) => alikeness(other, one))))
       if (likeness >= LEAST_ALIKE) found.push({ server, name, print, likeness })
     }
     return found.toSorted((a, b) => b.likeness - a.likeness).slice(0, MAX_FOUND)

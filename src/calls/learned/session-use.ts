@@ -67,8 +67,9 @@ export function noteResult(learner: Learner, tool: CatalogTool, args: Arguments,
   if (called.has(name)) return
   if (called.size < MAX_CALLED) called.add(name)
   const search = searches.findLast(({ tools }) => tools.has(name))
-  for (const wording of search?.wordings ?? [])
-    learned.learnWording(identityOf(tool, catalog), wordingOf(wording, knownWords(tool)))
+  if (!search) return
+  const [identity, isKnown] = [identityOf(tool, catalog), knownWords(tool)]
+  for (const wording of search.wordings) learned.learnWording(identity, wordingOf(wording, isKnown))
 }
 
 /** A call has ended with an error. Only one of the tool says something about its arguments. */

@@ -1,5 +1,5 @@
 // Finds tools by words. Field-weighted term scores (after BM25F: Robertson, Zaragoza, "The Probabilistic Relevance
-// Framework", 2009) over stems. Every word or phrase of the query is a concept with several alternatives. The result
+// Framework", 2009) over stems. Every word of the query is a concept with several alternatives. The result
 // depends only on the documents and the query, not on the order in which documents were added. Pure.
 import { readTexts, type SearchDocument } from './fields.ts'
 import { Postings } from './postings.ts'
@@ -63,7 +63,7 @@ interface Scores<T> {
   /** How well each document fits, whatever the others; undefined when that cannot be judged. */
   fits: Float64Array | undefined
   /** The share of the query's weight that the document has in the query's own words. */
-  said: Float64Array
+  spoken: Float64Array
 }
 
 export class SearchIndex<T> {
@@ -125,8 +125,8 @@ export class SearchIndex<T> {
    */
   isWeak(query: string, items: readonly T[], likeness?: Likeness<T>, isOneOfSeveral = false): boolean {
     const { fits } = this.#scored(query, likeness)
-    const ids = items.map((item) => this.#items.indexOf(item))
-    if (fits === undefined || ids.some((id) => foldName(query) === this.#folded[id])) return false
+    const ids = this.#judged(query, items)
+    if (fits === undefined || ids === undefined) return false
     return isWeak(
       ids.map((id) => fits[id] ?? 0),
       isOneOfSeveral,
@@ -135,9 +135,16 @@ export class SearchIndex<T> {
 
   /** Whether one of the items has the words of the query, or is not judged by them. Otherwise all are guesses. */
   isSaid(query: string, items: readonly T[], likeness?: Likeness<T>): boolean {
-    const { said, fits } = this.#scored(query, likeness)
+    const { spoken, fits } = this.#scored(query, likeness)
+    const ids = this.#judged(query, items)
+    return fits === undefined || ids === undefined || ids.some((id) => isSaid(spoken[id] ?? 0))
+  }
+
+  /** The numbers of the items; undefined when the query is the name of one of them. */
+  #judged(query: string, items: readonly T[]): number[] | undefined {
     const ids = items.map((item) => this.#items.indexOf(item))
-    return fits === undefined || ids.some((id) => foldName(query) === this.#folded[id] || isSaid(said[id] ?? 0))
+    const name = foldName(query)
+    return ids.some((id) => name === this.#folded[id]) ? undefined : ids
   }
 
   /** Why `search` ranks an item where it does; undefined when it is not in the index. */
@@ -194,7 +201,7 @@ export class SearchIndex<T> {
     })
     const isJudged = given === undefined && this.#meanings !== undefined && concepts.length > 0
     const fits = isJudged ? shares.map((share, id) => fitOf(share, meant?.[id] ?? 0)) : undefined
-    return (this.#last = { query, given, scores, byWords, fits, said: spoken })
+    return (this.#last = { query, given, scores, byWords, fits, spoken })
   }
 
   /** Scores from 0 to 1, and the shares of the query's weight that documents match, and that they match literally. */

@@ -24,7 +24,7 @@ const FLOOR = 0.2
 /** The same for one of several wordings. Where a tool fits, one of them has its words. */
 const FLOOR_OF_SEVERAL = 0.4
 
-/** A tool that has less of the query in its own words is a guess. More than one word of COMMON. */
+/** With less of the query in its own words, a tool is a guess. One word of COMMON beside another word is less. */
 const LEAST_SAID = 0.15
 const OTHERWISE = 'Search again with other wordings of the same need'
 
