@@ -1,5 +1,5 @@
-// Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the list that `sandbridge packages add` has made in
-// a file of the state folder. Read at every start, so this file imports little.
+// Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the list of `sandbridge packages`, in a file of
+// the state folder. Read at every start, so this file imports little.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseJson } from '../../util/json/json.ts'
