@@ -35,6 +35,19 @@ it('a server is reached as mcp_<alias>', async () => {
   expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
 })
 
+it.each([
+  [
+    'send an email',
+    /^(?:Few words matched|No tool fits)\. Search again with other wordings .*\(\d+ tools searched\):\n/,
+  ],
+  ['book a flight', /^No tool fits\. Search again with other wordings .*\(\d+ tools searched\):\n/],
+  // Control.
+  ['read a file', /^await mcp_my_files\.read_/],
+  ['add two numbers', /^await mcp_everything\.get_sum\(/],
+])('a search for what none of the servers does says so: %s', async (wording, beginning) => {
+  expect(await bridge.run(`print(await runtime.search_tool_docs(${JSON.stringify(wording)}))`)).toMatch(beginning)
+})
+
 it('a server is reached as mcp_servers[name]', async () => {
   expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
 })
