@@ -1,6 +1,7 @@
 // This file verifies the Helm chart on a real cluster, if there is one: helm installs it with the bridge's image, as an
 // administrator would.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'
@@ -14,8 +15,8 @@ import { loadImage, REAL_KUBECONFIG, skipWithoutOwnCluster } from '../support/re
 import { handleIn } from './durable-pods.ts'
 
 const IMAGE = 'localhost/sandbridge-bridge:test'
-const NAMESPACE = 'sandbridge-by-helm'
-const SANDBOXES = 'sandbridge-by-helm-sandboxes'
+// A second try comes while those of the first are still being deleted.
+const NAMESPACE = `sandbridge-by-helm-${randomBytes(4).toString('hex')}`
 const TOKEN = 'a-token-of-all-replicas'
 const READY_MS = 120_000
 
@@ -24,7 +25,7 @@ const VALUES = {
   image: { repository: 'localhost/sandbridge-bridge', tag: 'test', pullPolicy: 'Never' },
   replicas: 2,
   drainSeconds: 60,
-  sandboxes: { namespace: SANDBOXES },
+  sandboxes: { namespace: `${NAMESPACE}-sandboxes` },
   serversInPods: { enabled: true, image: NODE_IMAGE },
   servers: { local: { command: 'python3', args: ['-c', PROGRAM] } },
   settings: {
@@ -72,7 +73,7 @@ it(
 
     kubectl('create', 'namespace', NAMESPACE)
     onTestFinished(
-      () => void kubectl('delete', 'namespace', NAMESPACE, SANDBOXES, '--ignore-not-found', '--wait=false'),
+      () => void kubectl('delete', 'namespace', NAMESPACE, `${NAMESPACE}-sandboxes`, '--ignore-not-found', '--wait=false'),
     )
     kubectl('create', 'secret', 'generic', 'sandbridge', `--from-literal=token=${TOKEN}`)
     kubectl('create', 'secret', 'generic', 'handles', `--from-literal=MCP_BRIDGE_HANDLE_KEY=${'k'.repeat(32)}`)
@@ -89,10 +90,11 @@ it(
 
     const cell = "print('has begun', flush=True)\nimport time\ntime.sleep(8)\nx = 30\n'came to its end'"
     let answer!: Promise<string>
-    await new Promise<void>((begun) => {
-      const onprogress = ({ message = '' }) => void (message.includes('has begun') && begun())
+    const printed = new Promise<string>((resolve) => {
+      const onprogress = ({ message = '' }) => void (message.includes('has begun') && resolve('has begun'))
       answer = a!.run(cell, { session }, { onprogress })
     })
+    expect(await Promise.race([printed, answer])).toBe('has begun')
     kubectl('delete', pods[0]!, '--wait=false')
     expect(await answer).toContain('came to its end')
     expect(await b!.run('x', { session })).toBe('30')

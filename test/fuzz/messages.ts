@@ -1,5 +1,6 @@
 // Fuzzes lines on the bridge's stdin: no line ends the bridge, and the next request gets a response.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
@@ -63,9 +64,14 @@ export const messages: Family = {
     child.removeAllListeners('exit')
   },
   async close() {
-    bridge?.child.stdin?.end()
-    bridge?.child.kill()
-    if (bridge) await rm(bridge.home, { recursive: true, force: true })
+    if (!bridge) return
+    const { child, home } = bridge
     bridge = undefined
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+    child.stdin!.end()
+    child.kill()
+    // Until then it writes into its home.
+    await ended
+    await rm(home, { recursive: true, force: true })
   },
 }
