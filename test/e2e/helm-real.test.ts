@@ -1,7 +1,6 @@
 // This file verifies the Helm chart on a real cluster, if there is one: helm installs it with the bridge's image, as an
 // administrator would.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'
@@ -15,8 +14,8 @@ import { loadImage, REAL_KUBECONFIG, skipWithoutOwnCluster } from '../support/re
 import { handleIn } from './durable-pods.ts'
 
 const IMAGE = 'localhost/sandbridge-bridge:test'
-// A second try comes while those of the first are still being deleted.
-const NAMESPACE = `sandbridge-by-helm-${randomBytes(4).toString('hex')}`
+const NAMESPACE = 'sandbridge-by-helm'
+const SANDBOXES = 'sandbridge-by-helm-sandboxes'
 const TOKEN = 'a-token-of-all-replicas'
 const READY_MS = 120_000
 
@@ -25,7 +24,7 @@ const VALUES = {
   image: { repository: 'localhost/sandbridge-bridge', tag: 'test', pullPolicy: 'Never' },
   replicas: 2,
   drainSeconds: 60,
-  sandboxes: { namespace: `${NAMESPACE}-sandboxes` },
+  sandboxes: { namespace: SANDBOXES },
   serversInPods: { enabled: true, image: NODE_IMAGE },
   servers: { local: { command: 'python3', args: ['-c', PROGRAM] } },
   settings: {
@@ -71,10 +70,12 @@ it(
     onTestFinished(() => void docker('rmi', '--force', IMAGE))
     await loadImage(IMAGE)
 
+    const deleteNamespaces = (...options: string[]) =>
+      kubectl('delete', 'namespace', NAMESPACE, SANDBOXES, '--ignore-not-found', ...options)
+    // Those of an earlier try may still be being deleted.
+    deleteNamespaces()
     kubectl('create', 'namespace', NAMESPACE)
-    onTestFinished(
-      () => void kubectl('delete', 'namespace', NAMESPACE, `${NAMESPACE}-sandboxes`, '--ignore-not-found', '--wait=false'),
-    )
+    onTestFinished(() => void deleteNamespaces('--wait=false'))
     kubectl('create', 'secret', 'generic', 'sandbridge', `--from-literal=token=${TOKEN}`)
     kubectl('create', 'secret', 'generic', 'handles', `--from-literal=MCP_BRIDGE_HANDLE_KEY=${'k'.repeat(32)}`)
     const sets = Object.entries(VALUES).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`])

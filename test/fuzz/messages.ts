@@ -1,8 +1,8 @@
 // Fuzzes lines on the bridge's stdin: no line ends the bridge, and the next request gets a response.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
+import { endGroup } from '../../src/util/process/process-group.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { assertHolds, type Family } from './family.ts'
 
@@ -21,7 +21,7 @@ let count = 0
 function start(): NonNullable<typeof bridge> {
   const home = makeHome()
   const env = bridgeEnv(home, { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' })
-  const child = spawn(process.execPath, [CLI], { env, cwd: home, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [CLI], { env, cwd: home, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   const waiting = new Map<string, () => void>()
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { id } = JSON.parse(line) as { id?: unknown }
@@ -67,11 +67,8 @@ export const messages: Family = {
     if (!bridge) return
     const { child, home } = bridge
     bridge = undefined
-    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
-    child.stdin!.end()
-    child.kill()
-    // Until then it writes into its home.
-    await ended
+    // Until it has ended it writes into its home.
+    await endGroup(child)
     await rm(home, { recursive: true, force: true })
   },
 }
