@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
 import { unwritable } from '../files/versioned-folders.ts'
 import { FileStore } from '../files/file-store.ts'
-import { needsLinux, needsPosix, needsProgram, needsRoot } from '../../../test/support/needs.ts'
+import { needsLinux, needsPosix, needsProgram, needsRoot, skip } from '../../../test/support/needs.ts'
 
 let folder: string
 let store: ArtifactStore
@@ -177,12 +177,12 @@ it('more versions of artifacts are listed than files may be open', async () => {
 })
 
 describe('a disk that takes nothing', () => {
-  it('a full disk is an error that says so, and keeps earlier artifacts', async (ctx) => {
+  it('a full disk is an error that says so, and keeps earlier artifacts', async () => {
     needsLinux('a small disk in memory is mounted')
     needsRoot('a disk is mounted')
     const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk])
-    if (mounted.status !== 0) ctx.skip('this machine does not let its root mount a disk')
+    if (mounted.status !== 0) skip('this machine does not let its root mount a disk')
     onTestFinished(() => {
       spawnSync('umount', [disk])
       rmSync(disk, { recursive: true, force: true })
@@ -213,9 +213,9 @@ describe('a disk that takes nothing', () => {
     })
   })
 
-  it('a folder that cannot be written is reported', async (ctx) => {
-    if (process.platform === 'win32' || process.getuid?.() === 0)
-      ctx.skip('only an ordinary user meets a folder it may not write')
+  it('a folder that cannot be written is reported', async () => {
+    needsPosix('Windows has no modes')
+    if (process.getuid?.() === 0) skip('only an ordinary user meets a folder it may not write')
     chmodSync(folder, 0o500)
     await expect(store.save('a', bytes('x'))).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
   })

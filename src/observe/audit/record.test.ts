@@ -10,6 +10,7 @@ import { readRecord } from './read-record.ts'
 import { RECORD_LIMITS, RecordFile } from './record-file.ts'
 import { verifyRecord } from './verify-record.ts'
 import { LogFolder } from '../../keep/files/log-folder.ts'
+import { skip } from '../../../test/support/needs.ts'
 
 function makeFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
@@ -152,7 +153,7 @@ describe('a record', () => {
     expect(await readRecord(new LogFolder(folder), {}, 10)).toHaveLength(3)
   })
 
-  it('the record stays whole on a full disk, and goes on when there is room again', async (context) => {
+  it('the record stays whole on a full disk, and goes on when there is room again', async () => {
     const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk]).status === 0
     onTestFinished(() => {
@@ -160,7 +161,7 @@ describe('a record', () => {
       if (mounted) spawnSync('umount', ['-l', disk])
       rmSync(disk, { recursive: true, force: true })
     })
-    if (!mounted) context.skip('this machine does not let its root mount a disk')
+    if (!mounted) skip('this machine does not let its root mount a disk')
     const folder = path.join(disk, 'audit')
     const record = openRecord(folder)
     record.add(entry(0))

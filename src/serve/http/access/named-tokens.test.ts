@@ -8,6 +8,7 @@ import { createLog } from '../../../util/log.ts'
 import { createFindClient } from './find-client.ts'
 import { NamedTokens } from './named-tokens.ts'
 import { FileStore } from '../../../keep/files/file-store.ts'
+import { needsPosix } from '../../../../test/support/needs.ts'
 
 const compare = vi.hoisted(() => vi.fn())
 vi.mock('node:crypto', async (importOriginal) => {
@@ -58,7 +59,7 @@ it('a named token expires while the bridge runs', async () => {
   expect(await find(token)).toBeUndefined()
 })
 
-it('named tokens are stored as hashes, in a file for their owner only', async (ctx) => {
+it('named tokens are stored as hashes, in a file for their owner only', async () => {
   const { named, file } = setUp()
   const token = await named.create('ann')
   const text = readFileSync(file, 'utf8')
@@ -66,7 +67,7 @@ it('named tokens are stored as hashes, in a file for their owner only', async (c
   expect(text).not.toContain(token.slice(token.indexOf('_') + 1))
   expect(text).not.toContain(token)
   expect(readdirSync(path.dirname(file))).toEqual(['http-tokens.json'])
-  if (process.platform === 'win32') ctx.skip('Windows has no modes')
+  needsPosix('Windows has no modes')
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { keptToken, tokenFile } from './token.ts'
+import { needsPosix } from '../../../../test/support/needs.ts'
 
 function newFile(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-token-'))
@@ -12,14 +13,14 @@ function newFile(): string {
   return tokenFile(folder)
 }
 
-it('the token is long, the same at the next start, different elsewhere, and readable by its owner only', async (ctx) => {
+it('the token is long, the same at the next start, different elsewhere, and readable by its owner only', async () => {
   const file = newFile()
   const token = await keptToken(file)
   expect(Buffer.from(token, 'base64url')).toHaveLength(32)
   expect(await keptToken(file)).toBe(token)
   expect(await keptToken(newFile())).not.toBe(token)
   expect(readdirSync(path.dirname(file))).toEqual(['http-token'])
-  if (process.platform === 'win32') ctx.skip('Windows has no modes')
+  needsPosix('Windows has no modes')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700)
 })
@@ -30,8 +31,8 @@ it('the token is the same for several bridges that start at once', async () => {
   expect(new Set(tokens)).toEqual(new Set([readFileSync(file, 'utf8').trim()]))
 })
 
-it('the token is not read from a file that others could read', async (ctx) => {
-  if (process.platform === 'win32') ctx.skip('Windows has no modes')
+it('the token is not read from a file that others could read', async () => {
+  needsPosix('Windows has no modes')
   const file = newFile()
   const token = await keptToken(file)
   for (const mode of [0o640, 0o604]) {

@@ -6,8 +6,9 @@ import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { groupExists } from '../../../util/process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
+import { needsPosix } from '../../../../test/support/needs.ts'
 
-beforeEach((ctx) => ctx.skip(process.platform === 'win32', 'process groups and signals are those of POSIX'))
+beforeEach(() => needsPosix('process groups and signals are those of POSIX'))
 
 /**
  * Writes to a file until it is asked to end or `last` times, and ends its step first. Without its output being read it
