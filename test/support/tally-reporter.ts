@@ -1,7 +1,7 @@
 // Prints a summary for people and CI: how many tests were skipped and why, what failed, then
 // `N passed, N failed, N skipped`. Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
-import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
 import { keyOf, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
@@ -17,14 +17,19 @@ export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     const inState = (state: string) => tests.filter((test) => test.result().state === state)
-    // A file that fails to load has no tests to count, and must not look like success.
-    const brokenFiles = modules.filter((module) => module.state() === 'failed' && module.errors().length > 0)
+    // A file that fails to load has no tests to count, and one whose afterAll fails has only tests that passed: neither
+    // must look like success. The same holds for a `describe`.
+    const broken = modules.flatMap((module) => [module, ...module.children.allSuites()]).filter(hasErrors)
     const report: RunReport = {
       passed: inState('passed').length,
-      failed: inState('failed').length + brokenFiles.length + unhandledErrors.length,
+      failed: inState('failed').length + broken.length + unhandledErrors.length,
       failures: [
         ...inState('failed').map((test) => withErrors(test.module, test.fullName, test.result().errors)),
-        ...brokenFiles.map((file) => withErrors(file, 'the file', file.errors())),
+        ...broken.map((part) =>
+          part.type === 'module'
+            ? withErrors(part, 'the file', part.errors())
+            : withErrors(part.module, part.fullName, part.errors()),
+        ),
         ...unhandledErrors.map(
           (error) => `  outside of a test: ${error instanceof Error ? error.stack : String(error)}`,
         ),
@@ -44,6 +49,8 @@ export default class TallyReporter implements Reporter {
     print(`${report.passed} passed, ${report.failed} failed, ${report.skipped.length} skipped`)
   }
 }
+
+const hasErrors = (part: TestModule | TestSuite): boolean => part.errors().length > 0
 
 const hasRun = (test: TestCase): boolean => ['passed', 'failed'].includes(test.result().state)
 
