@@ -10,6 +10,8 @@ import path from 'node:path'
 
 const SHOWN_LINES = 40
 
+const print = (line) => void process.stdout.write(`${line}\n`)
+
 const [reports, ...steps] = process.argv.slice(2)
 const none = { passed: 0, failed: 0, failures: [], skipped: [] }
 const read = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined)
@@ -31,8 +33,8 @@ for (const step of unexplained) {
   failures.push([`  ${name} failed, and its output ends so:`, ...lines.map((line) => `    ${line}`)].join('\n'))
 }
 
-if (failures.length > 0) console.log(['failed:', ...failures].join('\n'))
+if (failures.length > 0) print(['failed:', ...failures].join('\n'))
 const failed = failedTests + unexplained.length
 const skipped = one.skipped.filter(({ reason }) => /^only on /.test(reason)).length + two.skipped.length
-console.log(`${one.passed + two.passed} passed, ${failed} failed, ${skipped} skipped`)
+print(`${one.passed + two.passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
