@@ -79,7 +79,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
 
   afterAll(() => {
     removeImages()
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
 
   function provide(packages: string[], image = WITH_PIP): ContainerProvider {

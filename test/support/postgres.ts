@@ -111,7 +111,7 @@ export class TestPostgres {
 
   async remove(): Promise<void> {
     await this.down()
-    await rm(this.#folder, { recursive: true, force: true })
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }
 
   #url(database: string): string {

@@ -24,5 +24,5 @@ export default function ownTemporaryFolder(): (() => void) | undefined {
   // As the folder that it is in: some sandboxes run as another user.
   chmodSync(folder, 0o1777)
   for (const name of [MADE, 'TMPDIR', 'TEMP', 'TMP']) process.env[name] = folder
-  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
 }

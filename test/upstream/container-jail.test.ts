@@ -37,7 +37,7 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
   mkdirSync(project)
   for (const one of [home, project]) chmodSync(one, 0o777)
   const jail = { home, stateDir, hidden: () => [], makers: [engine] }
-  afterAll(() => rmSync(home, { recursive: true, force: true }))
+  afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
 
   const intruder = (sandbox: ServerSandbox, env: Record<string, string> = {}): ServerDefinition => {
     const definition = program('intruder', path.join(FIXTURES, 'intruder.mjs'))

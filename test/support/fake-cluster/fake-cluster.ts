@@ -158,7 +158,7 @@ export class FakeCluster {
     for (const container of this.#containers.values()) container.kill()
     await this.goAway()
     await Promise.all([...this.#containers.values()].map(({ ended }) => ended))
-    await rm(this.#folder, { recursive: true, force: true })
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }
 
   /** Creates the next pod, and breaks the connection instead of responding. */
