@@ -11,6 +11,7 @@ import { readSettings, type Settings } from '../../src/config/settings/settings.
 import type { BridgeEvent, EventOf, EventType } from '../../src/observe/events/event.ts'
 import { SILENT } from '../../src/util/log.ts'
 import { createServer } from '../../src/serve/mcp/create-server.ts'
+import type { OpenRuns } from '../../src/serve/mcp/open-runs.ts'
 import { oneSession } from '../../src/serve/mcp/sessions.ts'
 import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
 
@@ -38,6 +39,8 @@ export interface ObservedOptions {
   settings?: Partial<Settings>
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
+  /** Calls that are open, when the test decides how long a client waits. */
+  runs?: OpenRuns
   /** Without any subscriber. */
   unobserved?: boolean
 }
@@ -62,6 +65,7 @@ export async function openObserved(
       log: SILENT,
       getConversation: () => Promise.resolve({ bridge, sessions }),
       offers: features.offers,
+      ...(options.runs && { runs: options.runs }),
     })
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
     const client = new Client({ name, version: '7' }, { capabilities: options.capabilities ?? {} })

@@ -14,6 +14,8 @@ export interface ClientQuirks {
   errorsAsJson?: boolean
   /** The client passes images to the model as base64 in a text, so it gets a link to an artifact in place of each. */
   imagesAsText?: boolean
+  /** The client waits longer than a cell can take, although it asks for no progress. */
+  waits?: boolean
 }
 
 /** By the `name` in the client's clientInfo. Each comment starts with the version that was tested. */
@@ -23,7 +25,8 @@ const QUIRKS: Record<string, ClientQuirks> = {
   // 0.169.0. Above 10,000 tokens it cuts out the middle and does not say where the rest is.
   'codex-mcp-client': { maxOutputTokens: 9_000 },
   // 0.61.0. Shows an error as the JSON of the whole result.
-  'gemini-cli-mcp-client': { errorsAsJson: true },
+  // Waits 10 minutes.
+  'gemini-cli-mcp-client': { errorsAsJson: true, waits: true },
   // 2.12.0. Shows both in full to a person.
   'mcp-inspector': { withData: true },
   'inspector-cli': { withData: true },

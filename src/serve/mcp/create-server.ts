@@ -3,6 +3,7 @@
 // outlives the instance is passed in.
 import {
   type CallToolRequestParams,
+  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type ClientCapabilities,
@@ -21,7 +22,8 @@ import { VERSION } from '../../util/version.ts'
 import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { runRequest } from './observed-run.ts'
-import type { OpenRun } from './open-run.ts'
+import { nextWithin } from './late-results.ts'
+import type { OpenRun, RunEvent } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
@@ -39,7 +41,7 @@ const CAPABILITIES_RESOURCE = {
 
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
-  const { languages } = parts.settings
+  const { languages, outputMode } = parts.settings
   const offers = (parts.offers ?? []).flatMap((make) => make(parts) ?? [])
   const instructions = serverInstructions(parts.behind)
   const server = new Server(
@@ -121,8 +123,7 @@ export function createServer(parts: ServerParts): Server {
         `Unknown tool '${shortName(name)}'; ${languages.length === 0 ? 'the only one is run_python' : `there are ${[RUN_PYTHON_TOOL.name, ...languages.map(toolOf)].join(' and ')}`}`,
       )
     }
-    const { mcpReq } = context
-    const state = mcpReq.requestState<string>()
+    const state = context.mcpReq.requestState<string>()
     const quirks = quirksFor(context)
     let run: OpenRun
     try {
@@ -131,29 +132,68 @@ export function createServer(parts: ServerParts): Server {
       const { renderFailure } = await rendering()
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
-    run.progress.reportTo(context)
-    run.log.reportTo(context, () => logLevel)
+    const session = byHandle ? handleIn(args) : ''
+    const hears = context.mcpReq._meta?.progressToken !== undefined
+    const until = session === undefined || hears || quirks.waits ? Infinity : performance.now() + runs.late.patienceMs
+    const earlier: CallToolResult[] = []
+    for (const before of session === undefined || state ? [] : runs.late.of(session)) {
+      const event = await eventOf(before, context, until)
+      if (!event || !('result' in event)) {
+        runs.delete(run)
+        return event ? questionsOf(before, event) : (await lateAnswers()).stillRunning(before, false, outputMode)
+      }
+      // Another call may have waited for it, too.
+      if (runs.late.delete(before)) earlier.push(event.result)
+      runs.delete(before)
+    }
+    if (context.mcpReq.signal.aborted) run.cancel()
     if (!state) {
       const origin = { ...runRequest(server, context), user: parts.user }
+      const own =
+        earlier.length === 0
+          ? quirks
+          : {
+              ...quirks,
+              maxOutputTokens: (await lateAnswers()).tokensLeft(limitsOf(parts, quirks).outputTokens, earlier),
+            }
       const running = offer
-        ? runOffered(parts, offer.cellOf(name, args), run, quirks, origin)
-        : runPython(parts, args, run, quirks, origin, language)
-      run.start(running)
+        ? runOffered(parts, offer.cellOf(name, args), run, own, origin)
+        : runPython(parts, args, run, own, origin, language)
+      run.start(
+        earlier.length === 0
+          ? running
+          : running.then(async (result) => (await lateAnswers()).withEarlier(earlier, result)),
+      )
     }
-    run.answer(mcpReq.inputResponses)
+    run.answer(context.mcpReq.inputResponses)
+    const event = await eventOf(run, context, until)
+    if (!event) {
+      runs.goOn(run, session!)
+      return (await lateAnswers()).stillRunning(run, true, outputMode)
+    }
+    if (!('result' in event)) return questionsOf(run, event)
+    runs.delete(run)
+    return event.result
+  }
+
+  /** What a run gives next, as an answer to this request; undefined when its client would have given up by then. */
+  async function eventOf(run: OpenRun, context: ServerContext, until: number): Promise<RunEvent | undefined> {
+    const { mcpReq } = context
+    run.progress.reportTo(context)
+    run.log.reportTo(context, () => logLevel)
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
-    const event = await run.next()
+    const event = await nextWithin(run, until)
     // This answers a standalone request, which may close while the run goes on. An older request stays open while its
     // client is asked.
-    if (byHandle) mcpReq.signal.removeEventListener('abort', onAbort)
+    if (byHandle || !event) mcpReq.signal.removeEventListener('abort', onAbort)
     await Promise.all([run.progress.stop(), run.log.stop()])
-    if ('result' in event) {
-      runs.delete(run)
-      return event.result
-    }
+    return event
+  }
+
+  function questionsOf(run: OpenRun, { questions, state }: Extract<RunEvent, { questions: unknown }>) {
     runs.awaitAnswer(run)
-    return inputRequired({ inputRequests: event.questions, requestState: event.state })
+    return inputRequired({ inputRequests: questions, requestState: state })
   }
 
   server.setRequestHandler('resources/list', async () => {
@@ -193,6 +233,14 @@ export function createServer(parts: ServerParts): Server {
   })
 
   return server
+}
+
+const lateAnswers = () => import('./late-answers.ts')
+
+/** The session that a call names. */
+function handleIn(args: Record<string, unknown> | undefined): string | undefined {
+  const handle = args?.['session']
+  return typeof handle === 'string' ? handle : undefined
 }
 
 /** The masker of the reader's session, which knows the tokens; undefined when nothing is masked. */

@@ -1,19 +1,22 @@
 // Calls that wait for their client to come back with an answer, by request state. A call's run ends with its cell.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../../errors.ts'
+import { LateResults } from './late-results.ts'
 import { OpenRun } from './open-run.ts'
 
 /** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. */
 export const ANSWER_MS = 10 * 60_000
 
 export class OpenRuns {
+  readonly late: LateResults
   readonly #runs = new Map<string, OpenRun>()
   readonly #answerWithinMs: number
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #answers = new Set<Promise<unknown>>()
 
-  constructor(answerWithinMs = ANSWER_MS) {
+  constructor(answerWithinMs = ANSWER_MS, patienceMs?: number) {
     this.#answerWithinMs = answerWithinMs
+    this.late = new LateResults(patienceMs)
   }
 
   add(...args: ConstructorParameters<typeof OpenRun>): OpenRun {
@@ -70,9 +73,18 @@ export class OpenRuns {
     this.#timers.set(run.id, setTimeout(giveUp, this.#answerWithinMs).unref())
   }
 
+  /** The run goes on without a request; a later one of its session gets the result. */
+  goOn(run: OpenRun, session: string): void {
+    const tooMany = this.late.add(run, session)
+    if (!tooMany) return
+    tooMany.cancel()
+    this.delete(tooMany)
+  }
+
   delete(run: OpenRun): void {
     clearTimeout(this.#timers.get(run.id))
     this.#timers.delete(run.id)
     this.#runs.delete(run.id)
+    this.late.delete(run)
   }
 }

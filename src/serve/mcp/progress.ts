@@ -49,7 +49,6 @@ export class ProgressReporter {
       this.#schedule()
     },
     onOutput: (_stream, text) => {
-      if (!this.#send) return
       this.#printed = (this.#printed + text.slice(-2 * MAX_CHARS)).slice(-2 * MAX_CHARS)
       this.#schedule()
     },
@@ -95,10 +94,22 @@ export class ProgressReporter {
     this.#send = undefined
   }
 
+  /** How long the call has been open. */
+  get ageMs(): number {
+    return performance.now() - this.#openedAt
+  }
+
+  /** The last lines that were printed since the client last heard of the cell. */
+  takePrinted(): string {
+    const printed = lastLines(this.#printed)
+    this.#printed = ''
+    return printed
+  }
+
   #beatLater(): void {
     clearTimeout(this.#heartbeat)
     this.#heartbeat = setTimeout(() => {
-      this.#state = `Running for ${Math.round((performance.now() - this.#openedAt) / 1000)} s`
+      this.#state = `Running for ${Math.round(this.ageMs / 1000)} s`
       this.#schedule()
     }, HEARTBEAT_MS)
   }
@@ -118,10 +129,9 @@ export class ProgressReporter {
 
   async #tell(): Promise<void> {
     this.#beatLater()
-    const message = [lastLines(this.#printed), this.#state && fromOthers(this.#state).slice(0, MAX_CHARS)]
+    const message = [this.takePrinted(), this.#state && fromOthers(this.#state).slice(0, MAX_CHARS)]
       .filter(Boolean)
       .join('\n')
-    this.#printed = ''
     this.#state = undefined
     this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : nextAfter(this.#value)
     const total = this.#total !== undefined && this.#total >= this.#value ? this.#total : undefined
