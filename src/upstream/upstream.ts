@@ -119,6 +119,8 @@ export interface Upstreams {
    * @throws BridgeError UPSTREAM_*
    */
   listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]>
+  /** Whether a running server has said, since its start, that its tools have changed: they may change again. */
+  hasChangedTools(server: string): boolean
   /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is returned. */
   callTool(server: string, tool: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>
   /**

@@ -57,6 +57,8 @@ export interface CatalogOptions {
   startInputs?: (definition: ServerDefinition) => string
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
+  /** Whether a running server has said, since its start, that its tools have changed. */
+  hasChangedTools?: (server: string) => boolean
   /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
@@ -236,8 +238,7 @@ export class Catalog {
     const record = this.#records.of(server)
     await this.tools(server, signal)
     let found = lookUp(record, toolOrAlias)
-    if (found === undefined && !record.isFresh) {
-      // The cache on disk may be outdated.
+    if (found === undefined && this.#isOutdated(record)) {
       await this.#indexing.now(record, signal).catch(() => undefined)
       found = lookUp(record, toolOrAlias)
     }
@@ -261,7 +262,7 @@ export class Catalog {
     try {
       return bindArguments(tool, args, kwargs, options)
     } catch (error) {
-      if (record.isFresh || tool.method !== undefined) throw error
+      if (!this.#isOutdated(record) || tool.method !== undefined) throw error
       await this.#indexing.now(record, signal).catch(() => undefined)
       if (!record.isFresh) throw error
       return bindArguments(await this.findTool(tool.server, tool.name, signal), args, kwargs, options)
@@ -277,10 +278,17 @@ export class Catalog {
     const { tools } = record
     if (tools === undefined || !record.isTrustworthy) return undefined
     const tool = lookUp(record, call.tool)
+    // The cell itself may bring the tool about.
+    if (tool === undefined && this.#options.hasChangedTools?.(record.name)) return undefined
     const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
     // An outdated list must not refuse the same call forever.
     if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
     return wrong
+  }
+
+  /** Whether reading a server's tools anew may tell of others: the list is from disk, or the server has changed it before. */
+  #isOutdated(record: ServerRecord): boolean {
+    return !record.isFresh || this.#options.hasChangedTools?.(record.name) === true
   }
 
   /** A known prompt of a server, with a signature of its arguments. */

@@ -199,6 +199,11 @@ export class ManagedUpstream {
     return (await this.#silence.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
   }
 
+  /** Whether the server has said, since its start, that its tools have changed. */
+  get hasChangedTools(): boolean {
+    return this.#tools.hasChanged
+  }
+
   /** Concurrent callers share one listing, so a cancelled caller does not end it. */
   listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
     const known = this.#connection && this.#tools.known(this.#connection)

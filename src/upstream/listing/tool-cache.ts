@@ -22,6 +22,8 @@ export class ToolCache {
   #tools: UpstreamTool[] | undefined
   #listing: Promise<UpstreamTool[]> | undefined
   #version = 0
+  /** The server has said, since its start, that its tools have changed. */
+  hasChanged = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: ToolCacheOptions) {
@@ -31,6 +33,7 @@ export class ToolCache {
   /** Clears the cache: its content belongs to one connection. */
   reset(): void {
     this.#version += 1
+    this.hasChanged = false
     this.#connection = undefined
     this.#tools = undefined
     this.#listing = undefined
@@ -56,6 +59,7 @@ export class ToolCache {
 
   /** The server announced that its tools changed. */
   changed(): void {
+    this.hasChanged = true
     this.#version += 1
     this.#tools = undefined
     this.#listing = undefined
