@@ -17,14 +17,17 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_KUBERNETES_START: ['kubernetes'],
 }
 
-/** One sentence per setting. */
-export function settingsWithoutEffect(
-  env: Readonly<Record<string, string | undefined>>,
-  provider: ProviderName,
-): string[] {
+/**
+ * One sentence per setting.
+ * @param setBy where each setting was set, by variable
+ */
+export function settingsWithoutEffect(setBy: Readonly<Record<string, string>>, provider: ProviderName): string[] {
   return Object.entries(HEEDED_BY)
-    .filter(([variable, providers]) => env[variable]?.trim() && !providers.includes(provider))
-    .map(([variable, providers]) => `${variable} has no effect with ${provider}: only ${listed(providers)} support it.`)
+    .filter(([variable, providers]) => setBy[variable] !== undefined && !providers.includes(provider))
+    .map(
+      ([variable, providers]) =>
+        `${setBy[variable]} has no effect with ${provider}: only ${listed(providers)} support it.`,
+    )
 }
 
 function listed(names: readonly string[]): string {

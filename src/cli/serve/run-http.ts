@@ -1,6 +1,7 @@
 // `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
 import { Bridge } from '../../bridge/bridge.ts'
-import { readSettings, type Settings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
+import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import { type Address, parseAddress } from '../../serve/http/sockets/address.ts'
@@ -30,7 +31,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const address = parseAddress(http)
   const tls = tlsOf(files)
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
-  const settings = readSettings(process.env)
+  const settings = await loadSettings()
   checkPublicUrl(address, settings)
   checkHandleKey(settings)
   const { token, source } = await tokenFor(address, settings)

@@ -1,7 +1,6 @@
 // Settings of cells and sessions.
 import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from './setting-kinds.ts'
 
-/** Languages of cells besides Python. */
 /** Languages of cells beside Python. */
 export type OtherLanguage = 'bash' | 'javascript'
 
@@ -12,6 +11,8 @@ const languages: Setting<readonly OtherLanguage[]> = {
   meaning: 'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
   defaultText: 'python',
   allowed: 'names separated by commas: python, bash, javascript',
+  json: { type: 'array', items: { type: 'string', enum: ['python', ...OTHER_LANGUAGES] }, minItems: 1 },
+  separator: ',',
   whenMissing: () => [],
   parse: (text) => {
     const words = text

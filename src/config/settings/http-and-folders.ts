@@ -10,6 +10,8 @@ import {
   seconds,
   wholeNumber,
   DAY_S,
+  TEXT,
+  TEXTS,
   TOKEN,
   isPlainHttpAddress,
   type Setting,
@@ -21,6 +23,7 @@ const publicUrl: Setting<string | undefined> = {
   defaultText: 'the address it listens on',
   allowed:
     'an http or https address without a user name, a query or a fragment, such as https://bridge.example.com/mcp',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isPlainHttpAddress(text) && !text.includes('@') ? text : undefined),
 }
@@ -30,6 +33,8 @@ const oauthIssuers: Setting<readonly string[]> = {
   meaning: 'Authorization servers whose access tokens `run --http` accepts, each exactly as its metadata names it.',
   defaultText: 'none',
   allowed: 'https addresses separated by spaces, such as https://login.example.com; http for this machine only',
+  json: TEXTS,
+  separator: ' ',
   whenMissing: () => [],
   parse: (text) => {
     const issuers = text.split(/\s+/)
@@ -50,6 +55,7 @@ const storage: Setting<string | undefined> = {
     'A PostgreSQL database that keeps artifacts, saved functions, memories, tokens, sign-ins, schedules and the record in place of the state folder, for several bridges at once.',
   defaultText: 'none',
   allowed: 'a connection URL such as postgres://sandbridge:PASSWORD@db.example.com/sandbridge',
+  json: TEXT,
   whenMissing: () => undefined,
   // A server on a Unix socket has no host: postgres://ann:PASSWORD@/sandbridge?host=/run/postgresql
   parse: (text) =>
@@ -62,6 +68,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_STATE_DIR',
       meaning: 'The folder for your server entries, artifacts, saved functions and projects.',
+      onlyVariable: 'settings.json is in that folder',
     },
     '~/MCPs',
     ({ home }) => path.join(home, 'MCPs'),
@@ -99,7 +106,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   oauthScopes: list(
     { variable: 'MCP_BRIDGE_OAUTH_SCOPES', meaning: 'Scopes that an access token must have, all of them.' },
     // RFC 6749, section 3.3.
-    { allowed: 'scopes separated by spaces', separator: /\s+/, matches: /^[\x21\x23-\x5b\x5d-\x7e]+$/ },
+    { allowed: 'scopes separated by spaces', separator: ' ', matches: /^[\x21\x23-\x5b\x5d-\x7e]+$/ },
   ),
   httpSessionCount: wholeNumber(
     { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'The most sessions that `run --http` keeps open.' },
@@ -132,7 +139,11 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   ),
   storage,
   cacheDir: folder(
-    { variable: 'MCP_BRIDGE_CACHE_DIR', meaning: 'The folder for cached data. It can be deleted at any time.' },
+    {
+      variable: 'MCP_BRIDGE_CACHE_DIR',
+      meaning: 'The folder for cached data. It can be deleted at any time.',
+      onlyVariable: 'a start needs that folder before it reads settings.json',
+    },
     'the cache folder of your system',
     standardCacheDir,
   ),

@@ -11,6 +11,7 @@ import {
   size,
   wholeNumber,
   wholeNumberAtLeast,
+  TEXT,
   type Setting,
   isHttpUrl,
 } from './setting-kinds.ts'
@@ -26,6 +27,7 @@ const mount: Setting<Mount | undefined> = {
   meaning: 'A host folder that cells can read. With `:rw` at the end they can write to it.',
   defaultText: 'none',
   allowed: 'an absolute path, optionally followed by :ro or :rw',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text, { home }) => {
     const match = /^(.+?)(?::(ro|rw))?$/.exec(text)
@@ -41,6 +43,7 @@ const image: Setting<string | undefined> = {
     'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
   defaultText: 'python:3.14-slim for containers',
   allowed: 'an image name such as python:3.14-slim, or an absolute path',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text, { home }) => {
     if (/^([/~\\]|[A-Za-z]:[/\\])/.test(text)) return absolutePath(text, home)
@@ -79,6 +82,8 @@ const mask: Setting<readonly MaskKind[]> = {
   meaning: 'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
   defaultText: 'none',
   allowed: `all, or names separated by commas: ${MASK_KINDS.join(', ')}`,
+  json: { type: 'array', items: { type: 'string', enum: ['all', ...MASK_KINDS] }, minItems: 1 },
+  separator: ',',
   whenMissing: () => [],
   parse: (text) => {
     const words = text
@@ -97,6 +102,7 @@ const maskEndpoint: Setting<string | undefined> = {
   meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
   defaultText: 'none',
   allowed: 'an http or https URL',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isHttpUrl(text) ? text : undefined),
   secret: true,
@@ -205,7 +211,7 @@ export const SANDBOX_SETTINGS = {
     },
     {
       allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
-      separator: /\s+/,
+      separator: ' ',
       matches: PACKAGE_WORD,
     },
   ),

@@ -1,13 +1,27 @@
 // Settings of servers, and of the search for their tools.
+import path from 'node:path'
 import { SOURCE_NAMES } from '../readers/index.ts'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
-import { absolutePath, choice, flag, list, pattern, seconds, DAY_S, type Setting, isHttpUrl } from './setting-kinds.ts'
+import {
+  absolutePath,
+  choice,
+  flag,
+  list,
+  pattern,
+  seconds,
+  DAY_S,
+  TEXT,
+  TEXTS,
+  type Setting,
+  isHttpUrl,
+} from './setting-kinds.ts'
 
 const embeddingsUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_EMBEDDINGS_URL',
   meaning: 'An OpenAI-compatible `/v1/embeddings` endpoint that improves the ranking of tool searches.',
   defaultText: 'none',
   allowed: 'an http or https URL',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isHttpUrl(text) ? text : undefined),
   secret: true,
@@ -30,6 +44,8 @@ const serversConfig: Setting<readonly string[]> = {
   meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
   defaultText: 'none',
   allowed: 'paths',
+  json: TEXTS,
+  separator: path.delimiter,
   whenMissing: () => [],
   parse: (text, { home, platform }) =>
     text
@@ -109,7 +125,7 @@ export const SERVER_SETTINGS = {
     },
     {
       allowed: `all, or names separated by commas, each with a - before it to exclude it: ${SOURCE_NAMES.join(', ')}`,
-      separator: /[\s,]+/,
+      separator: ',',
       matches: new RegExp(`^(all|-?(${SOURCE_NAMES.join('|')}))$`),
       defaultText: 'all',
     },

@@ -1,10 +1,10 @@
-// All settings of the bridge: the table of environment variables, read once into one typed, frozen object.
-// Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares
-// both.
+// All settings of the bridge: the table of settings, read from environment variables and settings.json into one typed,
+// frozen object. Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a
+// test compares both.
 import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { isListReplaced, readKeptPackages } from './kept-packages.ts'
+import { readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'
@@ -54,6 +54,41 @@ export function addSettings(heading: string, table: SettingTable): void {
 
 const allSettings = (): SettingTable => Object.assign({}, SETTINGS, ...ofFeatures.values()) as SettingTable
 
+/** A setting with its names. */
+export interface NamedSetting {
+  /** Its path in settings.json, such as `output.tokens`. */
+  name: string
+  group: string
+  key: string
+  /** The heading of its group in the documentation. */
+  heading: string
+  /** Its name in {@link Settings}. */
+  property: string
+  setting: Setting<unknown>
+}
+
+/** All settings, those of features last. The group is the first word of the heading. */
+export function namedSettings(): NamedSetting[] {
+  return [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, table]) => {
+    const group = camelCase(heading.split(' ', 1)[0]!)
+    return Object.entries(table).map(([property, setting]) => {
+      const key = setting.key ?? keyOf(setting.variable, group)
+      return { name: `${group}.${key}`, group, key, heading, property, setting }
+    })
+  })
+}
+
+/** `MCP_BRIDGE_OUTPUT_TOKENS` in the group `output` → `tokens`. */
+function keyOf(variable: string, group: string): string {
+  const whole = camelCase(variable.replace(/^MCP_(BRIDGE_)?/, ''))
+  const rest = whole.startsWith(group) ? whole.slice(group.length) : ''
+  return /^[A-Z]/.test(rest) ? rest[0]!.toLowerCase() + rest.slice(1) : whole
+}
+
+function camelCase(words: string): string {
+  return words.toLowerCase().replaceAll(/[_-](\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** The values of a feature's settings. */
 export function settingsOf<T extends SettingTable>(
   settings: Settings,
@@ -72,25 +107,51 @@ export type Settings = {
 } & {
   /** Messages for the user that do not stop the bridge, such as a variable that looks misspelt. */
   readonly warnings: readonly string[]
+  /** Where each setting that is not the default was set: its variable, or file, line and name. By variable. */
+  readonly setBy: Readonly<Record<string, string>>
 }
 
-/**
- * Reads all settings. A missing or blank variable gets its default; MCP_BRIDGE_TIMEOUT never exceeds
- * MCP_BRIDGE_MAX_TIMEOUT.
- * @throws BridgeError CONFIG_INVALID that names every variable with an invalid value, the value, and what is allowed.
- */
-export function readSettings(
-  env: Record<string, string | undefined>,
-  machine: { home?: string; platform?: NodeJS.Platform; isRoot?: boolean } = {},
-): Settings {
-  const context = {
+/** What settings.json says. */
+export interface FileSettings {
+  /** Each value as the text of its variable, and its place: file, line and name. By variable. */
+  texts: ReadonlyMap<string, { text: string; place: string }>
+  /** Each makes the file invalid. */
+  problems: readonly string[]
+  warnings: readonly string[]
+}
+
+const NO_FILE: FileSettings = { texts: new Map(), problems: [], warnings: [] }
+
+/** The user's home and system; what is missing is found out. */
+export interface Machine {
+  home?: string
+  platform?: NodeJS.Platform
+  isRoot?: boolean
+}
+
+export function settingContext(env: Record<string, string | undefined>, machine: Machine = {}): SettingContext {
+  return {
     env,
     home: machine.home ?? homedir(),
     platform: machine.platform ?? process.platform,
     isRoot: machine.isRoot ?? process.getuid?.() === 0,
   }
-  const problems: string[] = []
-  const remarks: string[] = []
+}
+
+/**
+ * Reads all settings. A variable wins over settings.json; a blank one counts as missing. MCP_BRIDGE_TIMEOUT never
+ * exceeds MCP_BRIDGE_MAX_TIMEOUT.
+ * @throws BridgeError CONFIG_INVALID that names every setting with an invalid value, the value, and what is allowed.
+ */
+export function readSettings(
+  variables: Record<string, string | undefined>,
+  machine: Machine = {},
+  file: FileSettings = NO_FILE,
+): Settings {
+  const { env, setBy } = together(variables, file)
+  const context = settingContext(env, machine)
+  const problems = [...file.problems]
+  const remarks = [...file.warnings]
   // The result has every name of the table, which the type follows from.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const values = Object.fromEntries(
@@ -125,7 +186,7 @@ export function readSettings(
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
-  const kept = isListReplaced(env) ? { packages: values.packages } : readKeptPackages(values.stateDir)
+  const kept = hasText(env['MCP_BRIDGE_PACKAGES']) ? { packages: values.packages } : readKeptPackages(values.stateDir)
   if (kept.problem !== undefined) remarks.push(kept.problem)
   const memoryBytes =
     kept.packages.length > 0 && !hasText(env['MCP_BRIDGE_MEMORY']) ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
@@ -137,7 +198,8 @@ export function readSettings(
     memoryBytes,
     load,
     timeoutMs,
-    warnings: [...remarks, ...unknownNames(env)],
+    warnings: [...remarks, ...unknownNames(variables)],
+    setBy,
   })
 }
 
@@ -148,6 +210,24 @@ const MEMORY_WITH_PACKAGES_BYTES = 1 << 30
 const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])
 const INSTEAD = 'Set MCP_BRIDGE_RUNTIME to one of these, or MCP_BRIDGE_SESSION=shared.'
 
+/** The variables in force, those of settings.json included, and where each was set. */
+function together(
+  variables: Record<string, string | undefined>,
+  file: FileSettings,
+): { env: Record<string, string | undefined>; setBy: Record<string, string> } {
+  const env = { ...variables }
+  const setBy: Record<string, string> = {}
+  for (const { variable } of Object.values(allSettings())) {
+    const inFile = file.texts.get(variable)
+    if (hasText(env[variable])) setBy[variable] = variable
+    else if (inFile) {
+      env[variable] = inFile.text
+      setBy[variable] = inFile.place
+    }
+  }
+  return { env, setBy }
+}
+
 function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[], remarks: string[]): unknown {
   const text = context.env[setting.variable]?.trim()
   if (!hasText(text)) return setting.whenMissing(context)
@@ -157,10 +237,14 @@ function readOne(setting: Setting<unknown>, context: SettingContext, problems: s
     if (remark !== undefined) remarks.push(remark)
     return value
   }
-  // A value that may contain a password is not repeated; a very long one is cut.
-  const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
-  problems.push(`${setting.variable}: ${shown} is not allowed. Allowed: ${setting.allowed}.`)
+  problems.push(`${setting.variable}: ${notAllowed(setting, text)}`)
   return setting.whenMissing(context)
+}
+
+/** A value that may contain a password is not repeated; a very long one is cut. */
+export function notAllowed(setting: Setting<unknown>, text: string): string {
+  const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+  return `${shown} is not allowed. Allowed: ${setting.allowed}.`
 }
 
 function hasText(text: string | undefined): text is string {

@@ -1,11 +1,12 @@
 // Settings of sign-ins to servers.
-import { choice, pattern, type Setting } from './setting-kinds.ts'
+import { choice, pattern, TEXT, type Setting } from './setting-kinds.ts'
 
 const clientMetadataUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_CLIENT_METADATA_URL',
   meaning: 'The URL of a published OAuth client metadata document, for servers that support them.',
   defaultText: 'none',
   allowed: 'an https address with a path, without a user name, a query or a fragment',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isDocumentAddress(text) ? text : undefined),
 }
