@@ -8,6 +8,7 @@ import { plugIn } from '../../src/cli/feature.ts'
 import { describeSettings } from '../../src/config/settings/file/describe-settings.ts'
 import { editSetting, findSetting } from '../../src/config/settings/file/edit-settings.ts'
 import { loadSettings } from '../../src/config/settings/file/load-settings.ts'
+import { loadLiveSettings } from '../../src/config/settings/file/live-settings.ts'
 import { settingsJsonSchema } from '../../src/config/settings/file/settings-schema.ts'
 import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { BridgeError } from '../../src/errors.ts'
@@ -286,6 +287,33 @@ describe('editSetting', () => {
     const { home } = makeHome()
     await Promise.all([edit(home, 'sandbox.pool', '2'), edit(home, 'output.tokens', '700')])
     expect(await loadSettings({}, { home })).toMatchObject({ poolCount: 2, outputTokenCount: 700 })
+  })
+})
+
+describe('loadLiveSettings', () => {
+  it('applies live settings, tells of others once, and a variable still wins', async () => {
+    const { home, file } = makeHome()
+    const live = await loadLiveSettings({ MCP_BRIDGE_LOAD: 'explicit' }, { home })
+    expect(await live.refresh()).toEqual([])
+    writeFileSync(file, '{"permissions": {"preset": "readonly"}, "servers": {"load": "lazy"}, "sandbox": {"pool": 3}}')
+    expect(await live.refresh()).toEqual([expect.stringMatching(/^sandbox\.pool has changed in .* started again\.$/)])
+    expect(await live.refresh()).toEqual([])
+    expect(live.settings).toMatchObject({ permissions: 'readonly', load: 'explicit', poolCount: 1 })
+    rmSync(file)
+    await live.refresh()
+    expect(live.settings.permissions).toBe('open')
+  })
+
+  it('refuses while the file is invalid, and keeps the settings from before', async () => {
+    const { home, file } = makeHome({ permissions: { preset: 'careful' } })
+    const live = await loadLiveSettings({}, { home })
+    writeFileSync(file, '{"permissions": {"preset": "opne"}}')
+    await expect(live.refresh()).rejects.toThrow('permissions.preset: "opne" is not allowed')
+    await expect(live.refresh()).rejects.toThrow('permissions.preset')
+    expect(live.settings.permissions).toBe('careful')
+    writeFileSync(file, '{}')
+    expect(await live.refresh()).toEqual([])
+    expect(live.settings.permissions).toBe('open')
   })
 })
 

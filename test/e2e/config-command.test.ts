@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { providerOrSkip } from '../support/engines.ts'
 import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 function sandbridge(home: string, args: string[], env: Record<string, string> = {}, input?: string) {
   return runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), input === undefined ? {} : { input })
@@ -64,4 +65,26 @@ it('cells run with what the file says, unless a variable says otherwise', async 
   expect([short.code, long.code]).toEqual([0, 0])
   const doctor = await sandbridge(home, ['doctor', '--json'], env)
   expect(JSON.parse(doctor.stdout)).toMatchObject({ runtime: 'pyodide', used: { provider: 'pyodide' } })
+}, 120_000)
+
+it('a bridge that runs follows the file, and runs no cell while it is invalid', async (ctx) => {
+  await providerOrSkip('pyodide', ctx)
+  const home = makeHome()
+  mkdirSync(path.dirname(fileIn(home)), { recursive: true })
+  const bridge = await startBridge({ home, env: { MCP_BRIDGE_RUNTIME: 'pyodide' } })
+  const long = async () => JSON.stringify(await bridge.call({ code: "print('word ' * 3000)" })).length
+  expect(await long()).toBeGreaterThan(12_000)
+  writeFileSync(fileIn(home), '{"output": {"tokens": 200}, "sandbox": {"pool": 2}}')
+  const told = JSON.stringify(await bridge.call({ code: '1' }))
+  expect(told).toMatch(
+    /sandbox\.pool has changed in .*settings\.json. It takes effect when the bridge is started again/,
+  )
+  expect(JSON.stringify(await bridge.call({ code: '1' }))).not.toContain('sandbox.pool')
+  expect(await long()).toBeLessThan(4_000)
+  writeFileSync(fileIn(home), '{"output": {"tokns": 200}}')
+  expect(JSON.stringify(await bridge.call({ code: '1' }))).toContain(
+    'output.tokns: is not a setting. Did you mean tokens?',
+  )
+  writeFileSync(fileIn(home), '{}')
+  expect(await long()).toBeGreaterThan(12_000)
 }, 120_000)

@@ -1,6 +1,6 @@
 // `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
 import { Bridge } from '../../bridge/bridge.ts'
-import { loadSettings } from '../../config/settings/file/load-settings.ts'
+import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
@@ -31,7 +31,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const address = parseAddress(http)
   const tls = tlsOf(files)
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
-  const settings = await loadSettings()
+  const { settings, refresh: refreshSettings } = await loadLiveSettings()
   checkPublicUrl(address, settings)
   checkHandleKey(settings)
   const { token, source } = await tokenFor(address, settings)
@@ -40,6 +40,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const options = {
     ownPort: address.port,
     methods: features.methods,
+    refreshSettings,
     ...(signInPages && { signInPage: signInPages }),
     ...(isLoopback(address.host) && { servePage: pageOnDemand }),
   }

@@ -14,7 +14,11 @@ export const OUTPUT_SETTINGS = {
     { warn: 'warning', critical: 'error', fatal: 'error' },
   ),
   outputTokenCount: wholeNumber(
-    { variable: 'MCP_BRIDGE_OUTPUT_TOKENS', meaning: 'The approximate token limit of a cell’s result.' },
+    {
+      variable: 'MCP_BRIDGE_OUTPUT_TOKENS',
+      isLive: true,
+      meaning: 'The approximate token limit of a cell’s result.',
+    },
     { default: 6000, min: 100, max: 1_000_000 },
   ),
   outputMemoryBytes: size(

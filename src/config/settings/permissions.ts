@@ -7,6 +7,7 @@ export const PERMISSION_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_PERMISSIONS',
       key: 'preset',
+      isLive: true,
       meaning:
         'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
     },

@@ -41,6 +41,7 @@ const upstreamIdleMs: Setting<number> = {
 
 const serversConfig: Setting<readonly string[]> = {
   variable: 'MCP_SERVERS_CONFIG',
+  isLive: true,
   meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
   defaultText: 'none',
   allowed: 'paths',
@@ -58,6 +59,7 @@ export const SERVER_SETTINGS = {
   load: choice(
     {
       variable: 'MCP_BRIDGE_LOAD',
+      isLive: true,
       meaning:
         '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
     },
@@ -67,6 +69,7 @@ export const SERVER_SETTINGS = {
   jail: choice(
     {
       variable: 'MCP_BRIDGE_JAIL',
+      isLive: true,
       meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
     },
     ['configured', 'all'],
@@ -92,6 +95,7 @@ export const SERVER_SETTINGS = {
   allowSelfServer: flag(
     {
       variable: 'MCP_BRIDGE_ALLOW_SELF_SERVER',
+      isLive: true,
       meaning: 'Keep server entries that would start this bridge again.',
     },
     false,
@@ -121,6 +125,7 @@ export const SERVER_SETTINGS = {
   sources: list(
     {
       variable: 'MCP_BRIDGE_SOURCES',
+      isLive: true,
       meaning: 'The sources of server entries: names, `all`, or `-name` to exclude one.',
     },
     {
@@ -131,7 +136,7 @@ export const SERVER_SETTINGS = {
     },
   ),
   profile: pattern(
-    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { variable: 'MCP_BRIDGE_PROFILE', isLive: true, meaning: 'The only servers: a profile of `sandbridge profile`.' },
     { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
   ),
   serversConfig,
