@@ -1,7 +1,7 @@
 // Writes the entries of settings into docs/configuration.md, in the section of their heading. What else a section says
 // stays where it is. Pure.
 const WIDTH = 120
-const ENTRIES = /(?:^- \*\*`MCP_[A-Z_]+`\*\*.*\n(?: {2}.*\n)*\n*)+/m
+const ENTRIES = /(?:^- \*\*`MCP_[A-Z_]+(?:=\w+)?`\*\*.*\n(?: {2}.*\n)*\n*)+/m
 
 /**
  * @param {string} page
@@ -24,9 +24,9 @@ export function withSettings(page, settings) {
   return page.slice(0, start) + `${parts.join('').trimEnd()}\n`
 }
 
-function entryOf({ name, setting: { variable, meaning, defaultText, allowed, onlyVariable } }) {
+function entryOf({ name, setting: { variable, member, meaning, defaultText, allowed, onlyVariable } }) {
   const inFile = onlyVariable === undefined ? `, \`${name}\`` : ''
-  const head = wrapped(`- **\`${variable}\`**${inFile}: ${meaning}`)
+  const head = wrapped(`- **\`${variable}${member === undefined ? '' : `=${member}`}\`**${inFile}: ${meaning}`)
   return `${head}\n${wrapped(`  Default: ${defaultText}. Allowed: ${allowed}.`)}`
 }
 

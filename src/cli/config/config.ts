@@ -47,8 +47,8 @@ async function change(named: ReturnType<typeof findSetting>, value: string | und
   const since = setting.isLive
     ? 'Bridges that run have it with their next cell.'
     : 'Bridges that start from now on have it.'
-  const isHidden = process.env[setting.variable]?.trim()
-  printSummary(isHidden ? `${setting.variable} is set in this environment, and wins.` : since)
+  const { place = '' } = (await describeSettings()).settings.find((one) => one.name === name) ?? {}
+  printSummary(place.startsWith('MCP_') ? `${place} is set in this environment, and wins.` : since)
 }
 
 export function printSettingsPath(): void {

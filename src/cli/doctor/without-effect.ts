@@ -3,7 +3,7 @@ import type { ProviderName } from '../../isolation/provider.ts'
 
 const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
 
-/** The providers that use each variable. All other variables are used by every provider. */
+/** The providers that use each setting, by `idOf` it. All others are used by every provider. */
 const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_IMAGE: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
   MCP_BRIDGE_CPUS: [...CONTAINERS, 'kubernetes'],
@@ -11,10 +11,10 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_OCI_RUNTIME: [...CONTAINERS, 'kubernetes'],
   MCP_BRIDGE_FORK_SERVER: ['bubblewrap'],
   MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
-  MCP_BRIDGE_KUBERNETES_CONTEXT: ['kubernetes'],
-  MCP_BRIDGE_KUBERNETES_NAMESPACE: ['kubernetes'],
-  MCP_BRIDGE_KUBERNETES_NETWORK: ['kubernetes'],
-  MCP_BRIDGE_KUBERNETES_START: ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=context': ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=namespace': ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=network': ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=start': ['kubernetes'],
 }
 
 /**

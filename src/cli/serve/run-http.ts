@@ -88,7 +88,7 @@ function tlsOf({ tlsCert: cert, tlsKey: key }: Pick<HttpFlags, 'tlsCert' | 'tlsK
 /** Access tokens name the server they are for, and `0.0.0.0` is not a server's name. */
 function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings): void {
   if (oauthIssuers.length === 0 || publicUrl !== undefined || isLoopback(host)) return
-  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH_ISSUER is set, and MCP_BRIDGE_PUBLIC_URL is not', {
+  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH=issuer is set, and MCP_BRIDGE_PUBLIC_URL is not', {
     hint: 'Set it to the address that clients use, such as https://bridge.example.com/mcp.',
   })
 }

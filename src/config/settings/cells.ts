@@ -53,14 +53,18 @@ export const CELL_SETTINGS = {
   ),
   durableTimeoutMs: seconds(
     {
-      variable: 'MCP_BRIDGE_DURABLE_TIMEOUT',
+      variable: 'MCP_BRIDGE_SESSION',
+      member: 'timeout',
+      formerly: 'MCP_BRIDGE_DURABLE_TIMEOUT',
       meaning: 'How long a durable sandbox waits for the next bridge.',
     },
     { default: 3600, min: 10, max: 7 * DAY_S },
   ),
   durableCount: wholeNumber(
     {
-      variable: 'MCP_BRIDGE_DURABLE_SANDBOXES',
+      variable: 'MCP_BRIDGE_SESSION',
+      member: 'sandboxes',
+      formerly: 'MCP_BRIDGE_DURABLE_SANDBOXES',
       meaning: 'The most durable sandboxes of docker or podman that are kept; those used longest ago end first.',
     },
     { default: 4, min: 1, max: 100 },
@@ -80,7 +84,12 @@ export const CELL_SETTINGS = {
     true,
   ),
   checkpoint: flag(
-    { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Restore variables that can be pickled after a forced restart.' },
+    {
+      variable: 'MCP_BRIDGE_SESSION',
+      member: 'checkpoint',
+      formerly: 'MCP_BRIDGE_CHECKPOINT',
+      meaning: 'Restore variables that can be pickled after a forced restart.',
+    },
     false,
   ),
 } as const

@@ -30,7 +30,9 @@ export const OBSERVABILITY_SETTINGS = {
   ),
   auditRequired: flag(
     {
-      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      variable: 'MCP_BRIDGE_AUDIT',
+      member: 'required',
+      formerly: 'MCP_BRIDGE_AUDIT_REQUIRED',
       meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
     },
     false,

@@ -23,7 +23,9 @@ export const OUTPUT_SETTINGS = {
   ),
   outputMemoryBytes: size(
     {
-      variable: 'MCP_BRIDGE_OUTPUT_MEMORY',
+      variable: 'MCP_BRIDGE_OUTPUT_TOKENS',
+      member: 'memory',
+      formerly: 'MCP_BRIDGE_OUTPUT_MEMORY',
       meaning: 'The memory limit for the output of cells, over all sessions. Older output moves to the cache folder.',
     },
     { default: '128m', min: '1m' },

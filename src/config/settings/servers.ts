@@ -17,7 +17,9 @@ import {
 } from './setting-kinds.ts'
 
 const embeddingsUrl: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_EMBEDDINGS_URL',
+  variable: 'MCP_BRIDGE_EMBEDDINGS',
+  member: 'url',
+  formerly: 'MCP_BRIDGE_EMBEDDINGS_URL',
   meaning: 'An OpenAI-compatible `/v1/embeddings` endpoint that improves the ranking of tool searches.',
   defaultText: 'none',
   allowed: 'an http or https URL',
@@ -35,8 +37,7 @@ const upstreamIdleMs: Setting<number> = {
     },
     { default: 0, min: 0, max: DAY_S },
   ),
-  defaultText: '0; 600 with `MCP_BRIDGE_UPSTREAMS=pods`',
-  whenMissing: ({ env }) => (env['MCP_BRIDGE_UPSTREAMS']?.trim().toLowerCase() === 'pods' ? 600_000 : 0),
+  defaultText: '0; 600 where servers run in pods',
 }
 
 const serversConfig: Setting<readonly string[]> = {
@@ -77,7 +78,9 @@ export const SERVER_SETTINGS = {
   ),
   jailImage: pattern(
     {
-      variable: 'MCP_BRIDGE_JAIL_IMAGE',
+      variable: 'MCP_BRIDGE_JAIL',
+      member: 'image',
+      formerly: 'MCP_BRIDGE_JAIL_IMAGE',
       meaning:
         'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
     },
@@ -85,9 +88,11 @@ export const SERVER_SETTINGS = {
   ),
   upstreams: choice(
     {
-      variable: 'MCP_BRIDGE_UPSTREAMS',
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'servers',
+      formerly: 'MCP_BRIDGE_UPSTREAMS',
       meaning:
-        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL_IMAGE`.',
+        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL=image`.',
     },
     ['local', 'pods'],
     'local',
@@ -110,12 +115,19 @@ export const SERVER_SETTINGS = {
   ),
   embeddingsUrl,
   embeddingsModel: pattern(
-    { variable: 'MCP_BRIDGE_EMBEDDINGS_MODEL', meaning: 'The model to request from that endpoint.' },
+    {
+      variable: 'MCP_BRIDGE_EMBEDDINGS',
+      member: 'model',
+      formerly: 'MCP_BRIDGE_EMBEDDINGS_MODEL',
+      meaning: 'The model to request from that endpoint.',
+    },
     { allowed: 'the name of a model', matches: /^\S+$/, default: undefined },
   ),
   embeddingsKey: pattern(
     {
-      variable: 'MCP_BRIDGE_EMBEDDINGS_KEY',
+      variable: 'MCP_BRIDGE_EMBEDDINGS',
+      member: 'key',
+      formerly: 'MCP_BRIDGE_EMBEDDINGS_KEY',
       meaning: 'The API key for that endpoint, sent as a bearer token.',
       secret: true,
     },

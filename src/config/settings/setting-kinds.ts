@@ -28,6 +28,10 @@ export interface JsonForm {
  */
 export interface Setting<T> {
   variable: string
+  /** Its name in a variable that several settings share: `MCP_BRIDGE_POOL="1 max=8"`. */
+  member?: string
+  /** The variable of its own that it had. It is still read, with a warning. */
+  formerly?: string
   /** Its name in settings.json, where that does not follow from the variable. */
   key?: string
   meaning: string
@@ -60,7 +64,15 @@ export const DAY_S = 86_400
 /** The format of a bearer token, for `pattern`. */
 export const TOKEN = { allowed: 'at least 16 printable characters without spaces', matches: /^[\x21-\x7e]{16,}$/ }
 
-type Words = Pick<Setting<unknown>, 'variable' | 'key' | 'meaning' | 'secret' | 'onlyVariable' | 'isLive'>
+type Words = Pick<
+  Setting<unknown>,
+  'variable' | 'member' | 'formerly' | 'key' | 'meaning' | 'secret' | 'onlyVariable' | 'isLive'
+>
+
+/** How a setting is written as a variable, and its key in tables. */
+export function idOf({ variable, member }: Pick<Setting<unknown>, 'variable' | 'member'>): string {
+  return member === undefined ? variable : `${variable}=${member}`
+}
 
 export function choice<const T extends string>(
   words: Words,

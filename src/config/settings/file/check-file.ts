@@ -3,7 +3,7 @@
 import { readJsonTree } from '../../formats/json-tree.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { nearestName } from '../../../util/text/did-you-mean.ts'
-import type { JsonForm, Setting, SettingContext } from '../setting-kinds.ts'
+import { idOf, type JsonForm, type Setting, type SettingContext } from '../setting-kinds.ts'
 import { type FileSettings, type NamedSetting, namedSettings, notAllowed } from '../settings.ts'
 
 /** Maximum number of problems to report. */
@@ -37,7 +37,7 @@ export function checkSettings(text: string, file: string, context: SettingContex
         const read = known ? textOf(value, known.setting, context) : { reason: unknownKey(key, group, all) }
         const name = visibleName(`${group}.${key}`)
         if ('reason' in read) problems.push(`${place}: ${name}: ${read.reason}`)
-        else texts.set(known!.setting.variable, { text: read.text, place: `${place}: ${name}` })
+        else texts.set(idOf(known!.setting), { text: read.text, place: `${place}: ${name}` })
       }
     }
   }
@@ -108,9 +108,9 @@ function unknownKey(key: string, group: string, all: readonly NamedSetting[]): s
   return `is not a setting.${near === undefined ? '' : ` Did you mean ${near}?`}`
 }
 
-/** The setting of a name such as `output.tokens`, or of a variable. */
+/** The setting of a name such as `output.tokens`, or of a variable, also of a former one. */
 export function settingNamed(name: string, all: readonly NamedSetting[]): NamedSetting | undefined {
-  return all.find((one) => one.name === name || one.setting.variable === name)
+  return all.find(({ name: own, setting }) => own === name || idOf(setting) === name || setting.formerly === name)
 }
 
 /** ` Did you mean …?` or an empty text. */

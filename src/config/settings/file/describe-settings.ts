@@ -1,6 +1,8 @@
 // The settings in force, each with its value and its source, for `sandbridge config list` and the page.
+import { givenTexts } from '../given-texts.ts'
+import { idOf } from '../setting-kinds.ts'
 import type { Machine } from '../settings.ts'
-import { type FileSettings, namedSettings, readSettings, settingContext } from '../settings.ts'
+import { namedSettings, readSettings, settingContext } from '../settings.ts'
 import { readSettingsFile, settingsFile } from './load-settings.ts'
 
 export interface DescribedSetting {
@@ -35,23 +37,21 @@ export async function describeSettings(
   const file = settingsFile(context)
   const found = await readSettingsFile(file, context)
   const { setBy, warnings } = readSettings(env, machine, found)
+  const { texts } = givenTexts(namedSettings(), env, found)
   const settings = namedSettings().map(({ name, heading, setting }): DescribedSetting => {
-    const { variable, meaning, allowed, defaultText, onlyVariable, isLive = false, secret } = setting
+    const { meaning, allowed, defaultText, onlyVariable, isLive = false, secret, formerly } = setting
+    const variable = idOf(setting)
     const from = setBy[variable]
     const about = { name, variable, heading, meaning, allowed, isLive, ...(onlyVariable && { onlyVariable }) }
     if (from === undefined) return { ...about, value: defaultText, source: 'default' }
-    const source = from === variable ? 'variable' : 'file'
+    const source = from === variable || from === formerly ? 'variable' : 'file'
     const place = source === 'file' ? from.slice(0, from.lastIndexOf(': ')) : from
-    return { ...about, value: secret ? HIDDEN : shown(textIn(variable, env, found)), source, place }
+    return { ...about, value: secret ? HIDDEN : shown(texts.get(variable)?.text ?? ''), source, place }
   })
   return { file, settings, warnings }
 }
 
 const HIDDEN = '(set, not shown)'
-
-function textIn(variable: string, env: Readonly<Record<string, string | undefined>>, file: FileSettings): string {
-  return env[variable]?.trim() || (file.texts.get(variable)?.text ?? '')
-}
 
 /** An address may have a password in it. */
 function shown(text: string): string {

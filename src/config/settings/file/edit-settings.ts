@@ -6,7 +6,7 @@ import { withFileLock } from '../../../util/files/file-lock.ts'
 import { replaceFile } from '../../../util/files/replace-file.ts'
 import { nodeFileSystem, readFileText } from '../../config-file.ts'
 import { editDocument } from '../../formats/edit-document.ts'
-import type { JsonForm, Setting, SettingContext } from '../setting-kinds.ts'
+import { idOf, type JsonForm, type Setting, type SettingContext } from '../setting-kinds.ts'
 import { type NamedSetting, namedSettings, notAllowed } from '../settings.ts'
 import { checkSettings, settingNamed, suggested } from './check-file.ts'
 import { settingsFile } from './load-settings.ts'
@@ -20,7 +20,7 @@ export function findSetting(name: string): NamedSetting {
     throw refused(`${name} is set by the variable ${variable} only: ${onlyVariable}`, 'Set that variable.')
   }
   if (found) return found
-  const names = all.flatMap((one) => [one.name, one.setting.variable, one.key])
+  const names = all.flatMap((one) => [one.name, idOf(one.setting), one.key])
   throw refused(
     `${JSON.stringify(name.slice(0, 80))} is not a setting.${suggested(name, names)}`,
     '`sandbridge config list` lists the settings.',
@@ -51,7 +51,7 @@ export async function editSetting(
       const before = 'text' in read ? read.text : NEW_FILE
       const edited = await editDocument(before, 'jsonc', [{ path: [group, key], value }])
       if ('reason' in edited) throw invalid(`${file} ${edited.reason}`)
-      const place = checkSettings(edited.text, file, context).texts.get(setting.variable)
+      const place = checkSettings(edited.text, file, context).texts.get(idOf(setting))
       if (value !== undefined && place === undefined) throw invalid(`${file} cannot be edited safely; edit it by hand`)
       await writeSchema(folder)
       if (edited.text === before && 'text' in read) return

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from '../../config-file.ts'
 import { SETTINGS_FILE } from '../../readers/own-places.ts'
-import type { SettingContext } from '../setting-kinds.ts'
+import { idOf, type SettingContext } from '../setting-kinds.ts'
 import {
   type FileSettings,
   type Machine,
@@ -59,7 +59,7 @@ function modeWarnings(file: string, { texts }: FileSettings, { platform }: Setti
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
   const remedy = `Run \`chmod 600 ${file}\`.`
   if ((mode & 0o002) !== 0) return [`Every user of this machine can change ${file}. ${remedy}`]
-  const secret = namedSettings().find(({ setting }) => setting.secret && texts.has(setting.variable))
+  const secret = namedSettings().find(({ setting }) => setting.secret && texts.has(idOf(setting)))
   return secret && (mode & 0o044) !== 0
     ? [`Other users of this machine can read ${secret.name} in ${file}. ${remedy}`]
     : []

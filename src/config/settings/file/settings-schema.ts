@@ -1,6 +1,6 @@
 // The JSON Schema of settings.json, for completion and checks in editors. schema/settings.schema.json is generated from
 // it. Pure.
-import type { Setting } from '../setting-kinds.ts'
+import { idOf, type Setting } from '../setting-kinds.ts'
 import { namedSettings } from '../settings.ts'
 
 export function settingsJsonSchema(): object {
@@ -22,6 +22,7 @@ export function settingsJsonSchema(): object {
   }
 }
 
-function describe({ meaning, defaultText, allowed, variable }: Setting<unknown>): string {
-  return `${meaning} Default: ${defaultText}. Allowed: ${allowed}. The variable ${variable} wins.`
+function describe(setting: Setting<unknown>): string {
+  const { meaning, defaultText, allowed } = setting
+  return `${meaning} Default: ${defaultText}. Allowed: ${allowed}. The variable ${idOf(setting)} wins.`
 }
