@@ -74,12 +74,12 @@ it('a bridge that runs follows the file, and runs no cell while it is invalid', 
   const bridge = await startBridge({ home, env: { MCP_BRIDGE_RUNTIME: 'pyodide' } })
   const long = async () => JSON.stringify(await bridge.call({ code: "print('word ' * 3000)" })).length
   expect(await long()).toBeGreaterThan(12_000)
-  writeFileSync(fileIn(home), '{"output": {"tokens": 200}, "sandbox": {"pool": 2}}')
+  writeFileSync(fileIn(home), '{"output": {"tokens": 200}, "sandbox": {"pids": 99}}')
   const told = JSON.stringify(await bridge.call({ code: '1' }))
   expect(told).toMatch(
-    /sandbox\.pool has changed in .*settings\.json. It takes effect when the bridge is started again/,
+    /sandbox\.pids has changed in .*settings\.json. It takes effect when the bridge is started again/,
   )
-  expect(JSON.stringify(await bridge.call({ code: '1' }))).not.toContain('sandbox.pool')
+  expect(JSON.stringify(await bridge.call({ code: '1' }))).not.toContain('sandbox.pids')
   expect(await long()).toBeLessThan(4_000)
   writeFileSync(fileIn(home), '{"output": {"tokns": 200}}')
   expect(JSON.stringify(await bridge.call({ code: '1' }))).toContain(

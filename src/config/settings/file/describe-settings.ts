@@ -32,9 +32,9 @@ export interface DescribedSettings {
 export async function describeSettings(
   env: Readonly<Record<string, string | undefined>> = process.env,
   machine: Machine = {},
+  file = settingsFile(settingContext(env, machine)),
 ): Promise<DescribedSettings> {
   const context = settingContext(env, machine)
-  const file = settingsFile(context)
   const found = await readSettingsFile(file, context)
   const { setBy, warnings } = readSettings(env, machine, found)
   const { texts } = givenTexts(namedSettings(), env, found)
