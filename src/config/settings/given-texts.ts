@@ -1,8 +1,16 @@
 // The texts of settings from environment variables and settings.json, before they are parsed. Several settings may
-// share a variable: `MCP_BRIDGE_POOL="1 max=8"` has the text `1` for one and `8` for the other. Pure.
+// share a variable: `MCP_BRIDGE_POOL="1 max=8"` has the text `1` for one and `8` for the other.
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { idOf } from './setting-kinds.ts'
-import type { FileSettings, NamedSetting } from './settings.ts'
+import { idOf, type NamedSetting } from './setting-kinds.ts'
+
+/** What settings.json says. */
+export interface FileSettings {
+  /** Each value as its variable would hold it, and its place: file, line and name. By `idOf` the setting. */
+  texts: ReadonlyMap<string, { text: string; place: string }>
+  /** Each makes the file invalid. */
+  problems: readonly string[]
+  warnings: readonly string[]
+}
 
 /** By `idOf` the setting. `place` is the variable, or file, line and name. */
 export interface Given {

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseJson } from '../../util/json/json.ts'
 import { PACKAGE_WORD } from './sandbox.ts'
-import type { Settings } from './settings.ts'
 
 const MAX_PACKAGES = 1_000
 const MAX_WORD_CHARS = 1_000
@@ -17,12 +16,12 @@ export function isPackageList(value: unknown): value is string[] {
 }
 
 /** What sets the packages, in place of the list. */
-export function listReplacedBy({ setBy }: Pick<Settings, 'setBy'>): string | undefined {
+export function listReplacedBy({ setBy }: { setBy: Readonly<Record<string, string>> }): string | undefined {
   return setBy['MCP_BRIDGE_PACKAGES']
 }
 
 /** What the user changes to have other packages: the setting, or the file of the list. */
-export function packagesSource(settings: Pick<Settings, 'setBy' | 'stateDir'>): string {
+export function packagesSource(settings: { setBy: Readonly<Record<string, string>>; stateDir: string }): string {
   return listReplacedBy(settings) ?? keptPackagesFile(settings.stateDir)
 }
 

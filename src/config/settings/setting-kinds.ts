@@ -69,6 +69,19 @@ type Words = Pick<
   'variable' | 'member' | 'formerly' | 'key' | 'meaning' | 'secret' | 'onlyVariable' | 'isLive'
 >
 
+/** A setting with its names. */
+export interface NamedSetting {
+  /** Its path in settings.json, such as `output.tokens`. */
+  name: string
+  group: string
+  key: string
+  /** The heading of its group in the documentation. */
+  heading: string
+  /** Its name in `Settings`. */
+  property: string
+  setting: Setting<unknown>
+}
+
 /** How a setting is written as a variable, and its key in tables. */
 export function idOf({ variable, member }: Pick<Setting<unknown>, 'variable' | 'member'>): string {
   return member === undefined ? variable : `${variable}=${member}`

@@ -6,8 +6,8 @@ import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
 import { readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
-import { type Given, givenTexts } from './given-texts.ts'
-import { idOf, type Setting, type SettingContext } from './setting-kinds.ts'
+import { type FileSettings, type Given, givenTexts } from './given-texts.ts'
+import { idOf, type NamedSetting, type Setting, type SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'
 import { HTTP_AND_FOLDER_SETTINGS } from './http-and-folders.ts'
 import { OBSERVABILITY_SETTINGS } from './observability.ts'
@@ -55,19 +55,6 @@ export function addSettings(heading: string, table: SettingTable): void {
 
 const allSettings = (): SettingTable => Object.assign({}, SETTINGS, ...ofFeatures.values()) as SettingTable
 
-/** A setting with its names. */
-export interface NamedSetting {
-  /** Its path in settings.json, such as `output.tokens`. */
-  name: string
-  group: string
-  key: string
-  /** The heading of its group in the documentation. */
-  heading: string
-  /** Its name in {@link Settings}. */
-  property: string
-  setting: Setting<unknown>
-}
-
 /** All settings, those of features last. The group is the first word of the heading. */
 export function namedSettings(): NamedSetting[] {
   return [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, table]) => {
@@ -112,15 +99,6 @@ export type Settings = {
   readonly setBy: Readonly<Record<string, string>>
 }
 
-/** What settings.json says. */
-export interface FileSettings {
-  /** Each value as its variable would hold it, and its place: file, line and name. By `idOf` the setting. */
-  texts: ReadonlyMap<string, { text: string; place: string }>
-  /** Each makes the file invalid. */
-  problems: readonly string[]
-  warnings: readonly string[]
-}
-
 const NO_FILE: FileSettings = { texts: new Map(), problems: [], warnings: [] }
 
 /** The user's home and system; what is missing is found out. */
@@ -162,8 +140,8 @@ export function readSettings(
   let { timeoutMs } = values
   if (timeoutMs > values.maxTimeoutMs) {
     if (texts.has('MCP_BRIDGE_TIMEOUT')) {
-      const given = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT`
-      remarks.push(`${given}: ${values.maxTimeoutMs / 1000} is used.`)
+      const wanted = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT`
+      remarks.push(`${wanted}: ${values.maxTimeoutMs / 1000} is used.`)
     }
     timeoutMs = values.maxTimeoutMs
   }

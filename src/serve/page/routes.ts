@@ -1,5 +1,5 @@
 // The page's requests, one entry per path. Responses are JSON; changes are sent as events.
-import path from 'node:path'
+import { join } from 'node:path'
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { SETTINGS_FILE } from '../../config/readers/own-places.ts'
@@ -39,7 +39,7 @@ export function createRoutes(bridge: Bridge, sources: Sources, asked: Routes): R
       (given) => answerAsked(bridge, given, given.answer),
     ),
     get('settings', z.object({}), () =>
-      describeSettings(process.env, {}, path.join(bridge.settings.stateDir, SETTINGS_FILE)),
+      describeSettings(process.env, {}, join(bridge.settings.stateDir, SETTINGS_FILE)),
     ),
     get('costs', z.object({}), () => costs(bridge)),
     get('kept', z.object({}), () => kept(bridge)),

@@ -1,10 +1,11 @@
 // Checks the text of settings.json, and turns each value into the text of its variable, so that one parser serves both.
-// No problem repeats a value of the wrong kind: it may be a secret in the wrong place. Pure.
+// No problem repeats a value of the wrong kind: it may be a secret in the wrong place.
 import { readJsonTree } from '../../formats/json-tree.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { nearestName } from '../../../util/text/did-you-mean.ts'
-import { idOf, type JsonForm, type Setting, type SettingContext } from '../setting-kinds.ts'
-import { type FileSettings, type NamedSetting, namedSettings, notAllowed } from '../settings.ts'
+import type { FileSettings } from '../given-texts.ts'
+import { idOf, type JsonForm, type NamedSetting, type Setting, type SettingContext } from '../setting-kinds.ts'
+import { namedSettings, notAllowed } from '../settings.ts'
 
 /** Maximum number of problems to report. */
 const MAX_TOLD = 20

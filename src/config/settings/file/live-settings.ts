@@ -13,7 +13,7 @@ export interface LiveSettings {
    * @returns one sentence for each changed setting that takes effect at the next start
    * @throws BridgeError CONFIG_INVALID while the file is invalid: as with rules, a mistake must not loosen anything
    */
-  refresh(): Promise<string[]>
+  refresh: () => Promise<string[]>
 }
 
 /** @throws BridgeError CONFIG_INVALID as `loadSettings` does */
@@ -51,7 +51,7 @@ export async function loadLiveSettings(
   }
   return {
     settings: Object.freeze(settings),
-    async refresh() {
+    refresh: async () => {
       if (reading === undefined && isRead && !seen.hasChanged()) return []
       if (reading) return reading.then(() => [])
       reading = readAgain().finally(() => (reading = undefined))

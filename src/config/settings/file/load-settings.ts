@@ -4,16 +4,9 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from '../../config-file.ts'
 import { SETTINGS_FILE } from '../../readers/own-places.ts'
+import type { FileSettings } from '../given-texts.ts'
 import { idOf, type SettingContext } from '../setting-kinds.ts'
-import {
-  type FileSettings,
-  type Machine,
-  namedSettings,
-  readSettings,
-  type Settings,
-  settingContext,
-  SETTINGS,
-} from '../settings.ts'
+import { type Machine, namedSettings, readSettings, type Settings, settingContext, SETTINGS } from '../settings.ts'
 
 /** Thousands of times what all settings take. */
 const MAX_CHARS = 2 ** 20

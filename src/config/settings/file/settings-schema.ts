@@ -1,5 +1,5 @@
 // The JSON Schema of settings.json, for completion and checks in editors. schema/settings.schema.json is generated from
-// it. Pure.
+// it.
 import { idOf, type Setting } from '../setting-kinds.ts'
 import { namedSettings } from '../settings.ts'
 
