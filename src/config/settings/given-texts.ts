@@ -54,12 +54,13 @@ function readVariable(variable: string, text: string, all: readonly NamedSetting
     }
   }
   if (main.length === 0) return
-  if (settings.some(({ member }) => member === undefined))
+  const wrong = main.find((word) => word.includes('='))
+  if (wrong === undefined && settings.some(({ member }) => member === undefined))
     return void texts.set(variable, { text: main.join(' '), place: variable })
-  // What follows a misspelt name may be a secret.
-  const name = main[0]!.includes('=') ? main[0]!.split('=', 1)[0]! : ''
-  const near = nearestName(name, members)
+  // What follows a misspelt name may be a secret, and so may a word alone.
+  const name = wrong?.split('=', 1)[0]
+  const near = name === undefined ? undefined : nearestName(name, members)
   const hint = near === undefined ? '' : ` Did you mean ${near}?`
-  const what = name === '' ? 'a word without a name' : JSON.stringify(name.slice(0, 80))
+  const what = name === undefined ? 'a word without a name' : JSON.stringify(name.slice(0, 80))
   problems.push(`${variable}: ${what} is not allowed.${hint} Allowed: name=value, with ${members.join(', ')}.`)
 }
