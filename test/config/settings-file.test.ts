@@ -317,6 +317,13 @@ describe('loadLiveSettings', () => {
   })
 })
 
+it('the settings.json of the documentation is accepted', async () => {
+  const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+  const [, block] = /^```jsonc\n([^]*?)^```$/m.exec(page) ?? []
+  const settings = await loadSettings({}, makeHome(block))
+  expect(Object.keys(settings.setBy)).toHaveLength(4)
+})
+
 describe('declarations', () => {
   const all = namedSettings()
 
