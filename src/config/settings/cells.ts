@@ -1,5 +1,5 @@
 // Settings of cells and sessions.
-import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from './setting-kinds.ts'
+import { choice, flag, seconds, DAY_S, type Setting } from './setting-kinds.ts'
 
 /** Languages of cells beside Python. */
 export type OtherLanguage = 'bash' | 'javascript'
@@ -59,15 +59,6 @@ export const CELL_SETTINGS = {
       meaning: 'How long a durable sandbox waits for the next bridge.',
     },
     { default: 3600, min: 10, max: 7 * DAY_S },
-  ),
-  durableCount: wholeNumber(
-    {
-      variable: 'MCP_BRIDGE_SESSION',
-      member: 'sandboxes',
-      formerly: 'MCP_BRIDGE_DURABLE_SANDBOXES',
-      meaning: 'The most durable sandboxes of docker or podman that are kept; those used longest ago end first.',
-    },
-    { default: 4, min: 1, max: 100 },
   ),
   compat: flag(
     {

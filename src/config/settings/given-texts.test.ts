@@ -62,3 +62,9 @@ it.each([
   expect(() => read(env)).toThrow()
   expect(() => read(env)).not.toThrow('hunter2')
 })
+
+it('a variable that has ended is told of in words', () => {
+  const instead = 'The four sandboxes of docker or podman that were used last are kept.'
+  const { warnings } = read({ MCP_BRIDGE_DURABLE_SANDBOXES: '8' })
+  expect(warnings).toEqual([`MCP_BRIDGE_DURABLE_SANDBOXES has ended and is ignored. ${instead}`])
+})

@@ -19,11 +19,23 @@ export interface Given {
   remarks: string[]
 }
 
+/** Variables that ended without a successor, and what holds instead. */
+const ENDED: Readonly<Record<string, string>> = {
+  MCP_BRIDGE_DURABLE_SANDBOXES: 'The four sandboxes of docker or podman that were used last are kept.',
+}
+
+/** Whether a variable is told of as one that has ended. */
+export function hasEnded(variable: string): boolean {
+  return Object.hasOwn(ENDED, variable)
+}
+
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** A variable wins over settings.json; a blank one counts as missing. */
 export function givenTexts(all: readonly NamedSetting[], variables: Variables, file: FileSettings): Given {
   const given: Given = { texts: new Map(file.texts), problems: [], remarks: [...file.warnings] }
+  for (const [variable, instead] of Object.entries(ENDED))
+    if (variables[variable]?.trim()) given.remarks.push(`${variable} has ended and is ignored. ${instead}`)
   for (const { name, setting } of all) {
     const { variable, member, formerly } = setting
     const old = formerly === undefined ? undefined : variables[formerly]?.trim()

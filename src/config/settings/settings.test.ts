@@ -109,7 +109,6 @@ describe('readSettings', () => {
       userCallCount: undefined,
       drainMs: 0,
       durableTimeoutMs: 3_600_000,
-      durableCount: 4,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],

@@ -6,7 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
 import { readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
-import { type FileSettings, type Given, givenTexts } from './given-texts.ts'
+import { type FileSettings, type Given, givenTexts, hasEnded } from './given-texts.ts'
 import { idOf, type NamedSetting, type Setting, type SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'
 import { HTTP_AND_FOLDER_SETTINGS } from './http-and-folders.ts'
@@ -221,7 +221,7 @@ function unknownNames(env: SettingContext['env']): string[] {
   const known = new Set(all.map(({ variable }) => variable))
   const former = new Set(all.map(({ formerly }) => formerly))
   return Object.keys(env)
-    .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name) && !former.has(name))
+    .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name) && !former.has(name) && !hasEnded(name))
     .map((name) => {
       const near = nearestName(name, known)
       return `${name} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`
