@@ -1,15 +1,38 @@
-// `npm run schema`: writes the JSON Schemas of config files: schema/servers.schema.json from
-// src/config/entries/entry-schema.ts, and schema/permissions.schema.json from src/config/rules/permissions-schema.ts.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { tsImport } from 'tsx/esm/api'
+// `npm run schema`: writes what follows from declarations in the code: the JSON Schemas of config files in schema/, and
+// the entries of settings in docs/configuration.md. With --check it writes nothing, and its exit code is 1 where a file
+// differs.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { plugIn } from '../src/cli/feature.ts'
+import { serversJsonSchema } from '../src/config/entries/entry-schema.ts'
+import { permissionsJsonSchema } from '../src/config/rules/permissions-schema.ts'
+import { settingsJsonSchema } from '../src/config/settings/file/settings-schema.ts'
+import { namedSettings } from '../src/config/settings/settings.ts'
+import { FEATURES } from '../src/features.ts'
+import { withSettings } from './settings-page.mjs'
 
-const { serversJsonSchema } = await tsImport('../src/config/entries/entry-schema.ts', import.meta.url)
-const { permissionsJsonSchema } = await tsImport('../src/config/rules/permissions-schema.ts', import.meta.url)
-mkdirSync(new URL('../schema/', import.meta.url), { recursive: true })
-for (const [name, schema] of [
-  ['servers', serversJsonSchema()],
-  ['permissions', permissionsJsonSchema()],
-]) {
-  const file = new URL(`../schema/${name}.schema.json`, import.meta.url)
-  writeFileSync(file, `${JSON.stringify(schema, undefined, 2)}\n`)
+plugIn(FEATURES)
+const made = {
+  'schema/servers.schema.json': serversJsonSchema(),
+  'schema/permissions.schema.json': permissionsJsonSchema(),
+  'schema/settings.schema.json': settingsJsonSchema(),
 }
+const read = (file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+const isSame = (file, value) => {
+  try {
+    return JSON.stringify(JSON.parse(read(file))) === JSON.stringify(value)
+  } catch {
+    return false
+  }
+}
+const PAGE = 'docs/configuration.md'
+const page = withSettings(read(PAGE), namedSettings())
+const changed = [
+  ...Object.entries(made)
+    .filter(([file, value]) => !isSame(file, value))
+    .map(([file, value]) => [file, `${JSON.stringify(value, undefined, 2)}\n`]),
+  ...(page === read(PAGE) ? [] : [[PAGE, page]]),
+]
+if (process.argv.includes('--check')) {
+  for (const [file] of changed) process.stdout.write(`${file} differs from the code: run npm run schema\n`)
+  process.exitCode = changed.length === 0 ? 0 : 1
+} else for (const [file, text] of changed) writeFileSync(new URL(`../${file}`, import.meta.url), text)

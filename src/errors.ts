@@ -89,7 +89,7 @@ export const ERROR_CODES = {
   MASK_UNAVAILABLE: {
     actor: 'user',
 
-    hint: 'Start the endpoint of MCP_BRIDGE_MASK_ENDPOINT, or unset it and start the bridge again.',
+    hint: 'Start the endpoint of MCP_BRIDGE_MASK=endpoint, or unset it and start the bridge again.',
   },
   SHUTTING_DOWN: { actor: 'user', hint: 'Retry when the bridge has restarted.' },
   STATE_DAMAGED: {

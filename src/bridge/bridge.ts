@@ -16,6 +16,7 @@ import { Definitions } from '../config/definitions.ts'
 import { type AskInput } from '../config/entries/input-answers.ts'
 import { PermissionFiles } from '../config/permission-files.ts'
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'
+import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { BridgeError } from '../errors.ts'
 import { EventStream } from '../observe/events/event-stream.ts'
@@ -162,6 +163,7 @@ export class Bridge {
       signInPage,
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
       recordFailure: () => this.recordFailure,
+      refreshSettings: rest.refreshSettings,
       methods: rest.methods?.(this),
     })
     this.#observers = attachObservers({
@@ -323,6 +325,8 @@ function nameFinder(url: string | undefined): NameFinder | undefined {
 }
 
 export interface BridgeOptions {
+  /** Applies changes of settings.json: see `LiveSettings`. Missing: `settings` stay as they are. */
+  refreshSettings?: LiveSettings['refresh']
   /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
   ask?: AskInput
   /** The port of this bridge's HTTP server, if it has one. */

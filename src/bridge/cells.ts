@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CellResult } from '../cell/cell-result.ts'
 import { FileNews } from '../config/notes/file-news.ts'
+import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { BridgeError } from '../errors.ts'
 import type { Origin } from '../observe/events/event.ts'
@@ -95,6 +96,8 @@ interface CellsOptions {
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
   /** Why runs and calls cannot be recorded; undefined while they can be. */
   recordFailure: () => BridgeError | undefined
+  /** Applies changes of settings.json, and tells which take effect later. @throws BridgeError CONFIG_INVALID */
+  refreshSettings: LiveSettings['refresh'] | undefined
   /** Methods of features. */
   methods: Methods | undefined
 }
@@ -133,6 +136,8 @@ export class Cells {
   readonly #toldOfRecord = new WeakSet<Session>()
 
   readonly #fileNews: FileNews
+  /** Changed settings that take effect later, until they are told. */
+  readonly #settingNews = new Set<string>()
 
   constructor(options: CellsOptions) {
     this.#options = options
@@ -161,6 +166,8 @@ export class Cells {
    */
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
     const { servers, forPerson = false } = request
+    // Rules and servers depend on settings.
+    for (const note of (await this.#options.refreshSettings?.()) ?? []) this.#settingNews.add(note)
     const set = await this.#options.serversOf(request.run?.user)
     const { discovered } = set.configured
     const { untrusted } = discovered
@@ -172,7 +179,7 @@ export class Cells {
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && request.run?.user === undefined && !forPerson)
-      for (const note of await this.#fileNews.next(discovered)) notes.add(note)
+      for (const note of [...(await this.#fileNews.next(discovered)), ...this.#takeSettingNews()]) notes.add(note)
     if (ran.status === 'timeout') for (const note of await unansweredNotes(cell)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.
     if (!forPerson) this.#noteRecordFailure(session, notes)
@@ -187,6 +194,13 @@ export class Cells {
       signal: request.signal,
       outputs: session.outputs,
     })
+  }
+
+  /** Told once, to the owner. */
+  #takeSettingNews(): string[] {
+    const news = [...this.#settingNews]
+    this.#settingNews.clear()
+    return news
   }
 
   /** Once per session, until the record can be written again. */

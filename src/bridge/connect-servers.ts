@@ -8,6 +8,7 @@ import { Embeddings } from '../calls/catalog/embeddings.ts'
 import { FirstListings } from '../calls/catalog/first-listings.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
 import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
+import { SETTINGS_FILE } from '../config/readers/own-places.ts'
 import { expandTransport } from '../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../config/entries/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/entries/server-definition.ts'
@@ -82,6 +83,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     // Files with secrets of servers, and files that decide what the bridge starts.
     hidden: () => [
       path.join(settings.stateDir, '.sandbridge'),
+      path.join(settings.stateDir, SETTINGS_FILE),
       usersFolder(settings.stateDir),
       settings.cacheDir,
       ...options.configFiles(),

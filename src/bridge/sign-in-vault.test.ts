@@ -41,7 +41,7 @@ it('a sign-in is not kept in a database without a key, and the error says which 
   const { text, bridge } = shared()
   await expect(signIn(bridge(undefined))).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringContaining('MCP_BRIDGE_SIGN_IN_KEY is not set'),
+    message: expect.stringContaining('MCP_BRIDGE_SIGN_IN=key is not set'),
   })
   expect(text).toThrow('ENOENT')
 })

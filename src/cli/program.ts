@@ -272,6 +272,33 @@ permissions
     (await import('./permissions/import-permissions.ts')).importPermissions(client, options),
   )
 
+const config = program.command('config').description('list the settings and where each was set, change or check them')
+config
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON, without secrets')
+  .action(async (options: object) => (await import('./config/config.ts')).listSettings(options))
+config
+  .command('set')
+  .description('set one in settings.json; its comments stay')
+  .argument('<name>', 'such as output.tokens; or the variable')
+  .argument('<value>', 'as in the variable; - reads it from standard input')
+  .action(async (name: string, value: string) => (await import('./config/config.ts')).setSetting(name, value))
+config
+  .command('unset')
+  .description('remove one from settings.json')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./config/config.ts')).unsetSetting(name))
+config
+  .command('path')
+  .description('print the path of settings.json')
+  .action(async () => (await import('./config/config.ts')).printSettingsPath())
+config
+  .command('check')
+  .description('check settings.json and the variables')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./config/config.ts')).checkSettingsFile(options))
+
 program
   .command('approve')
   .description('answer questions about calls, where the client cannot ask')

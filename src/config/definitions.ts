@@ -1,7 +1,9 @@
 // The server definitions of a running bridge. Read at start, and again when one of the possible config files has
 // changed.
+import path from 'node:path'
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
+import { SETTINGS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
 import type { Settings } from './settings/settings.ts'
@@ -24,6 +26,8 @@ export class Definitions {
     const { stateDir, profile } = this.#settings
     const seen = (this.#seen = new PlacesSeen())
     seen.note(trustRecord(stateDir))
+    // Which servers there are depends on settings that may be in the file.
+    seen.note(path.join(stateDir, SETTINGS_FILE))
     const discovered = await discoverServers({
       settings: this.#settings,
       isTrusted: createTrustStore(stateDir).isTrusted,

@@ -8,7 +8,7 @@ import type { Policy } from './rules/policy.ts'
 import type { RuleProblem } from './rules/read-rules.ts'
 import type { Origin, Rule } from './rules/rule.ts'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from './config-file.ts'
-import { PERMISSIONS_FILE } from './readers/own-places.ts'
+import { PERMISSIONS_FILE, SETTINGS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { FoundServer } from './entries/server-definition.ts'
 import type { Settings } from './settings/settings.ts'
@@ -60,6 +60,8 @@ export class PermissionFiles {
     this.#isRead = false
     const seen = (this.#seen = new PlacesSeen())
     const files = seen.noting(nodeFileSystem)
+    // What happens to calls without a rule is a setting.
+    seen.note(path.join(stateDir, SETTINGS_FILE))
     const own = permissionsFile(stateDir)
     const projects = projectPermissionsFile(this.#cwd)
     const ours = await readRulesFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })

@@ -25,6 +25,6 @@ testProvider(
     image: SLIM_IMAGE,
     user: '65534:65534',
     pidsCount: 128,
-    durable: { stateDir, made: '', keepSeconds: 60, maxCount: 4 },
+    durable: { stateDir, made: '', keepSeconds: 60 },
   }),
 )

@@ -354,7 +354,7 @@ describe('the network check', () => {
       await expect(provider({ checksNetwork: true, targets }).prepare()).rejects.toMatchObject({
         code: 'SANDBOX_ENGINE_MISSING',
         message: `A pod of this cluster has a network: it reached the API server (127.0.0.1:${targets[0]!.port}).`,
-        hint: expect.stringContaining('MCP_BRIDGE_KUBERNETES_NETWORK=unchecked'),
+        hint: expect.stringContaining('MCP_BRIDGE_KUBERNETES=network=unchecked'),
       })
       await until(() => leaky.pods.list().length === 0)
     } finally {

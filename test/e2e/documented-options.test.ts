@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { commandLine } from '../../src/cli/program.ts'
-import { SETTING_GROUPS, type SettingTable } from '../../src/config/settings/settings.ts'
+import { idOf } from '../../src/config/settings/setting-kinds.ts'
+import { namedSettings } from '../../src/config/settings/settings.ts'
 import { FEATURES } from '../../src/features.ts'
 import { ROOT } from '../support/bridge-process.ts'
 
@@ -22,15 +23,14 @@ it('docs/configuration.md has an entry for every setting under its heading, and 
   const [, ...sections] = PAGE.slice(PAGE.indexOf('\n## Settings\n')).split(/\n### /)
   const entries = sections.flatMap((section) => {
     const [heading] = section.split('\n', 1)
-    const found = section.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n|\n$)/gm)
+    const found = section.matchAll(/^- \*\*`MCP_[A-Z_]+(?:=\w+)?`\*\*[^]*?(?=\n- |\n\n|\n$)/gm)
     return Array.from(found, ([entry]) => `${heading} ${entry.replaceAll(/\s+/g, ' ')}`)
   })
-  const ofFeatures = FEATURES.map(({ name, settings = {} }) => [name, settings] as const)
-  const expected = [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, group]) =>
-    Object.values(group).map(({ variable, meaning, defaultText, allowed }) => {
-      return `${heading} - **\`${variable}\`**: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
-    }),
-  )
+  const expected = namedSettings().map(({ name, heading, setting }) => {
+    const { meaning, defaultText, allowed, onlyVariable } = setting
+    const inFile = onlyVariable === undefined ? `, \`${name}\`` : ''
+    return `${heading} - **\`${idOf(setting)}\`**${inFile}: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
+  })
   expect(entries.toSorted()).toEqual(expected.toSorted())
 })
 

@@ -139,6 +139,13 @@ describe('a server in a jail', () => {
     expect(await all.run(code('told'))).toContain('failed: ENOENT')
   })
 
+  it('a jailed server does not see settings.json', async () => {
+    writeFileSync(path.join(home, 'MCPs/settings.json'), '{"output": {"tokens": 6001}}')
+    const read = (server: string) => all.run(code(server).replace('/.ssh/key', '/MCPs/settings.json'))
+    expect(await read('open')).toContain('6001')
+    expect(await read('plain')).toContain('failed: ENOENT')
+  })
+
   it('a server is jailed when its definition asks for it, in our format and in that of VS Code', async () => {
     const some = await openTestBridge({ home })
     try {

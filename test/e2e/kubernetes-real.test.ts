@@ -41,7 +41,7 @@ it(
     const bridge = await startBridge({ env: { ...REAL_ENV, MCP_BRIDGE_KUBERNETES_NETWORK: 'checked' } })
     const refused = await bridge.call({ code: '1 + 1' })
     expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining('it reached the API server (10.')])
-    expect(refused.text).toContain('MCP_BRIDGE_KUBERNETES_NETWORK=unchecked')
+    expect(refused.text).toContain('MCP_BRIDGE_KUBERNETES=network=unchecked')
   },
 )
 

@@ -107,7 +107,7 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   })
 })
 
-describe('MCP_BRIDGE_CHECKPOINT=1', () => {
+describe('MCP_BRIDGE_SESSION=checkpoint=1', () => {
   const checkpointed = sharedBridge({ env: { MCP_BRIDGE_CHECKPOINT: '1', ...EMBEDDED } })
 
   describe('after a forced restart', () => {
@@ -223,7 +223,7 @@ gone = types.SimpleNamespace()`)
     const bridge = embedded()
     const raw =
       'from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data="", kept=[], lost=[])'
-    expect(await bridge.run(raw)).toMatch(/MCP_BRIDGE_CHECKPOINT is not set/)
+    expect(await bridge.run(raw)).toMatch(/MCP_BRIDGE_SESSION=checkpoint is not set/)
     await bridge.run('x = 1')
     expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(/All variables are gone/)
     expect(await bridge.run('"x" in globals()')).toBe('False')

@@ -1,4 +1,6 @@
 // This file verifies what the page's views show and do, in a real Chromium with a real bridge.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { listingTokens } from '../../src/calls/catalog/arguments/listing-tokens.ts'
 import { addDailyCosts } from '../../src/observe/costs/daily-costs.ts'
@@ -109,6 +111,22 @@ describe('the page (needs Chromium)', () => {
     expect(await page.locator('.figure').nth(1).innerText()).toContain(((9_000 + listed) / 1_000).toFixed(1))
     await page.getByText('It counts once a day').waitFor()
     expect(problems).toEqual([])
+  })
+
+  it('the page shows settings with their source, and no secret', async () => {
+    const { page, bridge, problems } = await openPage()
+    const file = path.join(bridge.settings.stateDir, 'settings.json')
+    writeFileSync(file, '{"output": {"tokens": 777}, "http": {"token": "hunter2-hunter2-hunter2"}}')
+    await goTo(page, 'Settings')
+    await page.getByRole('row', { name: `output.tokens 777 ${file}:1:13` }).waitFor()
+    await page.getByRole('row', { name: 'http.token (set, not shown)' }).waitFor()
+    await page.getByRole('row', { name: 'cells.timeout 30 default' }).waitFor()
+    expect(await page.content()).not.toContain('hunter2')
+    writeFileSync(file, '{"output": {"tokns": 777}}')
+    await goTo(page, 'Now')
+    await goTo(page, 'Settings')
+    await page.getByText('output.tokns: is not a setting. Did you mean tokens?').waitFor()
+    expect(problems.filter((one) => !one.includes('400'))).toEqual([])
   })
 
   it('the page finds tools, says why, and calls one from a form', async () => {

@@ -13,6 +13,7 @@ import { Kept } from './views/kept.tsx'
 import { Now } from './views/now.tsx'
 import { Record } from './views/record.tsx'
 import { Servers } from './views/servers.tsx'
+import { Settings } from './views/settings.tsx'
 import { plural } from './words.ts'
 
 interface Shown {
@@ -31,6 +32,7 @@ const VIEWS: { path: string; title: string; show: (shown: Shown) => JSX.Element 
   { path: 'record', title: 'Record', show: ({ id, source }) => <Record id={id} at={Number(source ?? 0)} /> },
   { path: 'kept', title: 'Kept', show: ({ id }) => <Kept id={id} /> },
   { path: 'cost', title: 'Cost', show: () => <Cost /> },
+  { path: 'settings', title: 'Settings', show: () => <Settings /> },
 ]
 
 export function App(): JSX.Element {

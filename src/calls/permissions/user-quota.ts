@@ -26,7 +26,12 @@ export class UserQuota {
     const now = performance.now()
     const wait = this.#calls.waitMs(now)
     if (wait > 0)
-      throw exceeded(`${this.#limits.calls} calls per hour`, wait, 'MCP_BRIDGE_USER_CALLS', 'The call was not made')
+      throw exceeded(
+        `${this.#limits.calls} calls per hour`,
+        wait,
+        'MCP_BRIDGE_HTTP_LIMITS=userCalls',
+        'The call was not made',
+      )
     this.#calls.spend(1, now)
   }
 
@@ -35,7 +40,7 @@ export class UserQuota {
     const wait = this.#cells?.waitMs(performance.now()) ?? 0
     if (wait === 0) return
     const seconds = (this.#limits.cellMs ?? 0) / 1000
-    throw exceeded(`${seconds} s of cells per hour`, wait, 'MCP_BRIDGE_USER_CELL_SECONDS', 'No code ran')
+    throw exceeded(`${seconds} s of cells per hour`, wait, 'MCP_BRIDGE_HTTP_LIMITS=userSeconds', 'No code ran')
   }
 
   /** Counts the time of a cell that has ended. */

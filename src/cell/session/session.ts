@@ -182,7 +182,8 @@ export class Session {
 
   /** @throws BridgeError PROXY_METHOD_UNKNOWN when this session keeps no checkpoints */
   keepCheckpoint(latest: Checkpoint): void {
-    if (!this.#options.checkpoint) throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_CHECKPOINT is not set')
+    if (!this.#options.checkpoint)
+      throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_SESSION=checkpoint is not set')
     this.#checkpoints.keep(latest)
   }
 

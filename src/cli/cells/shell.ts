@@ -26,7 +26,7 @@ export async function shell(options: { images?: string }): Promise<void> {
     })
   }
   const terminal: Terminal = { bar: new ProgressBar(process.stderr), images: options.images ?? '.' }
-  const bridge = await openBridge(0, askWithin(terminal))
+  const bridge = await openBridge({ poolCount: 0 }, askWithin(terminal))
   // Ctrl-C interrupts the cell.
   onShutdown(() => closeBridge(bridge), { watchStdin: false, signals: ['SIGTERM', 'SIGHUP'] })
   process.on('SIGINT', () => terminal.running?.abort())

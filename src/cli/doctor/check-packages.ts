@@ -5,10 +5,9 @@ import type { Settings } from '../../config/settings/settings.ts'
 import type { Finding } from './finding.ts'
 
 /** @param hasPandas undefined if no cell ran */
-export function packagesText({ packages, stateDir }: Settings, hasPandas: boolean | undefined): string | undefined {
-  if (packages.length > 0) {
-    return `Packages: ${packages.join(', ')}, from ${packagesSource(process.env, stateDir)}.`
-  }
+export function packagesText(settings: Settings, hasPandas: boolean | undefined): string | undefined {
+  const { packages } = settings
+  if (packages.length > 0) return `Packages: ${packages.join(', ')}, from ${packagesSource(settings)}.`
   return hasPandas === false ? 'Cells have no pandas. Add it: sandbridge packages add pandas matplotlib' : undefined
 }
 

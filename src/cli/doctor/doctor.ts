@@ -58,7 +58,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const jails = await jailsOf(discovered.servers, settings)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
     const unmatched = bridge.rules.unmatched()
-    const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
+    const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(settings.setBy, used.provider) : [])]
     const told = open.map(({ fix: _fix, ...finding }) => finding)
     const about = {
       version: VERSION,

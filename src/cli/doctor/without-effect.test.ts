@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
 import { settingsWithoutEffect } from './without-effect.ts'
 
-const env = { MCP_BRIDGE_IMAGE: 'python:3.12', MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: ' ', MCP_BRIDGE_MEMORY: '1g' }
+const setBy = Object.fromEntries(
+  ['IMAGE', 'PIDS', 'MEMORY'].map((name) => [`MCP_BRIDGE_${name}`, `MCP_BRIDGE_${name}`]),
+)
 
 it('a setting of containers is reported as without effect in other sandboxes', () => {
-  expect(settingsWithoutEffect(env, 'docker')).toEqual([])
-  expect(settingsWithoutEffect({ ...env, MCP_BRIDGE_CPUS: '2' }, 'bubblewrap')).toEqual([
-    'MCP_BRIDGE_CPUS has no effect with bubblewrap: only podman, docker and kubernetes support it.',
-  ])
-  expect(settingsWithoutEffect(env, 'pyodide')).toHaveLength(2)
+  expect(settingsWithoutEffect(setBy, 'docker')).toEqual([])
+  expect(settingsWithoutEffect({ ...setBy, MCP_BRIDGE_CPUS: 'settings.json:2:3: sandbox.cpus' }, 'bubblewrap')).toEqual(
+    ['settings.json:2:3: sandbox.cpus has no effect with bubblewrap: only podman, docker and kubernetes support it.'],
+  )
+  expect(settingsWithoutEffect(setBy, 'pyodide')).toHaveLength(2)
 })

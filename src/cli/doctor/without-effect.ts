@@ -3,7 +3,7 @@ import type { ProviderName } from '../../isolation/provider.ts'
 
 const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
 
-/** The providers that use each variable. All other variables are used by every provider. */
+/** The providers that use each setting, by `idOf` it. All others are used by every provider. */
 const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_IMAGE: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
   MCP_BRIDGE_CPUS: [...CONTAINERS, 'kubernetes'],
@@ -11,20 +11,23 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_OCI_RUNTIME: [...CONTAINERS, 'kubernetes'],
   MCP_BRIDGE_FORK_SERVER: ['bubblewrap'],
   MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
-  MCP_BRIDGE_KUBERNETES_CONTEXT: ['kubernetes'],
-  MCP_BRIDGE_KUBERNETES_NAMESPACE: ['kubernetes'],
-  MCP_BRIDGE_KUBERNETES_NETWORK: ['kubernetes'],
-  MCP_BRIDGE_KUBERNETES_START: ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=context': ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=namespace': ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=network': ['kubernetes'],
+  'MCP_BRIDGE_KUBERNETES=start': ['kubernetes'],
 }
 
-/** One sentence per setting. */
-export function settingsWithoutEffect(
-  env: Readonly<Record<string, string | undefined>>,
-  provider: ProviderName,
-): string[] {
+/**
+ * One sentence per setting.
+ * @param setBy where each setting was set, by variable
+ */
+export function settingsWithoutEffect(setBy: Readonly<Record<string, string>>, provider: ProviderName): string[] {
   return Object.entries(HEEDED_BY)
-    .filter(([variable, providers]) => env[variable]?.trim() && !providers.includes(provider))
-    .map(([variable, providers]) => `${variable} has no effect with ${provider}: only ${listed(providers)} support it.`)
+    .filter(([variable, providers]) => setBy[variable] !== undefined && !providers.includes(provider))
+    .map(
+      ([variable, providers]) =>
+        `${setBy[variable]} has no effect with ${provider}: only ${listed(providers)} support it.`,
+    )
 }
 
 function listed(names: readonly string[]): string {

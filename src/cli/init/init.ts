@@ -13,7 +13,7 @@ import {
 import type { DiscoveredServers, ServerDefinition } from '../../config/entries/server-definition.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { count } from '../../util/text/count.ts'
 import { firstOf } from '../../util/text/first-of.ts'
 import { hasTerminal } from '../terminal/ask-in-terminal.ts'
@@ -34,7 +34,7 @@ interface InitOptions {
 }
 
 export async function init(options: InitOptions): Promise<void> {
-  const settings = readSettings(process.env)
+  const settings = await loadSettings()
   const { stateDir } = settings
   if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings))
   const discovered = await discoverServers({ settings })

@@ -3,9 +3,10 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '../../bridge/bridge.ts'
-import { isListReplaced, packagesSource } from '../../config/settings/kept-packages.ts'
+import { listReplacedBy, packagesSource } from '../../config/settings/kept-packages.ts'
 import { PACKAGE_WORD } from '../../config/settings/sandbox.ts'
-import { readSettings, type Settings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
+import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { forgetMissing, packageName } from '../../isolation/packages/missing-packages.ts'
 import { isPath } from '../../isolation/packages/requested-packages.ts'
@@ -38,7 +39,7 @@ const NO_PACKAGES = 'No packages yet. For data: sandbridge packages add pandas m
 
 /** Keeps those that can be installed. Sets the exit code to 1 if another cannot, or cannot be imported. */
 export async function addPackages(given: string[], { json }: Options): Promise<void> {
-  const { settings, kept } = ownList()
+  const { settings, kept } = await ownList()
   for (const word of given) {
     if (!PACKAGE_WORD.test(word)) {
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${word.slice(0, 80)}' is not a package`, {
@@ -56,14 +57,14 @@ export async function addPackages(given: string[], { json }: Options): Promise<v
   if (good.length > 0) await kept.update((words) => replace(words, union(words, good)))
   const ending =
     good.length > 0
-      ? `Kept in ${packagesSource(process.env, settings.stateDir)}. Bridges that start from now on have them.`
+      ? `Kept in ${packagesSource(settings)}. Bridges that start from now on have them.`
       : 'None of them was added.'
   show(outcome, json, ending)
 }
 
 /** Removes packages from the list, by their names. */
 export async function removePackages(given: string[], { json }: Options): Promise<void> {
-  const { kept } = ownList()
+  const { kept } = await ownList()
   const before = await kept.read()
   const isMeant = (word: string): boolean => given.some((one) => one === word || nameOf(one) === nameOf(word))
   const unknown = given.find((one) => !before.some((word) => one === word || nameOf(one) === nameOf(word)))
@@ -84,17 +85,18 @@ export async function removePackages(given: string[], { json }: Options): Promis
 
 /** Sets the exit code to 1 when one of them is missing. */
 export async function listPackages({ json }: Options): Promise<void> {
-  const settings = readSettings(process.env)
+  const settings = await loadSettings()
   if (settings.packages.length === 0) return json ? printJson({ packages: [], missing: [] }) : printEmpty(NO_PACKAGES)
-  const from = packagesSource(process.env, settings.stateDir)
+  const from = packagesSource(settings)
   show(await tryPackages(settings, settings.packages), json, `From ${from}.`)
 }
 
 /** @throws BridgeError CONFIG_INVALID while the setting replaces the list */
-function ownList(): { settings: Settings; kept: ReturnType<typeof keptList> } {
-  const settings = readSettings(process.env)
-  if (isListReplaced(process.env)) {
-    throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_PACKAGES is set and replaces the list of packages', {
+async function ownList(): Promise<{ settings: Settings; kept: ReturnType<typeof keptList> }> {
+  const settings = await loadSettings()
+  const replacedBy = listReplacedBy(settings)
+  if (replacedBy !== undefined) {
+    throw new BridgeError('CONFIG_INVALID', `${replacedBy} is set and replaces the list of packages`, {
       hint: 'Unset it, or change its value instead.',
     })
   }

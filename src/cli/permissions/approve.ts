@@ -1,5 +1,5 @@
 // `sandbridge approve`: answers questions about calls whose client cannot ask.
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { ANSWERS, isAnswer } from '../../calls/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion, listQuestions } from '../../calls/permissions/kept-questions.ts'
@@ -8,7 +8,7 @@ import { print, printEmpty, printJson } from '../terminal/print.ts'
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or without a terminal to ask in */
 export async function approve(id: string | undefined, options: { answer?: string; json?: boolean }): Promise<void> {
-  const { stateDir } = readSettings(process.env)
+  const { stateDir } = await loadSettings()
   const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
   if (options.json) return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
   if (questions.length === 0) return printEmpty('No call waits for an answer.')

@@ -1,5 +1,5 @@
 // `sandbridge image build`: builds the container images that cells run in.
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { buildImage, IMAGE_VARIANTS, type ImageVariant } from '../../isolation/container/build-image.ts'
 import { print, printJson, visible } from '../terminal/print.ts'
@@ -10,7 +10,7 @@ export async function imageBuild(variant: string, options: { json?: boolean } = 
       hint: `There are: ${IMAGE_VARIANTS.join(', ')}`,
     })
   }
-  const { runtime } = readSettings(process.env)
+  const { runtime } = await loadSettings()
   const engine = runtime === 'podman' || runtime === 'docker' ? { engine: runtime } : {}
   const { engine: used, image } = await buildImage(variant as ImageVariant, {
     ...engine,

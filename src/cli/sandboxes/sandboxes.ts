@@ -1,7 +1,7 @@
 // `sandbridge sandboxes`: lists and removes sandboxes that outlive their bridge, for the owner of the machine or
 // namespace. Starts none.
 import path from 'node:path'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { isRunning, removeKept } from '../../isolation/container/durable-containers.ts'
 import { type KeptRecord, KeptSandboxes } from '../../isolation/durable/kept-sandboxes.ts'
@@ -32,7 +32,7 @@ interface Described extends Pick<KeptRecord, 'id' | 'client' | 'folder' | 'creat
 }
 
 export async function listSandboxes({ json }: { json?: boolean }): Promise<void> {
-  const kept = openKept()
+  const kept = await openKept()
   const local = await Promise.all((await kept.list()).map((record) => describe(kept, record)))
   const all = [...local, ...(await describePods())]
   if (json) return printJson(all)
@@ -56,7 +56,7 @@ export async function listSandboxes({ json }: { json?: boolean }): Promise<void>
 
 /** @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED while a bridge has it */
 export async function removeSandbox(id: string): Promise<void> {
-  const kept = openKept()
+  const kept = await openKept()
   const record = (await kept.list()).find((one) => one.id === id)
   if (!record && (await removePod(id))) return print(`Ended '${id}'. Its variables are gone.`)
   if (!record) {
@@ -72,7 +72,7 @@ export async function removeSandbox(id: string): Promise<void> {
 
 /** The namespace of the pods, if the settings select pods as sandboxes. */
 async function openPods(): Promise<Cluster | undefined> {
-  const { runtime, kubernetesContext: context, kubernetesNamespace: namespace } = readSettings(process.env)
+  const { runtime, kubernetesContext: context, kubernetesNamespace: namespace } = await loadSettings()
   if (runtime !== 'kubernetes') return undefined
   const { openCluster } = await import('../../isolation/kubernetes/open-cluster.ts')
   return (await openCluster({ context, namespace }, PATIENCE_MS)).cluster
@@ -112,8 +112,8 @@ function minute(time: string): string {
   return time.slice(0, 16).replace('T', ' ')
 }
 
-function openKept(): KeptSandboxes {
-  return new KeptSandboxes(path.resolve(readSettings(process.env).stateDir))
+async function openKept(): Promise<KeptSandboxes> {
+  return new KeptSandboxes(path.resolve((await loadSettings()).stateDir))
 }
 
 async function describe(kept: KeptSandboxes, record: KeptRecord): Promise<Described> {

@@ -1,7 +1,7 @@
 // `sandbridge artifacts`: what cells have stored, for the owner of this machine. Starts no sandbox.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { ArtifactStore } from '../../keep/saved/artifact-store.ts'
 import { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '../../keep/saved/project-store.ts'
 import { count } from '../../util/text/count.ts'
@@ -17,7 +17,7 @@ const PROJECTS = '/projects/'
 
 export async function listArtifacts({ json }: { json?: boolean }): Promise<void> {
   const all = await (await openStore()).versions()
-  const projects = openProjects()
+  const projects = await openProjects()
   const files = projects.list().filter((entry) => !entry.isFolder)
   if (json) return printJson([...all, ...files.map((file) => describeProjectFile(projects, file))])
   if (all.length + files.length === 0) return printEmpty(NO_ARTIFACTS)
@@ -62,13 +62,13 @@ export async function showArtifact(name: string, version: string | undefined): P
 }
 
 async function showProjectFile(name: string): Promise<void> {
-  const { data } = await openProjects().read(name, { offset: 0, length: PROJECT_LIMITS.fileBytes })
+  const { data } = await (await openProjects()).read(name, { offset: 0, length: PROJECT_LIMITS.fileBytes })
   await new Promise((resolve) => process.stdout.write(data, resolve))
 }
 
 export async function removeArtifact(name: string): Promise<void> {
   if (name.startsWith(PROJECTS)) {
-    await openProjects().remove(name.slice(PROJECTS.length))
+    await (await openProjects()).remove(name.slice(PROJECTS.length))
     return print(`Deleted '${name}'.`)
   }
   await (await openStore()).remove(name)
@@ -79,8 +79,8 @@ async function openStore(): Promise<ArtifactStore> {
   return new ArtifactStore(await ownStore())
 }
 
-function openProjects(): ProjectStore {
-  return new ProjectStore(readSettings(process.env).stateDir)
+async function openProjects(): Promise<ProjectStore> {
+  return new ProjectStore((await loadSettings()).stateDir)
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */

@@ -1,6 +1,7 @@
 // `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
 import { Bridge } from '../../bridge/bridge.ts'
-import { readSettings, type Settings } from '../../config/settings/settings.ts'
+import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
+import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import { type Address, parseAddress } from '../../serve/http/sockets/address.ts'
@@ -30,7 +31,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const address = parseAddress(http)
   const tls = tlsOf(files)
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
-  const settings = readSettings(process.env)
+  const { settings, refresh: refreshSettings } = await loadLiveSettings()
   checkPublicUrl(address, settings)
   checkHandleKey(settings)
   const { token, source } = await tokenFor(address, settings)
@@ -39,6 +40,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const options = {
     ownPort: address.port,
     methods: features.methods,
+    refreshSettings,
     ...(signInPages && { signInPage: signInPages }),
     ...(isLoopback(address.host) && { servePage: pageOnDemand }),
   }
@@ -86,7 +88,7 @@ function tlsOf({ tlsCert: cert, tlsKey: key }: Pick<HttpFlags, 'tlsCert' | 'tlsK
 /** Access tokens name the server they are for, and `0.0.0.0` is not a server's name. */
 function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings): void {
   if (oauthIssuers.length === 0 || publicUrl !== undefined || isLoopback(host)) return
-  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH_ISSUER is set, and MCP_BRIDGE_PUBLIC_URL is not', {
+  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH=issuer is set, and MCP_BRIDGE_PUBLIC_URL is not', {
     hint: 'Set it to the address that clients use, such as https://bridge.example.com/mcp.',
   })
 }

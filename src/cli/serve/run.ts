@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { readKeptBehind } from '../../bridge/kept-behind.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
@@ -28,7 +28,7 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     })
   }
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
-  const settings = readSettings(process.env)
+  const { settings, refresh: refreshSettings } = await loadLiveSettings()
   // Report invalid rules at once, instead of by a bridge that seems to work.
   await new PermissionFiles(settings).read()
   const log = createLog(settings.logLevel)
@@ -48,6 +48,7 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     ])
     const bridge = await Bridge.open(settings, log, {
       servePage: pageOnDemand,
+      refreshSettings,
       findProvider,
       methods: features.methods,
     })

@@ -1,7 +1,7 @@
 // `sandbridge ui`: prints a link to the page of a running bridge, otherwise serves the page with a bridge of its own
 // until a signal stops it.
 import { createInterface } from 'node:readline'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
 import { servePage } from '../../serve/page/serve-page.ts'
 import { openBridge } from '../terminal/open-bridge.ts'
@@ -19,7 +19,7 @@ interface UiOptions {
 export async function ui({ port, json = false }: UiOptions): Promise<void> {
   const number = port === undefined ? undefined : parsePort(port)
   const show = (link: string): void => print(json ? JSON.stringify({ link }) : link)
-  const found = number === 0 ? undefined : await findPage(readSettings(process.env).stateDir, number)
+  const found = number === 0 ? undefined : await findPage((await loadSettings()).stateDir, number)
   if (found) {
     show(found.link)
     const { pid, cwd } = found.bridge
@@ -29,7 +29,7 @@ export async function ui({ port, json = false }: UiOptions): Promise<void> {
       )
     return
   }
-  const bridge = await openBridge(0)
+  const bridge = await openBridge({ poolCount: 0 })
   const page = await servePage(bridge, number ?? 0)
   onShutdown(
     async () => {

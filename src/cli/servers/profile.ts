@@ -1,12 +1,12 @@
 // `sandbridge profile`: lists, defines and deletes named sets of servers.
 import { PROFILE_NAME, Profiles } from '../../config/profiles.ts'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { openBridge } from '../terminal/open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
 
 export async function listProfiles({ json }: { json?: boolean }): Promise<void> {
-  const { stateDir, profile } = readSettings(process.env)
+  const { stateDir, profile } = await loadSettings()
   const all = await new Profiles(stateDir).list()
   if (json) return printJson(all)
   const names = Object.keys(all)
@@ -30,8 +30,7 @@ export async function setProfile(name: string, servers: string[]): Promise<void>
     })
   }
   // Choose from all servers: the profile in use may have fewer.
-  delete process.env['MCP_BRIDGE_PROFILE']
-  const bridge = await openBridge(0)
+  const bridge = await openBridge({ poolCount: 0, profile: undefined })
   try {
     const known = bridge.discovered.found.map((one) => one.name)
     const unknown = servers.find((server) => !known.includes(server))
@@ -48,6 +47,6 @@ export async function setProfile(name: string, servers: string[]): Promise<void>
 }
 
 export async function removeProfile(name: string): Promise<void> {
-  await new Profiles(readSettings(process.env).stateDir).remove(name)
+  await new Profiles((await loadSettings()).stateDir).remove(name)
   print(`Deleted the profile ${name}.`)
 }

@@ -1,8 +1,9 @@
-// Opens the bridge for a command: settings from the environment, a log if one was asked for, the bridge.
+// Opens the bridge for a command: its settings, a log if one was asked for, the bridge.
 import { Bridge } from '../../bridge/bridge.ts'
 import type { AskInput } from '../../config/entries/input-answers.ts'
 import type { DiscoveredServers } from '../../config/entries/server-definition.ts'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
+import type { Settings } from '../../config/settings/settings.ts'
 import { unreadFiles } from '../../config/notes/unread-files.ts'
 import { createLog, SILENT } from '../../util/log.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
@@ -19,16 +20,16 @@ const UNREAD = 1
 /**
  * Tells of config files that cannot be read or parsed, and sets the exit code for them.
  *
- * @param poolCount how many sandboxes to keep ready; missing means the setting
+ * @param changed what the command decides, whatever the settings say
  * @param remembersEngine whether `auto` may take what it took last time, and check that meanwhile
- * @throws BridgeError CONFIG_INVALID naming every invalid variable
+ * @throws BridgeError CONFIG_INVALID naming every invalid setting
  */
-export async function openBridge(poolCount?: number, ask?: AskInput, remembersEngine = false): Promise<Bridge> {
-  const settings = readSettings(process.env)
+export async function openBridge(changed: Partial<Settings>, ask?: AskInput, remembersEngine = false): Promise<Bridge> {
+  const settings = { ...(await loadSettings()), ...changed }
   // The command itself tells a person what matters.
   const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
   if (log === SILENT) for (const warning of settings.warnings) process.stderr.write(visible(`sandbridge: ${warning}\n`))
-  const bridge = await Bridge.open(poolCount === undefined ? settings : { ...settings, poolCount }, log, {
+  const bridge = await Bridge.open(settings, log, {
     methods: features.methods,
     ...(ask && { ask }),
     ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
@@ -47,7 +48,7 @@ export async function withBridge<T>(
   ask: AskInput | undefined = askInTerminal(),
   remembersEngine = false,
 ): Promise<T> {
-  const bridge = await openBridge(0, ask, remembersEngine)
+  const bridge = await openBridge({ poolCount: 0 }, ask, remembersEngine)
   onShutdown(() => closeBridge(bridge), { watchStdin: false })
   try {
     return await command(bridge)

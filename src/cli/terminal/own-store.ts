@@ -1,5 +1,5 @@
 // The store of the bridge's owner, for commands that need no bridge.
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { openStores } from '../../keep/open-stores.ts'
 import type { Store } from '../../keep/store.ts'
 
@@ -7,5 +7,5 @@ import type { Store } from '../../keep/store.ts'
  * @throws BridgeError CONFIG_INVALID naming every invalid variable, STATE_UNWRITABLE when the database cannot be used
  */
 export async function ownStore(): Promise<Store> {
-  return (await openStores(readSettings(process.env))).of(undefined)
+  return (await openStores(await loadSettings())).of(undefined)
 }

@@ -5,7 +5,7 @@ import { recordIn } from '../../observe/audit/other-files.ts'
 import { readRecord, runsOf } from '../../observe/audit/read-record.ts'
 import { type RecordEntry, type RecordFilter, textOf } from '../../observe/audit/record-entry.ts'
 import { verifyRecord } from '../../observe/audit/verify-record.ts'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { withVisibleBlanks } from '../../util/text/visible.ts'
 import { BridgeError } from '../../errors.ts'
 import { shortId } from '../../observe/events/new-id.ts'
@@ -29,7 +29,7 @@ const POLL_MS = 250
 
 /** @param id prefix of the id of a run, a cell or a call; shows its run */
 export async function log(id: string | undefined, options: LogOptions): Promise<void> {
-  const settings = readSettings(process.env)
+  const settings = await loadSettings()
   const logs = recordIn(await ownStore())
   if (options.verify) return verify(logs, options.json ?? false)
   const filter = { ...filterOf(options), ...(id !== undefined && { runs: await runsNamed(logs, id) }) }

@@ -1,6 +1,6 @@
 // `sandbridge top`: shows live what every bridge of this user is doing: sessions, cells, calls, servers.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readSettings } from '../../config/settings/settings.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { LiveClient } from '../../observe/live/live-client.ts'
 import { type LiveBridge, liveBridges } from '../../observe/live/live-folder.ts'
 import type { LiveSnapshot } from '../../observe/live/live-state.ts'
@@ -23,7 +23,7 @@ interface Shown extends LiveSnapshot {
 }
 
 export async function top(options: TopOptions): Promise<void> {
-  const { stateDir } = readSettings(process.env)
+  const { stateDir } = await loadSettings()
   const clients = new Map<string, LiveClient>()
   const refresh = async (): Promise<Shown[]> => {
     await attachNew(await liveBridges(stateDir), clients)

@@ -36,14 +36,16 @@ export const ADDED_SERVERS_FILE = 'added-servers.json'
 
 /** The user's rules in the state folder. */
 export const PERMISSIONS_FILE = 'permissions.json'
+/** The user's settings in the state folder. */
+export const SETTINGS_FILE = 'settings.json'
 /** These and a profile's rules, which are not read as files of servers. */
-const RULES = /^permissions(-.+)?\.json$/
+const NOT_SERVERS = /^(permissions(-.+)?|settings)\.json$/
 
 /** `~/MCPs/*.json`, or the folder in MCP_BRIDGE_STATE_DIR. */
 export const mcps: Reader = {
   ...shared,
   client: 'mcps',
-  locations: (place) => [{ path: place.stateDir, scope: 'user', kind: 'folder', except: RULES }],
+  locations: (place) => [{ path: place.stateDir, scope: 'user', kind: 'folder', except: NOT_SERVERS }],
 }
 
 /** `~/.config/mcp/servers/*.json`. */

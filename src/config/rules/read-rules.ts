@@ -1,7 +1,7 @@
 // Parses permissions.json, or the `permissions` of a server's definition, into rules, or reports every problem with its
 // position. Nothing is skipped: a file with a problem has no rules. Pure.
 import { compileCondition } from './condition.ts'
-import type { JsonTree, Place } from './json-tree.ts'
+import type { JsonTree, Place } from '../formats/json-tree.ts'
 import { type MaskPattern, parseFile } from './permissions-schema.ts'
 import { type Origin, type Rule, type RuleEntry, type RuleLists, VERDICTS, type Verdict } from './rule.ts'
 import {
@@ -29,7 +29,7 @@ const MAX_TOLD = 20
 export async function readRules(text: string, origin: Origin): Promise<ReadFile> {
   if (text.trim() === '')
     return { problems: [{ reason: 'is empty: write {"permissions": {}} or delete it', place: { line: 1, column: 1 } }] }
-  const { readJsonTree } = await import('./json-tree.ts')
+  const { readJsonTree } = await import('../formats/json-tree.ts')
   const tree = readJsonTree(text.replace(/^\uFEFF/, ''))
   if ('reason' in tree) return { problems: [tree] }
   const content = parseFile(tree.value)

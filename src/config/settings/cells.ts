@@ -1,7 +1,6 @@
 // Settings of cells and sessions.
-import { choice, flag, seconds, wholeNumber, DAY_S, type Setting } from './setting-kinds.ts'
+import { choice, flag, seconds, DAY_S, type Setting } from './setting-kinds.ts'
 
-/** Languages of cells besides Python. */
 /** Languages of cells beside Python. */
 export type OtherLanguage = 'bash' | 'javascript'
 
@@ -12,6 +11,8 @@ const languages: Setting<readonly OtherLanguage[]> = {
   meaning: 'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
   defaultText: 'python',
   allowed: 'names separated by commas: python, bash, javascript',
+  json: { type: 'array', items: { type: 'string', enum: ['python', ...OTHER_LANGUAGES] }, minItems: 1 },
+  separator: ',',
   whenMissing: () => [],
   parse: (text) => {
     const words = text
@@ -52,17 +53,12 @@ export const CELL_SETTINGS = {
   ),
   durableTimeoutMs: seconds(
     {
-      variable: 'MCP_BRIDGE_DURABLE_TIMEOUT',
+      variable: 'MCP_BRIDGE_SESSION',
+      member: 'timeout',
+      formerly: 'MCP_BRIDGE_DURABLE_TIMEOUT',
       meaning: 'How long a durable sandbox waits for the next bridge.',
     },
     { default: 3600, min: 10, max: 7 * DAY_S },
-  ),
-  durableCount: wholeNumber(
-    {
-      variable: 'MCP_BRIDGE_DURABLE_SANDBOXES',
-      meaning: 'The most durable sandboxes of docker or podman that are kept; those used longest ago end first.',
-    },
-    { default: 4, min: 1, max: 100 },
   ),
   compat: flag(
     {
@@ -79,7 +75,12 @@ export const CELL_SETTINGS = {
     true,
   ),
   checkpoint: flag(
-    { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Restore variables that can be pickled after a forced restart.' },
+    {
+      variable: 'MCP_BRIDGE_SESSION',
+      member: 'checkpoint',
+      formerly: 'MCP_BRIDGE_CHECKPOINT',
+      meaning: 'Restore variables that can be pickled after a forced restart.',
+    },
     false,
   ),
 } as const

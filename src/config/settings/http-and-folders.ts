@@ -10,6 +10,8 @@ import {
   seconds,
   wholeNumber,
   DAY_S,
+  TEXT,
+  TEXTS,
   TOKEN,
   isPlainHttpAddress,
   type Setting,
@@ -21,18 +23,23 @@ const publicUrl: Setting<string | undefined> = {
   defaultText: 'the address it listens on',
   allowed:
     'an http or https address without a user name, a query or a fragment, such as https://bridge.example.com/mcp',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isPlainHttpAddress(text) && !text.includes('@') ? text : undefined),
 }
 
 const oauthIssuers: Setting<readonly string[]> = {
-  variable: 'MCP_BRIDGE_OAUTH_ISSUER',
+  variable: 'MCP_BRIDGE_OAUTH',
+  member: 'issuer',
+  formerly: 'MCP_BRIDGE_OAUTH_ISSUER',
   meaning: 'Authorization servers whose access tokens `run --http` accepts, each exactly as its metadata names it.',
   defaultText: 'none',
-  allowed: 'https addresses separated by spaces, such as https://login.example.com; http for this machine only',
+  allowed: 'https addresses separated by commas, such as https://login.example.com; http for this machine only',
+  json: TEXTS,
+  separator: ',',
   whenMissing: () => [],
   parse: (text) => {
-    const issuers = text.split(/\s+/)
+    const issuers = text.split(/[\s,]+/)
     return issuers.every(isIssuer) ? [...new Set(issuers)] : undefined
   },
 }
@@ -50,6 +57,7 @@ const storage: Setting<string | undefined> = {
     'A PostgreSQL database that keeps artifacts, saved functions, memories, tokens, sign-ins, schedules and the record in place of the state folder, for several bridges at once.',
   defaultText: 'none',
   allowed: 'a connection URL such as postgres://sandbridge:PASSWORD@db.example.com/sandbridge',
+  json: TEXT,
   whenMissing: () => undefined,
   // A server on a Unix socket has no host: postgres://ann:PASSWORD@/sandbridge?host=/run/postgresql
   parse: (text) =>
@@ -62,6 +70,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_STATE_DIR',
       meaning: 'The folder for your server entries, artifacts, saved functions and projects.',
+      onlyVariable: 'settings.json is in that folder',
     },
     '~/MCPs',
     ({ home }) => path.join(home, 'MCPs'),
@@ -91,34 +100,55 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   oauthIssuers,
   oauthAudience: pattern(
     {
-      variable: 'MCP_BRIDGE_OAUTH_AUDIENCE',
+      variable: 'MCP_BRIDGE_OAUTH',
+      member: 'audience',
+      formerly: 'MCP_BRIDGE_OAUTH_AUDIENCE',
       meaning: 'What the `aud` of an access token must name, where that is not the address of the bridge.',
     },
     { allowed: 'text without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
   ),
   oauthScopes: list(
-    { variable: 'MCP_BRIDGE_OAUTH_SCOPES', meaning: 'Scopes that an access token must have, all of them.' },
+    {
+      variable: 'MCP_BRIDGE_OAUTH',
+      member: 'scopes',
+      formerly: 'MCP_BRIDGE_OAUTH_SCOPES',
+      meaning: 'Scopes that an access token must have, all of them.',
+    },
     // RFC 6749, section 3.3.
-    { allowed: 'scopes separated by spaces', separator: /\s+/, matches: /^[\x21\x23-\x5b\x5d-\x7e]+$/ },
+    { allowed: 'scopes separated by commas', separator: ',', matches: /^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]+$/ },
   ),
   httpSessionCount: wholeNumber(
-    { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'The most sessions that `run --http` keeps open.' },
+    {
+      variable: 'MCP_BRIDGE_HTTP_LIMITS',
+      member: 'sessions',
+      formerly: 'MCP_BRIDGE_HTTP_SESSIONS',
+      meaning: 'The most sessions that `run --http` keeps open.',
+    },
     { default: 16, min: 1, max: 1000 },
   ),
   userSandboxCount: optionalWholeNumber(
-    { variable: 'MCP_BRIDGE_USER_SANDBOXES', meaning: 'The most sessions that one user of `run --http` has open.' },
+    {
+      variable: 'MCP_BRIDGE_HTTP_LIMITS',
+      member: 'userSessions',
+      formerly: 'MCP_BRIDGE_USER_SANDBOXES',
+      meaning: 'The most sessions that one user of `run --http` has open.',
+    },
     { min: 1, max: 1000 },
   ),
   userCellSeconds: optionalWholeNumber(
     {
-      variable: 'MCP_BRIDGE_USER_CELL_SECONDS',
+      variable: 'MCP_BRIDGE_HTTP_LIMITS',
+      member: 'userSeconds',
+      formerly: 'MCP_BRIDGE_USER_CELL_SECONDS',
       meaning: 'The seconds that cells of one user of `run --http` may run in an hour, all together.',
     },
     { min: 1, max: 10_000_000 },
   ),
   userCallCount: optionalWholeNumber(
     {
-      variable: 'MCP_BRIDGE_USER_CALLS',
+      variable: 'MCP_BRIDGE_HTTP_LIMITS',
+      member: 'userCalls',
+      formerly: 'MCP_BRIDGE_USER_CALLS',
       meaning: 'The calls that cells of one user of `run --http` may make in an hour.',
     },
     { min: 1, max: 100_000_000 },
@@ -132,7 +162,11 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   ),
   storage,
   cacheDir: folder(
-    { variable: 'MCP_BRIDGE_CACHE_DIR', meaning: 'The folder for cached data. It can be deleted at any time.' },
+    {
+      variable: 'MCP_BRIDGE_CACHE_DIR',
+      meaning: 'The folder for cached data. It can be deleted at any time.',
+      onlyVariable: 'a start needs that folder before it reads settings.json',
+    },
     'the cache folder of your system',
     standardCacheDir,
   ),

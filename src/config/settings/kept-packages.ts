@@ -15,14 +15,14 @@ export function isPackageList(value: unknown): value is string[] {
   return Array.isArray(value) && value.length <= MAX_PACKAGES && value.every(isWord)
 }
 
-/** Whether MCP_BRIDGE_PACKAGES replaces the list. */
-export function isListReplaced(env: NodeJS.ProcessEnv): boolean {
-  return (env['MCP_BRIDGE_PACKAGES'] ?? '').trim() !== ''
+/** What sets the packages, in place of the list. */
+export function listReplacedBy({ setBy }: { setBy: Readonly<Record<string, string>> }): string | undefined {
+  return setBy['MCP_BRIDGE_PACKAGES']
 }
 
 /** What the user changes to have other packages: the setting, or the file of the list. */
-export function packagesSource(env: NodeJS.ProcessEnv, stateDir: string): string {
-  return isListReplaced(env) ? 'MCP_BRIDGE_PACKAGES' : keptPackagesFile(stateDir)
+export function packagesSource(settings: { setBy: Readonly<Record<string, string>>; stateDir: string }): string {
+  return listReplacedBy(settings) ?? keptPackagesFile(settings.stateDir)
 }
 
 /** Reads the list. A damaged list counts as empty: `problem` says so. */

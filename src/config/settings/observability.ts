@@ -1,6 +1,6 @@
 // Settings of the record, live events and metrics.
 import { isIPv4, isIPv6 } from 'node:net'
-import { choice, flag, pattern, TOKEN, type Setting } from './setting-kinds.ts'
+import { choice, flag, pattern, TEXT, TOKEN, type Setting } from './setting-kinds.ts'
 
 const metrics: Setting<{ host: string; port: number } | undefined> = {
   variable: 'MCP_BRIDGE_METRICS',
@@ -8,6 +8,7 @@ const metrics: Setting<{ host: string; port: number } | undefined> = {
     'Where Prometheus can read metrics of this bridge. Needs `MCP_BRIDGE_METRICS_TOKEN` where other machines can reach it.',
   defaultText: 'none',
   allowed: 'an address with a port, such as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => {
     const [, inBrackets, plain, port] = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? []
@@ -29,7 +30,9 @@ export const OBSERVABILITY_SETTINGS = {
   ),
   auditRequired: flag(
     {
-      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      variable: 'MCP_BRIDGE_AUDIT',
+      member: 'required',
+      formerly: 'MCP_BRIDGE_AUDIT_REQUIRED',
       meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
     },
     false,

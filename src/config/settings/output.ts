@@ -14,12 +14,18 @@ export const OUTPUT_SETTINGS = {
     { warn: 'warning', critical: 'error', fatal: 'error' },
   ),
   outputTokenCount: wholeNumber(
-    { variable: 'MCP_BRIDGE_OUTPUT_TOKENS', meaning: 'The approximate token limit of a cell’s result.' },
+    {
+      variable: 'MCP_BRIDGE_OUTPUT_TOKENS',
+      isLive: true,
+      meaning: 'The approximate token limit of a cell’s result.',
+    },
     { default: 6000, min: 100, max: 1_000_000 },
   ),
   outputMemoryBytes: size(
     {
-      variable: 'MCP_BRIDGE_OUTPUT_MEMORY',
+      variable: 'MCP_BRIDGE_OUTPUT_TOKENS',
+      member: 'memory',
+      formerly: 'MCP_BRIDGE_OUTPUT_MEMORY',
       meaning: 'The memory limit for the output of cells, over all sessions. Older output moves to the cache folder.',
     },
     { default: '128m', min: '1m' },

@@ -6,6 +6,8 @@ export const PERMISSION_SETTINGS = {
   permissions: choice(
     {
       variable: 'MCP_BRIDGE_PERMISSIONS',
+      key: 'preset',
+      isLive: true,
       meaning:
         'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
     },
@@ -14,14 +16,18 @@ export const PERMISSION_SETTINGS = {
   ),
   askTimeoutMs: seconds(
     {
-      variable: 'MCP_BRIDGE_ASK_TIMEOUT',
+      variable: 'MCP_BRIDGE_ASK',
+      member: 'timeout',
+      formerly: 'MCP_BRIDGE_ASK_TIMEOUT',
       meaning: 'How long the user has to answer a question about a call. No answer is a no.',
     },
     { default: 300, min: 5, max: 3600 },
   ),
   open: flag(
     {
-      variable: 'MCP_BRIDGE_OPEN',
+      variable: 'MCP_BRIDGE_ASK',
+      member: 'browser',
+      formerly: 'MCP_BRIDGE_OPEN',
       meaning: 'Open the page with questions about calls in your browser when the client cannot ask you.',
     },
     false,

@@ -11,6 +11,7 @@ import {
   size,
   wholeNumber,
   wholeNumberAtLeast,
+  TEXT,
   type Setting,
   isHttpUrl,
 } from './setting-kinds.ts'
@@ -26,6 +27,7 @@ const mount: Setting<Mount | undefined> = {
   meaning: 'A host folder that cells can read. With `:rw` at the end they can write to it.',
   defaultText: 'none',
   allowed: 'an absolute path, optionally followed by :ro or :rw',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text, { home }) => {
     const match = /^(.+?)(?::(ro|rw))?$/.exec(text)
@@ -41,6 +43,7 @@ const image: Setting<string | undefined> = {
     'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
   defaultText: 'python:3.14-slim for containers',
   allowed: 'an image name such as python:3.14-slim, or an absolute path',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text, { home }) => {
     if (/^([/~\\]|[A-Za-z]:[/\\])/.test(text)) return absolutePath(text, home)
@@ -79,6 +82,8 @@ const mask: Setting<readonly MaskKind[]> = {
   meaning: 'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
   defaultText: 'none',
   allowed: `all, or names separated by commas: ${MASK_KINDS.join(', ')}`,
+  json: { type: 'array', items: { type: 'string', enum: ['all', ...MASK_KINDS] }, minItems: 1 },
+  separator: ',',
   whenMissing: () => [],
   parse: (text) => {
     const words = text
@@ -93,10 +98,13 @@ const mask: Setting<readonly MaskKind[]> = {
 }
 
 const maskEndpoint: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_MASK_ENDPOINT',
+  variable: 'MCP_BRIDGE_MASK',
+  member: 'endpoint',
+  formerly: 'MCP_BRIDGE_MASK_ENDPOINT',
   meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
   defaultText: 'none',
   allowed: 'an http or https URL',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isHttpUrl(text) ? text : undefined),
   secret: true,
@@ -118,7 +126,9 @@ export const SANDBOX_SETTINGS = {
   poolMaxCount: {
     ...optionalWholeNumber(
       {
-        variable: 'MCP_BRIDGE_POOL_MAX',
+        variable: 'MCP_BRIDGE_POOL',
+        member: 'max',
+        formerly: 'MCP_BRIDGE_POOL_MAX',
         meaning:
           'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
       },
@@ -153,16 +163,28 @@ export const SANDBOX_SETTINGS = {
     { allowed: 'the name or path of a runtime', matches: /^[\w/][\w./-]*$/, default: undefined },
   ),
   kubernetesContext: pattern(
-    { variable: 'MCP_BRIDGE_KUBERNETES_CONTEXT', meaning: 'The context of your kubeconfig files that pods run in.' },
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'context',
+      formerly: 'MCP_BRIDGE_KUBERNETES_CONTEXT',
+      meaning: 'The context of your kubeconfig files that pods run in.',
+    },
     { allowed: 'a name without spaces', matches: /^\S+$/, default: undefined },
   ),
   kubernetesNamespace: pattern(
-    { variable: 'MCP_BRIDGE_KUBERNETES_NAMESPACE', meaning: 'The namespace of pods, where it is not the context’s.' },
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'namespace',
+      formerly: 'MCP_BRIDGE_KUBERNETES_NAMESPACE',
+      meaning: 'The namespace of pods, where it is not the context’s.',
+    },
     { allowed: 'the name of a namespace', matches: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, default: undefined },
   ),
   kubernetesNetwork: choice(
     {
-      variable: 'MCP_BRIDGE_KUBERNETES_NETWORK',
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'network',
+      formerly: 'MCP_BRIDGE_KUBERNETES_NETWORK',
       meaning: '`checked`: refuse a cluster whose pods reach a network. `unchecked`: do not try.',
     },
     ['checked', 'unchecked'],
@@ -170,7 +192,9 @@ export const SANDBOX_SETTINGS = {
   ),
   kubernetesSeccomp: pattern(
     {
-      variable: 'MCP_BRIDGE_KUBERNETES_SECCOMP',
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'seccomp',
+      formerly: 'MCP_BRIDGE_KUBERNETES_SECCOMP',
       meaning:
         'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
     },
@@ -182,14 +206,18 @@ export const SANDBOX_SETTINGS = {
   ),
   kubernetesStartMs: seconds(
     {
-      variable: 'MCP_BRIDGE_KUBERNETES_START',
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'start',
+      formerly: 'MCP_BRIDGE_KUBERNETES_START',
       meaning: 'How long a pod may take to run, with pulling its image and waiting for a node.',
     },
     { default: 60, min: 5, max: 1800 },
   ),
   kubernetesWarmPool: pattern(
     {
-      variable: 'MCP_BRIDGE_KUBERNETES_WARM_POOL',
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'warmPool',
+      formerly: 'MCP_BRIDGE_KUBERNETES_WARM_POOL',
       meaning:
         'A SandboxWarmPool of agent-sandbox that pods are taken from. Their image and limits are those of its template.',
     },
@@ -205,7 +233,7 @@ export const SANDBOX_SETTINGS = {
     },
     {
       allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
-      separator: /\s+/,
+      separator: ' ',
       matches: PACKAGE_WORD,
     },
   ),

@@ -1,13 +1,29 @@
 // Settings of servers, and of the search for their tools.
+import path from 'node:path'
 import { SOURCE_NAMES } from '../readers/index.ts'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
-import { absolutePath, choice, flag, list, pattern, seconds, DAY_S, type Setting, isHttpUrl } from './setting-kinds.ts'
+import {
+  absolutePath,
+  choice,
+  flag,
+  list,
+  pattern,
+  seconds,
+  DAY_S,
+  TEXT,
+  TEXTS,
+  type Setting,
+  isHttpUrl,
+} from './setting-kinds.ts'
 
 const embeddingsUrl: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_EMBEDDINGS_URL',
+  variable: 'MCP_BRIDGE_EMBEDDINGS',
+  member: 'url',
+  formerly: 'MCP_BRIDGE_EMBEDDINGS_URL',
   meaning: 'An OpenAI-compatible `/v1/embeddings` endpoint that improves the ranking of tool searches.',
   defaultText: 'none',
   allowed: 'an http or https URL',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isHttpUrl(text) ? text : undefined),
   secret: true,
@@ -21,15 +37,17 @@ const upstreamIdleMs: Setting<number> = {
     },
     { default: 0, min: 0, max: DAY_S },
   ),
-  defaultText: '0; 600 with `MCP_BRIDGE_UPSTREAMS=pods`',
-  whenMissing: ({ env }) => (env['MCP_BRIDGE_UPSTREAMS']?.trim().toLowerCase() === 'pods' ? 600_000 : 0),
+  defaultText: '0; 600 where servers run in pods',
 }
 
 const serversConfig: Setting<readonly string[]> = {
   variable: 'MCP_SERVERS_CONFIG',
+  isLive: true,
   meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
   defaultText: 'none',
   allowed: 'paths',
+  json: TEXTS,
+  separator: path.delimiter,
   whenMissing: () => [],
   parse: (text, { home, platform }) =>
     text
@@ -42,6 +60,7 @@ export const SERVER_SETTINGS = {
   load: choice(
     {
       variable: 'MCP_BRIDGE_LOAD',
+      isLive: true,
       meaning:
         '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
     },
@@ -51,6 +70,7 @@ export const SERVER_SETTINGS = {
   jail: choice(
     {
       variable: 'MCP_BRIDGE_JAIL',
+      isLive: true,
       meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
     },
     ['configured', 'all'],
@@ -58,7 +78,9 @@ export const SERVER_SETTINGS = {
   ),
   jailImage: pattern(
     {
-      variable: 'MCP_BRIDGE_JAIL_IMAGE',
+      variable: 'MCP_BRIDGE_JAIL',
+      member: 'image',
+      formerly: 'MCP_BRIDGE_JAIL_IMAGE',
       meaning:
         'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
     },
@@ -66,9 +88,11 @@ export const SERVER_SETTINGS = {
   ),
   upstreams: choice(
     {
-      variable: 'MCP_BRIDGE_UPSTREAMS',
+      variable: 'MCP_BRIDGE_KUBERNETES',
+      member: 'servers',
+      formerly: 'MCP_BRIDGE_UPSTREAMS',
       meaning:
-        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL_IMAGE`.',
+        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL=image`.',
     },
     ['local', 'pods'],
     'local',
@@ -76,6 +100,7 @@ export const SERVER_SETTINGS = {
   allowSelfServer: flag(
     {
       variable: 'MCP_BRIDGE_ALLOW_SELF_SERVER',
+      isLive: true,
       meaning: 'Keep server entries that would start this bridge again.',
     },
     false,
@@ -90,12 +115,19 @@ export const SERVER_SETTINGS = {
   ),
   embeddingsUrl,
   embeddingsModel: pattern(
-    { variable: 'MCP_BRIDGE_EMBEDDINGS_MODEL', meaning: 'The model to request from that endpoint.' },
+    {
+      variable: 'MCP_BRIDGE_EMBEDDINGS',
+      member: 'model',
+      formerly: 'MCP_BRIDGE_EMBEDDINGS_MODEL',
+      meaning: 'The model to request from that endpoint.',
+    },
     { allowed: 'the name of a model', matches: /^\S+$/, default: undefined },
   ),
   embeddingsKey: pattern(
     {
-      variable: 'MCP_BRIDGE_EMBEDDINGS_KEY',
+      variable: 'MCP_BRIDGE_EMBEDDINGS',
+      member: 'key',
+      formerly: 'MCP_BRIDGE_EMBEDDINGS_KEY',
       meaning: 'The API key for that endpoint, sent as a bearer token.',
       secret: true,
     },
@@ -105,17 +137,18 @@ export const SERVER_SETTINGS = {
   sources: list(
     {
       variable: 'MCP_BRIDGE_SOURCES',
+      isLive: true,
       meaning: 'The sources of server entries: names, `all`, or `-name` to exclude one.',
     },
     {
       allowed: `all, or names separated by commas, each with a - before it to exclude it: ${SOURCE_NAMES.join(', ')}`,
-      separator: /[\s,]+/,
+      separator: ',',
       matches: new RegExp(`^(all|-?(${SOURCE_NAMES.join('|')}))$`),
       defaultText: 'all',
     },
   ),
   profile: pattern(
-    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { variable: 'MCP_BRIDGE_PROFILE', isLive: true, meaning: 'The only servers: a profile of `sandbridge profile`.' },
     { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
   ),
   serversConfig,

@@ -1,5 +1,5 @@
-// Parses the text of an environment variable: one small parser for each kind of setting.
-// A parser returns undefined for invalid text; the caller names the variable and the value.
+// The kinds of settings. Each kind parses the text of an environment variable, and says how the value is written in
+// settings.json. A parser returns undefined for invalid text; the caller names the setting and the value.
 import path from 'node:path'
 
 /** What parsing may need besides the text. */
@@ -10,9 +10,30 @@ export interface SettingContext {
   isRoot: boolean
 }
 
-/** One environment variable: its meaning and how to parse it. `allowed` completes the sentence "Allowed: …". */
+/** How a value is written in settings.json, as a JSON Schema. */
+export interface JsonForm {
+  type: 'boolean' | 'number' | 'integer' | 'string' | 'array' | readonly ['string', 'integer']
+  enum?: readonly string[]
+  pattern?: string
+  minimum?: number
+  exclusiveMinimum?: number
+  maximum?: number
+  items?: { type: 'string'; enum?: readonly string[] }
+  minItems?: number
+}
+
+/**
+ * One setting, declared once: its variable, its place in settings.json, the documentation and the command
+ * `sandbridge config` all follow from this. `allowed` completes the sentence "Allowed: …".
+ */
 export interface Setting<T> {
   variable: string
+  /** Its name in a variable that several settings share: `MCP_BRIDGE_POOL="1 max=8"`. */
+  member?: string
+  /** The variable of its own that it had. It is still read, with a warning. */
+  formerly?: string
+  /** Its name in settings.json, where that does not follow from the variable. */
+  key?: string
   meaning: string
   /** As a person would write it; shown in the documentation. */
   defaultText: string
@@ -22,9 +43,20 @@ export interface Setting<T> {
   parse: (text: string, context: SettingContext) => T | undefined
   /** Tells the user when the text was interpreted as something else than it says. */
   remark?: (text: string, context: SettingContext) => string | undefined
-  /** The value may contain a password, so an error must not repeat it. */
+  /** The value may contain a password, so no error and no list may show it. */
   secret?: boolean
+  json: JsonForm
+  /** Joins the items of a list in settings.json to the text of the variable. */
+  separator?: string
+  /** Why settings.json cannot have it. */
+  onlyVariable?: string
+  /** A change of settings.json takes effect in a bridge that runs, with the next cell. */
+  isLive?: boolean
 }
+
+/** For settings with a parser of their own. */
+export const TEXT: JsonForm = { type: 'string' }
+export const TEXTS: JsonForm = { type: 'array', items: { type: 'string' }, minItems: 1 }
 
 /** In seconds, for limits. */
 export const DAY_S = 86_400
@@ -32,7 +64,28 @@ export const DAY_S = 86_400
 /** The format of a bearer token, for `pattern`. */
 export const TOKEN = { allowed: 'at least 16 printable characters without spaces', matches: /^[\x21-\x7e]{16,}$/ }
 
-type Words = Pick<Setting<unknown>, 'variable' | 'meaning' | 'secret'>
+type Words = Pick<
+  Setting<unknown>,
+  'variable' | 'member' | 'formerly' | 'key' | 'meaning' | 'secret' | 'onlyVariable' | 'isLive'
+>
+
+/** A setting with its names. */
+export interface NamedSetting {
+  /** Its path in settings.json, such as `output.tokens`. */
+  name: string
+  group: string
+  key: string
+  /** The heading of its group in the documentation. */
+  heading: string
+  /** Its name in `Settings`. */
+  property: string
+  setting: Setting<unknown>
+}
+
+/** How a setting is written as a variable, and its key in tables. */
+export function idOf({ variable, member }: Pick<Setting<unknown>, 'variable' | 'member'>): string {
+  return member === undefined ? variable : `${variable}=${member}`
+}
 
 export function choice<const T extends string>(
   words: Words,
@@ -44,6 +97,7 @@ export function choice<const T extends string>(
     ...words,
     defaultText: defaultChoice,
     allowed: choices.join(', '),
+    json: { type: 'string', enum: choices },
     whenMissing: () => defaultChoice,
     parse: (text) => {
       const word = text.toLowerCase()
@@ -57,6 +111,7 @@ export function flag(words: Words, defaultValue: boolean): Setting<boolean> {
     ...words,
     defaultText: defaultValue ? '1' : '0',
     allowed: '1, true, yes, on, 0, false, no, off',
+    json: { type: 'boolean' },
     whenMissing: () => defaultValue,
     parse: (text) => {
       const word = text.toLowerCase()
@@ -72,6 +127,7 @@ export function seconds(words: Words, range: { default: number; min: number; max
     ...words,
     defaultText: String(range.default),
     allowed: `seconds, ${range.min} to ${range.max}`,
+    json: { type: 'number', minimum: range.min, maximum: range.max },
     whenMissing: () => range.default * 1000,
     parse: (text) => {
       const value = within(decimal(text), range)
@@ -85,6 +141,7 @@ export function wholeNumber(words: Words, range: { default: number; min: number;
     ...words,
     defaultText: String(range.default),
     allowed: `a whole number, ${range.min} to ${range.max}`,
+    json: { type: 'integer', minimum: range.min, maximum: range.max },
     whenMissing: () => range.default,
     parse: (text) => (/^\d{1,9}$/.test(text) ? within(Number(text), range) : undefined),
   }
@@ -101,6 +158,7 @@ export function wholeNumberAtLeast(
   return {
     ...setting,
     allowed: `a whole number, 1 to ${max}; less than ${min} counts as ${min}`,
+    json: { type: 'integer', minimum: 1, maximum: max },
     parse: (text, context) => (isLess(text) ? min : setting.parse(text, context)),
     remark: (text) => (isLess(text) ? `${words.variable}=${text} is too low: ${min} is used.` : undefined),
   }
@@ -112,6 +170,7 @@ export function optionalNumber(words: Words, max: number): Setting<number | unde
     ...words,
     defaultText: 'no limit',
     allowed: `a number above 0, at most ${max}, such as 1.5`,
+    json: { type: 'number', exclusiveMinimum: 0, maximum: max },
     whenMissing: () => undefined,
     parse: (text) => {
       const value = decimal(text)
@@ -126,6 +185,7 @@ export function optionalWholeNumber(words: Words, range: { min: number; max: num
     ...words,
     defaultText: 'no limit',
     allowed: `a whole number, ${range.min} to ${range.max}`,
+    json: { type: 'integer', minimum: range.min, maximum: range.max },
     whenMissing: () => undefined,
     parse: (text) => (/^\d{1,9}$/.test(text) ? within(Number(text), range) : undefined),
   }
@@ -140,13 +200,16 @@ export function size(words: Words, range: { default: string; min: string }): Set
     ...words,
     defaultText: range.default,
     allowed: `a size with the suffix k, m or g, at least ${range.min}, such as 512m`,
+    json: { type: ['string', 'integer'], pattern: SIZE.source, minimum: minBytes },
     whenMissing: () => parseSize(range.default) ?? minBytes,
     parse: (text) => within(parseSize(text), { min: minBytes, max: Number.MAX_SAFE_INTEGER }),
   }
 }
 
+const SIZE = /^(\d{1,12}(?:\.\d{1,6})?)([kKmMgG]?)[iI]?[bB]?$/
+
 function parseSize(text: string): number | undefined {
-  const match = /^(\d{1,12}(?:\.\d{1,6})?)([kmg]?)i?b?$/i.exec(text)
+  const match = SIZE.exec(text)
   if (match === null) return undefined
   return Math.floor(Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1))
 }
@@ -161,6 +224,7 @@ export function folder(
     ...words,
     defaultText,
     allowed: 'a path outside of /proc',
+    json: TEXT,
     whenMissing: standard,
     parse: (text, context) => {
       const full = absolutePath(text, context.home)
@@ -179,23 +243,27 @@ export function pattern<D extends string | undefined>(
     ...words,
     defaultText: form.default ?? 'none',
     allowed: form.allowed,
+    json: { type: 'string', pattern: form.matches.source },
     whenMissing: () => form.default,
     parse: (text) => (form.matches.test(text) ? text : undefined),
   }
 }
 
-/** A list separated by `separator`; blank entries are dropped. */
+/** A list separated by spaces, or by commas as well; blank entries are dropped. */
 export function list(
   words: Words,
-  form: { allowed: string; separator: RegExp; matches: RegExp; defaultText?: string },
+  form: { allowed: string; separator: ' ' | ','; matches: RegExp; defaultText?: string },
 ): Setting<readonly string[]> {
+  const { separator } = form
   return {
     ...words,
     defaultText: form.defaultText ?? 'none',
     allowed: form.allowed,
+    json: TEXTS,
+    separator,
     whenMissing: () => [],
     parse: (text) => {
-      const items = text.split(form.separator).filter((item) => item !== '')
+      const items = text.split(separator === ',' ? /[\s,]+/ : /\s+/).filter((item) => item !== '')
       return items.every((item) => form.matches.test(item)) ? items : undefined
     },
   }

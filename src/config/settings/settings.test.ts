@@ -109,7 +109,6 @@ describe('readSettings', () => {
       userCallCount: undefined,
       drainMs: 0,
       durableTimeoutMs: 3_600_000,
-      durableCount: 4,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],
@@ -254,7 +253,7 @@ describe('readSettings', () => {
 
   it('servers run in pods only where sandboxes do, and are stopped when idle there', () => {
     expect(() => read({ MCP_BRIDGE_UPSTREAMS: 'pods' })).toThrow(
-      'MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes',
+      'MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes',
     )
     const pods = { MCP_BRIDGE_UPSTREAMS: 'pods', MCP_BRIDGE_RUNTIME: 'kubernetes' }
     expect(read(pods)).toMatchObject({ upstreams: 'pods', upstreamIdleMs: 600_000 })

@@ -1,12 +1,13 @@
-// All settings of the bridge: the table of environment variables, read once into one typed, frozen object.
-// Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares
-// both.
+// All settings of the bridge: the table of settings, read from environment variables and settings.json into one typed,
+// frozen object. Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a
+// test compares both.
 import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { isListReplaced, readKeptPackages } from './kept-packages.ts'
+import { readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
-import type { Setting, SettingContext } from './setting-kinds.ts'
+import { type FileSettings, type Given, givenTexts, hasEnded } from './given-texts.ts'
+import { idOf, type NamedSetting, type Setting, type SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'
 import { HTTP_AND_FOLDER_SETTINGS } from './http-and-folders.ts'
 import { OBSERVABILITY_SETTINGS } from './observability.ts'
@@ -54,6 +55,28 @@ export function addSettings(heading: string, table: SettingTable): void {
 
 const allSettings = (): SettingTable => Object.assign({}, SETTINGS, ...ofFeatures.values()) as SettingTable
 
+/** All settings, those of features last. The group is the first word of the heading. */
+export function namedSettings(): NamedSetting[] {
+  return [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, table]) => {
+    const group = camelCase(heading.split(' ', 1)[0]!)
+    return Object.entries(table).map(([property, setting]) => {
+      const key = setting.key ?? keyOf(setting.formerly ?? setting.variable, group)
+      return { name: `${group}.${key}`, group, key, heading, property, setting }
+    })
+  })
+}
+
+/** `MCP_BRIDGE_OUTPUT_TOKENS` in the group `output` → `tokens`. */
+function keyOf(variable: string, group: string): string {
+  const whole = camelCase(variable.replace(/^MCP_(BRIDGE_)?/, ''))
+  const rest = whole.startsWith(group) ? whole.slice(group.length) : ''
+  return /^[A-Z]/.test(rest) ? rest[0]!.toLowerCase() + rest.slice(1) : whole
+}
+
+function camelCase(words: string): string {
+  return words.toLowerCase().replaceAll(/[_-](\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** The values of a feature's settings. */
 export function settingsOf<T extends SettingTable>(
   settings: Settings,
@@ -72,36 +95,53 @@ export type Settings = {
 } & {
   /** Messages for the user that do not stop the bridge, such as a variable that looks misspelt. */
   readonly warnings: readonly string[]
+  /** Where each setting that is not the default was set: its variable, or file, line and name. By `idOf` it. */
+  readonly setBy: Readonly<Record<string, string>>
 }
 
-/**
- * Reads all settings. A missing or blank variable gets its default; MCP_BRIDGE_TIMEOUT never exceeds
- * MCP_BRIDGE_MAX_TIMEOUT.
- * @throws BridgeError CONFIG_INVALID that names every variable with an invalid value, the value, and what is allowed.
- */
-export function readSettings(
-  env: Record<string, string | undefined>,
-  machine: { home?: string; platform?: NodeJS.Platform; isRoot?: boolean } = {},
-): Settings {
-  const context = {
+const NO_FILE: FileSettings = { texts: new Map(), problems: [], warnings: [] }
+
+/** The user's home and system; what is missing is found out. */
+export interface Machine {
+  home?: string
+  platform?: NodeJS.Platform
+  isRoot?: boolean
+}
+
+export function settingContext(env: Record<string, string | undefined>, machine: Machine = {}): SettingContext {
+  return {
     env,
     home: machine.home ?? homedir(),
     platform: machine.platform ?? process.platform,
     isRoot: machine.isRoot ?? process.getuid?.() === 0,
   }
-  const problems: string[] = []
-  const remarks: string[] = []
+}
+
+/**
+ * Reads all settings. A variable wins over settings.json; a blank one counts as missing. MCP_BRIDGE_TIMEOUT never
+ * exceeds MCP_BRIDGE_MAX_TIMEOUT.
+ * @throws BridgeError CONFIG_INVALID that names every setting with an invalid value, the value, and what is allowed.
+ */
+export function readSettings(
+  variables: Record<string, string | undefined>,
+  machine: Machine = {},
+  file: FileSettings = NO_FILE,
+): Settings {
+  const context = settingContext(variables, machine)
+  const given = givenTexts(namedSettings(), variables, file)
+  const { remarks, texts } = given
+  const problems = [...file.problems, ...given.problems]
   // The result has every name of the table, which the type follows from.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const values = Object.fromEntries(
-    Object.entries(allSettings()).map(([name, setting]) => [name, readOne(setting, context, problems, remarks)]),
+    Object.entries(allSettings()).map(([name, setting]) => [name, readOne(setting, given, context, problems)]),
   ) as Settings
 
   let { timeoutMs } = values
   if (timeoutMs > values.maxTimeoutMs) {
-    if (hasText(env['MCP_BRIDGE_TIMEOUT'])) {
-      const given = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT`
-      remarks.push(`${given}: ${values.maxTimeoutMs / 1000} is used.`)
+    if (texts.has('MCP_BRIDGE_TIMEOUT')) {
+      const wanted = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT`
+      remarks.push(`${wanted}: ${values.maxTimeoutMs / 1000} is used.`)
     }
     timeoutMs = values.maxTimeoutMs
   }
@@ -110,7 +150,9 @@ export function readSettings(
     problems.push(`${reached}. Set MCP_BRIDGE_METRICS_TOKEN, which Prometheus sends, or use 127.0.0.1.`)
   }
   if (values.upstreams === 'pods' && values.runtime !== 'kubernetes') {
-    problems.push(`MCP_BRIDGE_UPSTREAMS=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${values.runtime}.`)
+    problems.push(
+      `MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${values.runtime}.`,
+    )
   }
   if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
     const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`
@@ -120,26 +162,32 @@ export function readSettings(
   }
   if (values.session === 'durable' && values.kubernetesWarmPool !== undefined) {
     const why = 'the pods of a warm pool end with their bridge'
-    problems.push(`MCP_BRIDGE_SESSION=durable does not go with MCP_BRIDGE_KUBERNETES_WARM_POOL: ${why}. Unset one.`)
+    problems.push(`MCP_BRIDGE_SESSION=durable does not go with MCP_BRIDGE_KUBERNETES=warmPool: ${why}. Unset one.`)
   }
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
-  const kept = isListReplaced(env) ? { packages: values.packages } : readKeptPackages(values.stateDir)
+  const kept = texts.has('MCP_BRIDGE_PACKAGES') ? { packages: values.packages } : readKeptPackages(values.stateDir)
   if (kept.problem !== undefined) remarks.push(kept.problem)
   const memoryBytes =
-    kept.packages.length > 0 && !hasText(env['MCP_BRIDGE_MEMORY']) ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
+    kept.packages.length > 0 && !texts.has('MCP_BRIDGE_MEMORY') ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
   // As in the original, a cell then reaches only the servers that its call names.
-  const load = values.compat && !hasText(env['MCP_BRIDGE_LOAD']) ? 'explicit' : values.load
+  const load = values.compat && !texts.has('MCP_BRIDGE_LOAD') ? 'explicit' : values.load
+  const isIdleDefault = values.upstreams === 'pods' && !texts.has('MCP_BRIDGE_UPSTREAM_IDLE')
   return Object.freeze({
     ...values,
+    upstreamIdleMs: isIdleDefault ? IDLE_PODS_MS : values.upstreamIdleMs,
     packages: kept.packages,
     memoryBytes,
     load,
     timeoutMs,
-    warnings: [...remarks, ...unknownNames(env)],
+    warnings: [...remarks, ...unknownNames(variables)],
+    setBy: Object.fromEntries(Array.from(texts, ([id, { place }]) => [id, place])),
   })
 }
+
+/** A pod costs more than a process. */
+const IDLE_PODS_MS = 600_000
 
 /** Packages for data need room for data. */
 const MEMORY_WITH_PACKAGES_BYTES = 1 << 30
@@ -148,29 +196,32 @@ const MEMORY_WITH_PACKAGES_BYTES = 1 << 30
 const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])
 const INSTEAD = 'Set MCP_BRIDGE_RUNTIME to one of these, or MCP_BRIDGE_SESSION=shared.'
 
-function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[], remarks: string[]): unknown {
-  const text = context.env[setting.variable]?.trim()
-  if (!hasText(text)) return setting.whenMissing(context)
+function readOne(setting: Setting<unknown>, given: Given, context: SettingContext, problems: string[]): unknown {
+  const found = given.texts.get(idOf(setting))
+  if (found === undefined) return setting.whenMissing(context)
+  const { text, place } = found
   const value = setting.parse(text, context)
-  if (value !== undefined) {
-    const remark = setting.remark?.(text, context)
-    if (remark !== undefined) remarks.push(remark)
-    return value
+  if (value === undefined) {
+    problems.push(`${place}: ${notAllowed(setting, text)}`)
+    return setting.whenMissing(context)
   }
-  // A value that may contain a password is not repeated; a very long one is cut.
-  const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
-  problems.push(`${setting.variable}: ${shown} is not allowed. Allowed: ${setting.allowed}.`)
-  return setting.whenMissing(context)
+  const remark = setting.remark?.(text, context)
+  if (remark !== undefined) given.remarks.push(remark)
+  return value
 }
 
-function hasText(text: string | undefined): text is string {
-  return text !== undefined && text.trim() !== ''
+/** A value that may contain a password is not repeated; a very long one is cut. */
+export function notAllowed(setting: Setting<unknown>, text: string): string {
+  const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+  return `${shown} is not allowed. Allowed: ${setting.allowed}.`
 }
 
 function unknownNames(env: SettingContext['env']): string[] {
-  const known = new Set<string>(Object.values(allSettings()).map((setting) => setting.variable))
+  const all = Object.values(allSettings())
+  const known = new Set(all.map(({ variable }) => variable))
+  const former = new Set(all.map(({ formerly }) => formerly))
   return Object.keys(env)
-    .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name))
+    .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name) && !former.has(name) && !hasEnded(name))
     .map((name) => {
       const near = nearestName(name, known)
       return `${name} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`

@@ -1,11 +1,14 @@
 // Settings of sign-ins to servers.
-import { choice, pattern, type Setting } from './setting-kinds.ts'
+import { choice, pattern, TEXT, type Setting } from './setting-kinds.ts'
 
 const clientMetadataUrl: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_CLIENT_METADATA_URL',
+  variable: 'MCP_BRIDGE_SIGN_IN',
+  member: 'clientMetadata',
+  formerly: 'MCP_BRIDGE_CLIENT_METADATA_URL',
   meaning: 'The URL of a published OAuth client metadata document, for servers that support them.',
   defaultText: 'none',
   allowed: 'an https address with a path, without a user name, a query or a fragment',
+  json: TEXT,
   whenMissing: () => undefined,
   parse: (text) => (isDocumentAddress(text) ? text : undefined),
 }
@@ -20,7 +23,9 @@ function isDocumentAddress(text: string): boolean {
 export const SIGN_IN_SETTINGS = {
   keychain: choice(
     {
-      variable: 'MCP_BRIDGE_KEYCHAIN',
+      variable: 'MCP_BRIDGE_SIGN_IN',
+      member: 'keychain',
+      formerly: 'MCP_BRIDGE_KEYCHAIN',
       meaning: 'Encrypt stored sign-ins with a key from the system’s keychain, if it has one.',
     },
     ['auto', 'off'],
@@ -28,7 +33,9 @@ export const SIGN_IN_SETTINGS = {
   ),
   signInKey: pattern(
     {
-      variable: 'MCP_BRIDGE_SIGN_IN_KEY',
+      variable: 'MCP_BRIDGE_SIGN_IN',
+      member: 'key',
+      formerly: 'MCP_BRIDGE_SIGN_IN_KEY',
       meaning:
         'Encrypt stored sign-ins with this key in place of the keychain’s, such as one from `openssl rand -hex 32`.',
       secret: true,

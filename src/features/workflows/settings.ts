@@ -6,7 +6,7 @@ export const WORKFLOW_SETTINGS = {
     { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
     {
       allowed: 'names of workflows separated by commas, such as weekly-report',
-      separator: /[\s,]+/,
+      separator: ',',
       matches: /^[a-z][a-z0-9-]{0,63}$/,
     },
   ),

@@ -22,8 +22,6 @@ export interface DurableContainerOptions {
   made: string
   /** How long a sandbox waits for a bridge. */
   keepSeconds: number
-  /** Most kept sandboxes. One that another bridge has is not removed, even beyond this. */
-  maxCount: number
 }
 
 /** Input for a new container. */
@@ -34,6 +32,8 @@ interface NewContainer {
   preamble: Buffer
 }
 
+/** The most sandboxes that are kept; those used longest ago end first. */
+const MAX_KEPT = 4
 const LABEL = 'sandbridge.durable'
 const KEY_BYTES = 32
 /** Timeouts for a container to start, and for a running one to reconnect. It looks for a bridge ten times a second. */
@@ -160,7 +160,7 @@ export class DurableContainers {
   /** Removes the sandboxes beyond the limit, least recently used first, unless a bridge has them. */
   async #makeRoom(newest: string): Promise<void> {
     const others = (await this.#kept.list()).filter(({ id }) => id !== newest)
-    for (const record of others.slice(this.#options.maxCount - 1)) await removeKept(this.#kept, record)
+    for (const record of others.slice(MAX_KEPT - 1)) await removeKept(this.#kept, record)
   }
 }
 

@@ -259,11 +259,10 @@ async function createProvider(
   }
   const { ContainerProvider } = await import('../container/provider.ts')
   const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
-  const { durableTimeoutMs, durableCount: maxCount, stateDir } = settings
+  const { durableTimeoutMs, stateDir } = settings
   const limits = { pidsCount, cpus, ociRuntime }
   const made = JSON.stringify({ image, user, ...limits, mount, projects, packages, memory: settings.memoryBytes })
-  const durable =
-    settings.session === 'durable' ? { stateDir, made, keepSeconds: durableTimeoutMs / 1000, maxCount } : undefined
+  const durable = settings.session === 'durable' ? { stateDir, made, keepSeconds: durableTimeoutMs / 1000 } : undefined
   return new ContainerProvider(name, { image, user, ...limits, mount, projects, packages, cacheDir, durable })
 }
 

@@ -74,7 +74,7 @@ async function withImage(engine: Engine, image: string): Promise<ContainerJail |
  */
 async function withOwnPrograms(engine: Engine): Promise<ContainerJail | string> {
   if (process.platform !== 'linux')
-    return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or MCP_BRIDGE_JAIL_IMAGE`
+    return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or MCP_BRIDGE_JAIL=image`
   const root = await rootFolders()
   const made = await ensureRootImage(engine, root)
   if ('reason' in made) return made.reason

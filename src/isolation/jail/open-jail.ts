@@ -238,7 +238,7 @@ function unavailable(name: string, why: string): BridgeError {
   const remedy =
     process.platform === 'linux'
       ? 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), podman or docker, or'
-      : 'Install podman or docker and set MCP_BRIDGE_JAIL_IMAGE to an image with the programs of the server, or'
+      : 'Install podman or docker and set MCP_BRIDGE_JAIL=image to an image with the programs of the server, or'
   return new BridgeError(
     'UPSTREAM_JAIL_UNAVAILABLE',
     `Server '${name}' must run in a jail, and none can be made: ${why}.`,

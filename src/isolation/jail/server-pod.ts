@@ -27,7 +27,7 @@ export function programInPod(name: string, server: StdioServer, fallback?: strin
   const program = ran ?? { image: image ?? fallback, command: server.command, args: server.args, environment: env }
   if (program.image === undefined) {
     throw new BridgeError('CONFIG_INVALID', `Server '${name}' runs in a pod, and has no image`, {
-      hint: 'Set MCP_BRIDGE_JAIL_IMAGE to an image with node and uv, or `image` in the `sandbox` of the server.',
+      hint: 'Set MCP_BRIDGE_JAIL=image to an image with node and uv, or `image` in the `sandbox` of the server.',
     })
   }
   if (!IMAGE_NAME.test(program.image))
@@ -48,7 +48,7 @@ function hasNetwork(name: string, { network = false }: ServerSandbox): boolean {
 }
 
 function unavailable(name: string, why: string, field: string): BridgeError {
-  const remedy = `Change ${field} in the definition of the server, or run the bridge without MCP_BRIDGE_UPSTREAMS=pods.`
+  const remedy = `Change ${field} in the definition of the server, or run the bridge without MCP_BRIDGE_KUBERNETES=servers=pods.`
   return new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', `Server '${name}' cannot run in a pod: ${why}.`, {
     hint: `The server was not started. Ask the user: ${remedy}`,
     userHint: remedy,

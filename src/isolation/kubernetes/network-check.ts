@@ -76,7 +76,7 @@ export async function checkNetwork(sandbox: Sandbox, targets: readonly Target[],
       {
         hint:
           'Use a network plugin that enforces NetworkPolicies from the start of a pod. ' +
-          'To run cells all the same, set MCP_BRIDGE_KUBERNETES_NETWORK=unchecked.',
+          'To run cells all the same, set MCP_BRIDGE_KUBERNETES=network=unchecked.',
       },
     )
   } finally {

@@ -159,14 +159,14 @@ export class Audit implements Subscriber {
     } catch (error) {
       if (BridgeError.isInstance(error)) {
         throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded. ${error.message}`, {
-          hint: 'MCP_BRIDGE_AUDIT_REQUIRED is set. Ask the user to check the database of MCP_BRIDGE_STORAGE.',
+          hint: 'MCP_BRIDGE_AUDIT=required is set. Ask the user to check the database of MCP_BRIDGE_STORAGE.',
           cause: error,
         })
       }
       const reason = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
       throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded (${reason})`, {
         hint:
-          'MCP_BRIDGE_AUDIT_REQUIRED is set. Ask the user to make room on the disk of MCP_BRIDGE_STATE_DIR, ' +
+          'MCP_BRIDGE_AUDIT=required is set. Ask the user to make room on the disk of MCP_BRIDGE_STATE_DIR, ' +
           'or to make that folder writable.',
         cause: error,
       })

@@ -58,8 +58,13 @@ export class SessionRegistry {
     }
     const own = user === undefined ? [] : [...this.#held].filter((held) => held.user === user)
     if (own.length >= maxOfUser) {
-      makeRoom(own, `You have ${own.length} sessions open, the most for one user`, 'MCP_BRIDGE_USER_SANDBOXES')
-    } else if (this.#held.size >= max) makeRoom([...this.#held], `${max} sessions are open`, 'MCP_BRIDGE_HTTP_SESSIONS')
+      makeRoom(
+        own,
+        `You have ${own.length} sessions open, the most for one user`,
+        'MCP_BRIDGE_HTTP_LIMITS=userSessions',
+      )
+    } else if (this.#held.size >= max)
+      makeRoom([...this.#held], `${max} sessions are open`, 'MCP_BRIDGE_HTTP_LIMITS=sessions')
     const held: HeldSession = new HeldSession(open(options.kept), options, {
       onUse: () => {
         // A use that was under way when the session ended must not bring it back.

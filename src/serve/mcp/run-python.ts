@@ -70,7 +70,8 @@ export async function runPython(
   origin: RunRequest,
   language?: OtherLanguage,
 ): Promise<CallToolResult> {
-  const limits = limitsOf({ settings }, quirks)
+  // As of the end of the cell: a setting may have changed meanwhile.
+  const limits = () => limitsOf({ settings }, quirks)
   const runLog = new RunLog(log, origin.id, run.log.onLine)
   try {
     const {
@@ -118,13 +119,13 @@ export async function runPython(
         : result
       // Runs after the response was handed to the transport.
       if (!run.signal.aborted) setImmediate(() => session.delivered())
-      return { ...renderResult(shown, { ...limits, ...way, ...(note !== undefined && { note }) }) }
+      return { ...renderResult(shown, { ...limits(), ...way, ...(note !== undefined && { note }) }) }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
     const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
     const { renderFailure } = await rendering()
-    return { ...renderFailure(error, { ...limits, ...(more !== undefined && { more }) }) }
+    return { ...renderFailure(error, { ...limits(), ...(more !== undefined && { more }) }) }
   }
 }
 

@@ -1,6 +1,9 @@
 // The page's requests, one entry per path. Responses are JSON; changes are sent as events.
+import { join } from 'node:path'
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/bridge.ts'
+import { SETTINGS_FILE } from '../../config/readers/own-places.ts'
+import { describeSettings } from '../../config/settings/file/describe-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { answerAsked, openQuestions } from './views/ask.ts'
 import { costs } from './views/costs.ts'
@@ -34,6 +37,9 @@ export function createRoutes(bridge: Bridge, sources: Sources, asked: Routes): R
       'question/answer',
       z.object({ id: questionId, asking: nameParam, text: codeParam, answer: nameParam }),
       (given) => answerAsked(bridge, given, given.answer),
+    ),
+    get('settings', z.object({}), () =>
+      describeSettings(process.env, {}, join(bridge.settings.stateDir, SETTINGS_FILE)),
     ),
     get('costs', z.object({}), () => costs(bridge)),
     get('kept', z.object({}), () => kept(bridge)),

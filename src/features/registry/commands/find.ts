@@ -1,5 +1,5 @@
 // `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
-import { readSettings } from '../../../config/settings/settings.ts'
+import { loadSettings } from '../../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../../errors.ts'
 import { createLog, SILENT } from '../../../util/log.ts'
 import { summaryLine, summaryOf } from '../describe-server.ts'
@@ -25,7 +25,7 @@ export async function find(query: string, options: FindOptions): Promise<void> {
   const bar = new ProgressBar(process.stderr)
   const onProgress = (servers: number): void =>
     bar.listeners.onPreparing(`reading the registry: ${count(servers, 'server')}`)
-  const settings = readSettings(process.env)
+  const settings = await loadSettings()
   const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
   const found = await openRegistries(settings, log)
     .find(query, { limit, offline: options.offline === true, onProgress })

@@ -117,7 +117,7 @@ function fromContext(merged: Merged, { context, namespace }: FindOptions): Clust
   }
 }
 
-const CHOOSE_CONTEXT = 'Set MCP_BRIDGE_KUBERNETES_CONTEXT to one of `kubectl config get-contexts`.'
+const CHOOSE_CONTEXT = 'Set MCP_BRIDGE_KUBERNETES=context to one of `kubectl config get-contexts`.'
 
 /** Refuses fields that, if ignored, would connect differently or as another user. */
 function refuseUnsupported(context: string, cluster: Record<string, unknown>, user: Record<string, unknown>): void {

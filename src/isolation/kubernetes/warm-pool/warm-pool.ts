@@ -80,7 +80,7 @@ function noneInTime(pool: string, timeoutMs: number, { reason, message }: ClaimS
 
 /** The kind of object does not exist. */
 function noClaims({ namespace }: Cluster, cause: ApiError): BridgeError {
-  const text = `The cluster knows no SandboxClaims in namespace ${namespace}, which MCP_BRIDGE_KUBERNETES_WARM_POOL needs: ${cause.message}`
+  const text = `The cluster knows no SandboxClaims in namespace ${namespace}, which MCP_BRIDGE_KUBERNETES=warmPool needs: ${cause.message}`
   return new BridgeError('CONFIG_INVALID', text, {
     hint: `Install agent-sandbox 1.0 or newer with its extensions, or unset the setting. ${SEE_DOCS}`,
     cause,

@@ -1,6 +1,6 @@
-// Parses JSON with comments and finds the line and column of every value. Loaded only when there is a file of rules.
-// Pure.
-import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser'
+// Parses JSON with comments and finds the line and column of every value. Loaded only when there is a file of rules or
+// of settings. Pure.
+import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser'
 import { jsonProblem } from '../../util/json/json-error.ts'
 
 export interface Place {
@@ -44,7 +44,7 @@ export function readJsonTree(text: string): JsonTree | { reason: string; place: 
     return tree
   }
   return {
-    value: getNodeValue(tree) as unknown,
+    value: valueOf(tree),
     at: (path) => placeOf(text, nodeAt(path).offset),
     within: (path, offset) => {
       const found = findNodeAtLocation(tree, [...path])
@@ -53,6 +53,15 @@ export function readJsonTree(text: string): JsonTree | { reason: string; place: 
         : placeOf(text, nodeAt(path).offset)
     },
   }
+}
+
+/** Unlike the library's function, keeps a key `__proto__` as a key. */
+function valueOf(node: Node): unknown {
+  if (node.type === 'array') return (node.children ?? []).map(valueOf)
+  if (node.type !== 'object') return node.value as unknown
+  return Object.fromEntries(
+    (node.children ?? []).map(({ children: [key, value] = [] }) => [key?.value, value && valueOf(value)]),
+  )
 }
 
 function doubleKey(root: Node): Node | undefined {

@@ -1,0 +1,59 @@
+// The settings in force, each with its value and its source, for `sandbridge config list` and the page.
+import { givenTexts } from '../given-texts.ts'
+import { idOf } from '../setting-kinds.ts'
+import type { Machine } from '../settings.ts'
+import { namedSettings, readSettings, settingContext } from '../settings.ts'
+import { readSettingsFile, settingsFile } from './load-settings.ts'
+
+export interface DescribedSetting {
+  name: string
+  variable: string
+  heading: string
+  meaning: string
+  allowed: string
+  /** As a variable would hold it; a secret is not shown. */
+  value: string
+  source: 'default' | 'file' | 'variable'
+  /** File, line and column; or the variable. Missing for a default. */
+  place?: string
+  /** Not in settings.json. */
+  onlyVariable?: string
+  /** A change of the file takes effect with the next cell. */
+  isLive: boolean
+}
+
+export interface DescribedSettings {
+  file: string
+  settings: DescribedSetting[]
+  warnings: readonly string[]
+}
+
+/** @throws BridgeError CONFIG_INVALID as `loadSettings` does */
+export async function describeSettings(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  machine: Machine = {},
+  file = settingsFile(settingContext(env, machine)),
+): Promise<DescribedSettings> {
+  const context = settingContext(env, machine)
+  const found = await readSettingsFile(file, context)
+  const { setBy, warnings } = readSettings(env, machine, found)
+  const { texts } = givenTexts(namedSettings(), env, found)
+  const settings = namedSettings().map(({ name, heading, setting }): DescribedSetting => {
+    const { meaning, allowed, defaultText, onlyVariable, isLive = false, secret, formerly } = setting
+    const variable = idOf(setting)
+    const from = setBy[variable]
+    const about = { name, variable, heading, meaning, allowed, isLive, ...(onlyVariable && { onlyVariable }) }
+    if (from === undefined) return { ...about, value: defaultText, source: 'default' }
+    const source = from === variable || from === formerly ? 'variable' : 'file'
+    const place = source === 'file' ? from.slice(0, from.lastIndexOf(': ')) : from
+    return { ...about, value: secret ? HIDDEN : shown(texts.get(variable)?.text ?? ''), source, place }
+  })
+  return { file, settings, warnings }
+}
+
+const HIDDEN = '(set, not shown)'
+
+/** An address may have a password in it. */
+function shown(text: string): string {
+  return text.replaceAll(/\/\/[^/\s@]*@/g, '//[redacted]@')
+}

@@ -1,0 +1,59 @@
+// The settings of this process: its environment variables, and settings.json of the user's state folder. A project has
+// no such file: it would be someone else's choice.
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { type ConfigFileSystem, nodeFileSystem, readFileText } from '../../config-file.ts'
+import { SETTINGS_FILE } from '../../readers/own-places.ts'
+import type { FileSettings } from '../given-texts.ts'
+import { idOf, type SettingContext } from '../setting-kinds.ts'
+import { type Machine, namedSettings, readSettings, type Settings, settingContext, SETTINGS } from '../settings.ts'
+
+/** Thousands of times what all settings take. */
+const MAX_CHARS = 2 ** 20
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads all settings.
+ * @throws BridgeError CONFIG_INVALID as `readSettings` does; of the file it names line and column
+ */
+export async function loadSettings(env: Environment = process.env, machine: Machine = {}): Promise<Settings> {
+  const context = settingContext(env, machine)
+  return readSettings(env, machine, await readSettingsFile(settingsFile(context), context))
+}
+
+/** The path of the user's settings.json. */
+export function settingsFile(context: SettingContext): string {
+  const { variable, parse, whenMissing } = SETTINGS.stateDir
+  const set = context.env[variable]?.trim()
+  return path.join((set ? parse(set, context) : undefined) ?? whenMissing(context), SETTINGS_FILE)
+}
+
+/** Never throws: a file that cannot be used has problems. */
+export async function readSettingsFile(
+  file: string,
+  context: SettingContext,
+  fileSystem: ConfigFileSystem = nodeFileSystem,
+): Promise<FileSettings> {
+  const read = await readFileText(fileSystem, file)
+  if ('absent' in read) return { texts: new Map(), problems: [], warnings: [] }
+  const reason = 'reason' in read ? read.reason : read.text.length > MAX_CHARS ? 'is larger than 1 MiB' : undefined
+  if (reason !== undefined || 'reason' in read)
+    return { texts: new Map(), problems: [`${file} ${reason}`], warnings: [] }
+  // The parser is loaded only if there is a file.
+  const { checkSettings } = await import('./check-file.ts')
+  const found = checkSettings(read.text, file, context)
+  return { ...found, warnings: modeWarnings(file, found, context) }
+}
+
+/** Other users may be able to read secrets, or to change settings. */
+function modeWarnings(file: string, { texts }: FileSettings, { platform }: SettingContext): string[] {
+  if (platform === 'win32') return []
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+  const remedy = `Run \`chmod 600 ${file}\`.`
+  if ((mode & 0o002) !== 0) return [`Every user of this machine can change ${file}. ${remedy}`]
+  const secret = namedSettings().find(({ setting }) => setting.secret && texts.has(idOf(setting)))
+  return secret && (mode & 0o044) !== 0
+    ? [`Other users of this machine can read ${secret.name} in ${file}. ${remedy}`]
+    : []
+}

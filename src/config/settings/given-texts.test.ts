@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest'
+import { readSettings } from './settings.ts'
+
+const read = (env: Record<string, string>) => readSettings(env, { home: '/home/ann', platform: 'linux', isRoot: false })
+
+it.each([
+  [{ MCP_BRIDGE_POOL: '2 max=8' }, { poolCount: 2, poolMaxCount: 8 }],
+  [{ MCP_BRIDGE_POOL: 'max=8' }, { poolCount: 1, poolMaxCount: 8 }],
+  [{ MCP_BRIDGE_POOL: '2' }, { poolCount: 2, poolMaxCount: undefined }],
+  [
+    { MCP_BRIDGE_KUBERNETES: ' namespace=a  network=unchecked\tstart=9 ' },
+    { kubernetesNamespace: 'a', kubernetesNetwork: 'unchecked', kubernetesStartMs: 9_000 },
+  ],
+  [
+    { MCP_BRIDGE_MASK: 'email, card endpoint=http://h:5002/a=b?c=d' },
+    { mask: ['email', 'card'], maskEndpoint: 'http://h:5002/a=b?c=d' },
+  ],
+  [{ MCP_BRIDGE_OAUTH: 'issuer=https://a.example,https://b.example scopes=x,y' }, { oauthScopes: ['x', 'y'] }],
+  [{ MCP_BRIDGE_HTTP_LIMITS: 'sessions=64 userCalls=3' }, { httpSessionCount: 64, userCallCount: 3 }],
+  [{ MCP_BRIDGE_KUBERNETES: 'namespace=a namespace=b' }, { kubernetesNamespace: 'b' }],
+  [{ MCP_BRIDGE_PACKAGES: 'max=8 numpy' }, { packages: ['max=8', 'numpy'] }],
+])('settings share a variable: %j', (env, expected) => {
+  expect(read(env)).toMatchObject({ ...expected, warnings: [] })
+})
+
+it('a variable that a setting had before is read, and a warning says what to write', () => {
+  const { poolMaxCount, warnings, setBy } = read({ MCP_BRIDGE_POOL_MAX: '8', MCP_BRIDGE_POOL: '2' })
+  expect(poolMaxCount).toBe(8)
+  expect(setBy).toEqual({ MCP_BRIDGE_POOL: 'MCP_BRIDGE_POOL', 'MCP_BRIDGE_POOL=max': 'MCP_BRIDGE_POOL_MAX' })
+  expect(warnings).toEqual([
+    'MCP_BRIDGE_POOL_MAX has become a part of MCP_BRIDGE_POOL. Write MCP_BRIDGE_POOL=max=…, or sandbox.poolMax in settings.json.',
+  ])
+  expect(read({ MCP_BRIDGE_POOL_MAX: '8', MCP_BRIDGE_POOL: 'max=4' }).poolMaxCount).toBe(4)
+  expect(read({ MCP_BRIDGE_POOL_MAX: ' ' }).warnings).toEqual([])
+})
+
+it.each([
+  [
+    { MCP_BRIDGE_KUBERNETES: 'netwrok=unchecked' },
+    /^MCP_BRIDGE_KUBERNETES: "netwrok" is not allowed. Did you mean network\?/,
+  ],
+  [{ MCP_BRIDGE_KUBERNETES: 'unchecked' }, /a word without a name is not allowed/],
+  [
+    { MCP_BRIDGE_KUBERNETES: 'start=1' },
+    /^MCP_BRIDGE_KUBERNETES=start: "1" is not allowed. Allowed: seconds, 5 to 1800/,
+  ],
+  [{ MCP_BRIDGE_KUBERNETES: '__proto__=1' }, /"__proto__" is not allowed/],
+  [{ MCP_BRIDGE_POOL: '1 mex=8' }, /^MCP_BRIDGE_POOL: "mex" is not allowed. Did you mean max\?/],
+  [{ MCP_BRIDGE_POOL_MAX: '99' }, /^MCP_BRIDGE_POOL_MAX: "99" is not allowed/],
+])('%j is refused', (env, problem) => {
+  expect(() => read(env)).toThrow(problem)
+})
+
+it.each([
+  { MCP_BRIDGE_SIGN_IN: 'key=hunter2' },
+  { MCP_BRIDGE_SIGN_IN: 'kye=hunter2' },
+  { MCP_BRIDGE_SIGN_IN: 'hunter2' },
+  { MCP_BRIDGE_EMBEDDINGS: 'kee=hunter2 url=http://h' },
+  { MCP_BRIDGE_MASK: 'email endpoint=hunter2' },
+  { MCP_BRIDGE_MASK: 'email endpint=http://ann:hunter2@h' },
+])('no error repeats a secret: %j', (env: Record<string, string>) => {
+  expect(() => read(env)).toThrow()
+  expect(() => read(env)).not.toThrow('hunter2')
+})
+
+it('a variable that has ended is told of in words', () => {
+  const instead = 'The four sandboxes of docker or podman that were used last are kept.'
+  const { warnings } = read({ MCP_BRIDGE_DURABLE_SANDBOXES: '8' })
+  expect(warnings).toEqual([`MCP_BRIDGE_DURABLE_SANDBOXES has ended and is ignored. ${instead}`])
+})
