@@ -12,6 +12,7 @@ import { UserServers } from './user-servers.ts'
 import { Users } from './users.ts'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import type { SharedCatalog } from '../calls/catalog/shared-catalog.ts'
+import { type ClientContext, processContext } from '../config/context.ts'
 import { Definitions } from '../config/definitions.ts'
 import { type AskInput } from '../config/entries/input-answers.ts'
 import { PermissionFiles } from '../config/permission-files.ts'
@@ -75,6 +76,7 @@ export class Bridge {
   readonly signInPage: SignInPage | undefined
   /** The servers that all users share. */
   readonly shared: ServerSet
+  readonly #context: ClientContext
   readonly #definitions: Definitions
   readonly #userServers: UserServers
   readonly #pool: KernelPool
@@ -87,18 +89,31 @@ export class Bridge {
 
   /** Reads the server definitions. Starts no process. */
   static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
-    const definitions = new Definitions(settings, options.ownPort)
+    const { context = processContext() } = options
+    const definitions = new Definitions(settings, context, options.ownPort)
     const discovered = await definitions.read()
-    const files = new PermissionFiles(settings, { warn: (message) => log.warning(message) })
+    const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
     const policy = await files.read(discovered.found)
     const stores = await openStores(settings)
     const { servers } = discovered
     const sharedCatalog = await openSharedCatalog(stores, undefined, servers, settings.cacheDir, log)
-    return new Bridge({ settings, log, stores, sharedCatalog, definitions, discovered, files, policy, ...options })
+    return new Bridge({
+      settings,
+      log,
+      stores,
+      sharedCatalog,
+      definitions,
+      discovered,
+      files,
+      policy,
+      ...options,
+      context,
+    })
   }
 
   private constructor({ settings, log, stores, definitions, discovered, ask, ...rest }: BridgeParts) {
-    const { files, policy, servePage, signInPage } = rest
+    const { files, policy, servePage, signInPage, context } = rest
+    this.#context = context
     this.settings = settings
     this.stores = stores
     this.log = log
@@ -118,7 +133,7 @@ export class Bridge {
       return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
     }
     const onGone: ServerSetOptions['onGone'] = (servers, user) => this.users.forgetServers(servers, user)
-    const common = { settings, log, stores, events, questions, page, startProgram, onGone }
+    const common = { settings, context, log, stores, events, questions, page, startProgram, onGone }
     const shared = new ServerSet({
       ...common,
       signInPlace: { page: signInPage, loginOptions: '' },
@@ -246,7 +261,8 @@ export class Bridge {
   /** Keeps that text for the next start. */
   #keepBehind(): void {
     const { learned } = this.users.of(undefined)
-    keepBehind(this.settings, serversBehind(this.catalog, learned, this.settings.load), this.#definitions.places)
+    const text = serversBehind(this.catalog, learned, this.settings.load)
+    keepBehind(this.settings, this.#context, text, this.#definitions.places)
   }
 
   /** Stop a server's process or connection, then list its tools over a new one. The catalog holds the outcome. */
@@ -323,6 +339,8 @@ function nameFinder(url: string | undefined): NameFinder | undefined {
 }
 
 export interface BridgeOptions {
+  /** Whose servers and rules they are. Missing: those of this process. */
+  context?: ClientContext
   /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
   ask?: AskInput
   /** The port of this bridge's HTTP server, if it has one. */
@@ -341,6 +359,7 @@ export interface BridgeOptions {
 }
 
 interface BridgeParts extends BridgeOptions {
+  context: ClientContext
   settings: Settings
   log: Log
   stores: Stores

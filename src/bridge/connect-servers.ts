@@ -1,6 +1,5 @@
 // Creates the upstreams and the catalog of a set of servers and connects the two: the catalog follows the upstreams'
 // tools and errors.
-import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import { definitionKey } from '../calls/catalog/disk-cache.ts'
@@ -8,6 +7,7 @@ import { Embeddings } from '../calls/catalog/embeddings.ts'
 import { FirstListings } from '../calls/catalog/first-listings.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
 import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
+import type { ClientContext, Environment } from '../config/context.ts'
 import { expandTransport } from '../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../config/entries/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/entries/server-definition.ts'
@@ -42,7 +42,9 @@ export interface ConnectOptions {
   sharedCatalog: SharedCatalog | undefined
   /** The user who owns the servers. Missing: they belong to the owner of the bridge, and all users share them. */
   user?: string
-  /** Variables for placeholders, which override the bridge's environment. */
+  /** Whose servers they are: their environment and folders. */
+  context: ClientContext
+  /** Variables for placeholders, which override those of the context. */
   env?: () => Readonly<Record<string, string>>
   signInPlace: SignInPlace
   /** Tells whether the rules let a tool be called. */
@@ -67,7 +69,7 @@ export interface ConnectedServers {
 }
 
 export function connectServers(options: ConnectOptions): ConnectedServers {
-  const { settings, log, events, definitions, questions, standing } = options
+  const { settings, context, log, events, definitions, questions, standing } = options
   const { stateDir, cacheDir } = options.folders ?? settings
   const inputs = new InputAnswers(options.ask)
   const tokens = tokensFile(stateDir)
@@ -75,7 +77,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const tokenStore = createTokenStore(store, signInVault(settings, log), log)
   const firstListings = new FirstListings(store, log)
   const jailPlace: UpstreamJail = {
-    home: homedir(),
+    home: context.home,
     stateDir,
     image: settings.jailImage,
     ...(settings.upstreams === 'pods' && { startProgram: options.startProgram }),
@@ -92,6 +94,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     return expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
   }
   const upstreams = createUpstreams({
+    context,
     definitions,
     log,
     events,
@@ -107,6 +110,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   })
   const catalog = new Catalog({
     definitions,
+    home: context.home,
     listTools: async (server, signal) => {
       const tools = await upstreams.listTools(server, signal)
       const instructions = upstreams.instructions(server)
@@ -138,8 +142,9 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 }
 
 /** Returns the values that placeholders of definitions refer to. */
-function hostOf({ env }: ConnectOptions): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
-  return { env: env ? { ...process.env, ...env() } : process.env, home: homedir(), workspaceFolder: process.cwd() }
+function hostOf({ env, context }: ConnectOptions): { env: Environment; home: string; workspaceFolder: string } {
+  const { home, cwd } = context
+  return { env: env ? { ...context.env, ...env() } : context.env, home, workspaceFolder: cwd }
 }
 
 function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {

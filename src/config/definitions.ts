@@ -1,5 +1,6 @@
 // The server definitions of a running bridge. Read at start, and again when one of the possible config files has
 // changed.
+import type { ClientContext } from './context.ts'
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { PlacesSeen } from './places-seen.ts'
@@ -9,13 +10,15 @@ import { createTrustStore, trustRecord } from './trust.ts'
 
 export class Definitions {
   readonly #settings: Settings
+  readonly #context: ClientContext
   readonly #ownPort: number | undefined
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
 
   /** @param ownPort the port on which this bridge serves HTTP */
-  constructor(settings: Settings, ownPort?: number) {
+  constructor(settings: Settings, context: ClientContext, ownPort?: number) {
     this.#settings = settings
+    this.#context = context
     this.#ownPort = ownPort
   }
 
@@ -25,6 +28,7 @@ export class Definitions {
     const seen = (this.#seen = new PlacesSeen())
     seen.note(trustRecord(stateDir))
     const discovered = await discoverServers({
+      ...this.#context,
       settings: this.#settings,
       isTrusted: createTrustStore(stateDir).isTrusted,
       fileSystem: seen.noting(nodeFileSystem),

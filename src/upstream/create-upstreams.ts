@@ -1,6 +1,7 @@
 // All configured upstreams by name, and the limit on their processes. ManagedUpstream handles each one.
 import { setMaxListeners } from 'node:events'
 import type { AuthProvider } from '@modelcontextprotocol/client'
+import type { ClientContext } from '../config/context.ts'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type {
   ClientCredentials,
@@ -43,8 +44,8 @@ export interface UpstreamsOptions {
   clientInfo: { name: string; version: string }
   log: Log
   events?: EventStream
-  /** Working directory of servers without a `cwd`; missing means the bridge's own. */
-  cwd?: string
+  /** What local servers inherit, the working directory of those without a `cwd`, and where proxy settings come from. */
+  context: Pick<ClientContext, 'env' | 'cwd' | 'home'>
   /** Time from a server's start to its first response, when its definition sets none. */
   startTimeoutMs?: number
   /** How long an unused server keeps running; 0 or missing means forever. */
@@ -74,8 +75,6 @@ export interface UpstreamsOptions {
   jail?: Omit<JailPlace, 'onRefused'>
   /** Allow remote servers at link-local and metadata addresses. */
   allowLinkLocal?: boolean
-  /** Source of proxy settings; missing means the bridge's environment. */
-  env?: Record<string, string | undefined>
   /** The clock, in milliseconds. */
   now?: () => number
   random?: () => number
@@ -134,12 +133,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       clientInfo: options.clientInfo,
       startTimeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS,
       signInPlace: options.signInPlace,
-      cwd: options.cwd,
+      context: options.context,
       idleMs: options.idleMs ?? 0,
       pingTimeoutMs: options.pingTimeoutMs,
       installLimits: options.installLimits,
       allowLinkLocal: options.allowLinkLocal ?? false,
-      env: options.env ?? process.env,
       resolveTransport,
       requests: options.requests ?? (() => ({})),
       authProvider: (server, redact) => {
@@ -257,7 +255,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         clientInfo: options.clientInfo,
         signal,
         allowLinkLocal: options.allowLinkLocal ?? false,
-        env: options.env ?? process.env,
+        env: options.context.env,
       }).catch(tellFailure)
       events.emit({ ...about, outcome: 'signed-in' })
       signInCounts.set(server, (signInCounts.get(server) ?? 0) + 1)

@@ -20,6 +20,7 @@ import { withBridge } from '../terminal/open-bridge.ts'
 import { print, printJson, printTable } from '../terminal/print.ts'
 import { shortReason, untrustedNote } from '../terminal/server-notes.ts'
 import { checkClients } from './check-clients.ts'
+import { processContext } from '../../config/context.ts'
 import { hostPaths } from '../../config/discover.ts'
 import { targetsOf } from '../init/targets.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
@@ -152,7 +153,7 @@ async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
     ...quick.flat(),
     ...checkUnread(bridge),
     ...checkSources(bridge),
-    ...checkClients(bridge, targetsOf(hostPaths(settings))),
+    ...checkClients(bridge, targetsOf(hostPaths(settings, processContext()))),
   ]
 }
 

@@ -1,9 +1,9 @@
 // All settings of the bridge: the table of environment variables, read once into one typed, frozen object.
 // Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares
 // both.
-import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
+import { processContext } from '../context.ts'
 import { isListReplaced, readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
@@ -85,7 +85,7 @@ export function readSettings(
 ): Settings {
   const context = {
     env,
-    home: machine.home ?? homedir(),
+    home: machine.home ?? processContext().home,
     platform: machine.platform ?? process.platform,
     isRoot: machine.isRoot ?? process.getuid?.() === 0,
   }
