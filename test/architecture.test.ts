@@ -12,7 +12,7 @@ import { createLog } from '../src/util/log.ts'
 import { createServer } from '../src/serve/mcp/create-server.ts'
 import { oneSession } from '../src/serve/mcp/sessions.ts'
 import { fixtureServer, makeHome } from './support/bridge-process.ts'
-import { processContext } from '../src/config/context.ts'
+import { processContext } from '../src/config/settings/client-context.ts'
 import { type RanFunction, ranFunctions } from './support/ran-functions.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')

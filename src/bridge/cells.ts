@@ -31,6 +31,7 @@ import { Uploads } from '../keep/saved/uploads.ts'
 import type { UserState } from '../keep/user-state.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { SignInOptions, Upstreams } from '../upstream/upstream.ts'
+import type { ClientServers } from './client-servers.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
 import type { Users } from './users.ts'
@@ -76,6 +77,8 @@ export interface RunOrigin {
   log?: RunLog | undefined
   client?: string | undefined
   user?: string | undefined
+  /** The servers of the client. Missing: those of its user. */
+  servers?: ClientServers | undefined
   trace?: TraceContext | undefined
 }
 
@@ -161,7 +164,8 @@ export class Cells {
    */
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
     const { servers, forPerson = false } = request
-    const set = await this.#options.serversOf(request.run?.user)
+    const ofClient = request.run?.servers
+    const set = await (ofClient ? ofClient.now() : this.#options.serversOf(request.run?.user))
     const { discovered } = set.configured
     const { untrusted } = discovered
     refuseUntrusted(servers, untrusted)

@@ -7,7 +7,7 @@ import { Embeddings } from '../calls/catalog/embeddings.ts'
 import { FirstListings } from '../calls/catalog/first-listings.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
 import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
-import type { ClientContext, Environment } from '../config/context.ts'
+import type { ClientContext, Environment } from '../config/settings/client-context.ts'
 import { expandTransport } from '../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../config/entries/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/entries/server-definition.ts'
@@ -17,12 +17,12 @@ import { tokensFile } from '../config/tokens-file.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import type { Log } from '../util/log.ts'
 import type { Standing } from '../config/rules/policy.ts'
-import type { Questions } from '../calls/questions/questions.ts'
+import type { QuestionMethod, Questions } from '../calls/questions/questions.ts'
 import type { Stores } from '../keep/open-stores.ts'
 import { usersFolder } from '../keep/user-folder.ts'
 import type { SignInPlace } from '../upstream/auth/callback.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
-import { createUpstreams, type UpstreamJail } from '../upstream/create-upstreams.ts'
+import { createUpstreams, type UpstreamJail, type UpstreamsOptions } from '../upstream/create-upstreams.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
 import { signInVault } from './sign-in-vault.ts'
@@ -47,10 +47,16 @@ export interface ConnectOptions {
   /** Variables for placeholders, which override those of the context. */
   env?: () => Readonly<Record<string, string>>
   signInPlace: SignInPlace
+  /** Upstreams that other sets use, too. */
+  shared?: UpstreamsOptions['shared']
+  /** What the only client of these servers can be asked. Missing: what any client of the bridge can be. */
+  offered?: ReadonlySet<QuestionMethod>
   /** Tells whether the rules let a tool be called. */
   standing: (tool: CatalogTool) => Standing
   /** Starts a server in a pod, when servers run in pods. */
   startProgram: NonNullable<UpstreamJail['startProgram']>
+  /** Config files of other clients, which jailed servers never see either. */
+  hiddenToo?: () => string[]
   /** The config files that contain the definitions. */
   configFiles: () => string[]
 }
@@ -87,6 +93,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       usersFolder(settings.stateDir),
       settings.cacheDir,
       ...options.configFiles(),
+      ...(options.hiddenToo?.() ?? []),
     ],
   }
   const resolveTransport = async (definition: ServerDefinition) => {
@@ -104,7 +111,8 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     tokenStore,
     clientMetadataUrl: settings.clientMetadataUrl,
     signInPlace: options.signInPlace,
-    requests: (callers) => questions.requests(callers),
+    requests: (callers) => questions.requests(callers, options.offered),
+    shared: options.shared,
     jail: jailPlace,
     negotiatedTransportsFile: path.join(cacheDir, 'upstreams.json'),
   })

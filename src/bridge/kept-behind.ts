@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { ClientContext } from '../config/context.ts'
+import type { ClientContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { areUnchanged } from '../config/places-seen.ts'
 import { makePrivateFolderSync } from '../util/files/private-folder.ts'

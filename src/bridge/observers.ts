@@ -1,7 +1,7 @@
 // Attaches all observers of events. The code of each is loaded at the first event that it needs.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Catalog } from '../calls/catalog/catalog.ts'
-import { processContext } from '../config/context.ts'
+import { processContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { EventStream, Subscriber } from '../observe/events/event-stream.ts'

@@ -1,5 +1,5 @@
 // Chooses the vault that encrypts sign-ins to remote servers before they are stored.
-import { processContext } from '../config/context.ts'
+import { processContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { Log } from '../util/log.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'

@@ -1,7 +1,7 @@
 // Decides which servers each user reaches: the shared servers over shared connections, or a set of the user's own if
 // they have servers, variables or sign-ins of their own. Processes of such a set get the user's variables and start
 // when the user's code first needs them.
-import type { ClientContext } from '../config/context.ts'
+import type { ClientContext } from '../config/settings/client-context.ts'
 import { PermissionFiles } from '../config/permission-files.ts'
 import { shellWord } from '../config/secrets/command-line.ts'
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'

@@ -1,6 +1,6 @@
 // The server definitions of a running bridge. Read at start, and again when one of the possible config files has
 // changed.
-import type { ClientContext } from './context.ts'
+import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { PlacesSeen } from './places-seen.ts'

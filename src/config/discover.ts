@@ -2,7 +2,7 @@
 // An invalid file or entry does not affect others: it is listed in `skipped`, with a reason that quotes no value of the
 // file.
 import { parseDocument } from './formats/config-document.ts'
-import type { ClientContext } from './context.ts'
+import type { ClientContext } from './settings/client-context.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'

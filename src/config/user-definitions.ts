@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { foldName } from '../util/text/python-name.ts'
-import type { ClientContext } from './context.ts'
+import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { parseEnvFile } from './entries/expand.ts'

@@ -1,7 +1,7 @@
 // Shared by tests of upstreams: upstreams that end with their test, and waiting.
 import { onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
-import { type ClientContext, processContext } from '../../src/config/context.ts'
+import { type ClientContext, processContext } from '../../src/config/settings/client-context.ts'
 import { createLog } from '../../src/util/log.ts'
 import { createUpstreams, type UpstreamsOptions } from '../../src/upstream/create-upstreams.ts'
 import type { Upstreams } from '../../src/upstream/upstream.ts'

@@ -2,7 +2,7 @@
 // servers that were never listed, and says what to do next.
 import { applyInit } from './apply-init.ts'
 import { type InitPlan, planInit } from './plan-init.ts'
-import { processContext } from '../../config/context.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { discoverServers, hostPaths } from '../../config/discover.ts'
 import { bridgeCommand } from './targets.ts'
 import {

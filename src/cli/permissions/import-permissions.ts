@@ -1,7 +1,7 @@
 // `sandbridge permissions import CLIENT`: imports the user's decisions about tools from another client.
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { processContext } from '../../config/context.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { parseDocument } from '../../config/formats/config-document.ts'
 import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
 import { hostPaths } from '../../config/discover.ts'

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { readKeptBehind } from '../../bridge/kept-behind.ts'
-import { processContext } from '../../config/context.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
 import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'

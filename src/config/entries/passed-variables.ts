@@ -1,6 +1,6 @@
 // The variables of the bridge's environment that a stdio server gets beside those of its definition.
 // docs/configuration.md lists them; a test compares both.
-import type { Environment } from '../context.ts'
+import type { Environment } from '../settings/client-context.ts'
 
 /** Enough to find programs, the home folder and the locale. */
 const BASICS =

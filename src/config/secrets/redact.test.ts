@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ServerDefinition, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor, redactEnd, redactStart } from './redact.ts'
 

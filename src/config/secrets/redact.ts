@@ -3,7 +3,7 @@
 // diagnosed. Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are not in
 // the configuration are not found.
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
-import type { Environment } from '../context.ts'
+import type { Environment } from '../settings/client-context.ts'
 import { passedEnvironment } from '../entries/passed-variables.ts'
 import { Pieces } from './redact-pieces.ts'
 import { cleanWords } from '../../util/text/server-words.ts'

@@ -3,7 +3,7 @@
 // both.
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { processContext } from '../context.ts'
+import { processContext } from './client-context.ts'
 import { isListReplaced, readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
-import { processContext } from '../../config/context.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { expandTransport } from '../../config/entries/expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { toServerBody } from '../../config/entries/server-entry.ts'

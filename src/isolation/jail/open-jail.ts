@@ -3,7 +3,7 @@
 import { chmod, chown, rm } from 'node:fs/promises'
 import { hash } from 'node:crypto'
 import path from 'node:path'
-import type { ClientContext, Environment } from '../../config/context.ts'
+import type { ClientContext, Environment } from '../../config/settings/client-context.ts'
 import { NETWORK_VARIABLES, passedEnvironment } from '../../config/entries/passed-variables.ts'
 import {
   IMAGE_NAME,

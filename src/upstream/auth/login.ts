@@ -2,7 +2,7 @@
 // response on a loopback port, and stores the tokens for all bridges of this user. The only part of src/upstream that
 // needs a user.
 import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Environment } from '../../config/context.ts'
+import type { Environment } from '../../config/settings/client-context.ts'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'

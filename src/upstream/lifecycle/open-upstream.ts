@@ -2,7 +2,7 @@
 // leaves nothing behind.
 import type { SignInPlace } from '../auth/callback.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
-import type { ClientContext } from '../../config/context.ts'
+import type { ClientContext } from '../../config/settings/client-context.ts'
 import { BridgeError } from '../../errors.ts'
 import type { CallStart, Connection } from '../connection/connection.ts'
 import type { JailPlace } from '../../isolation/jail/open-jail.ts'

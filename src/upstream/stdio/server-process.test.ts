@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix, skip } from '../../../test/support/needs.ts'
-import { processContext } from '../../config/context.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { spawnServer } from './server-process.ts'
 
 it('a missing command is reported as such where a folder of the PATH may not be entered', async () => {

@@ -10,7 +10,7 @@ import { leaveToFinish } from './finish-install.ts'
 import { type InstallPlace, installPlace } from './install-place.ts'
 import { InstallQueue } from './install-queue.ts'
 import { type InstallLimits, InstallWatch } from './install-watch.ts'
-import type { ClientContext } from '../../../config/context.ts'
+import type { ClientContext } from '../../../config/settings/client-context.ts'
 import type { PackageLaunch } from './package-launch.ts'
 
 /** What is known of an installation that failed. */
