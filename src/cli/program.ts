@@ -38,6 +38,11 @@ program
   .action(async (options: object) => (await import('./serve/run.ts')).run(options))
 
 program
+  .command('resident', { hidden: true })
+  .description('serve the clients of this user; `run` starts it')
+  .action(async () => (await import('./serve/serve-resident.ts')).serveResident())
+
+program
   .command('exec')
   .description('run one cell from the terminal')
   .argument('[file]', 'a Python file; - reads standard input')
