@@ -61,7 +61,7 @@ export class OpenRequests {
     this.#swallowed.clear()
     const told = [...this.#resident].map((id) => {
       const params = { requestId: JSON.parse(id) as unknown, reason: GONE }
-      return line({ method: 'notifications/cancelled', params })
+      return messageText({ method: 'notifications/cancelled', params })
     })
     this.#resident.clear()
     if (!mayHaveRun) return told
@@ -69,7 +69,7 @@ export class OpenRequests {
       if (method !== 'tools/call') continue
       this.#client.delete(id)
       const result = { content: [{ type: 'text', text: LOST }], isError: true }
-      told.push(line({ id: JSON.parse(id) as unknown, result }))
+      told.push(messageText({ id: JSON.parse(id) as unknown, result }))
     }
     return told
   }
@@ -105,6 +105,6 @@ function parsed(text: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-function line(message: object): string {
+function messageText(message: object): string {
   return `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 }

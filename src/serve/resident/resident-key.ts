@@ -10,14 +10,16 @@ import { VERSION } from '../../util/version.ts'
 import { PROTOCOL } from './protocol.ts'
 
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_']
-const VARIABLES = new Set([
-  ...['MCP_SERVERS_CONFIG', 'PATH', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR', 'DOCKER_HOST'],
-  ...['CONTAINER_HOST', 'KUBECONFIG', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'DBUS_SESSION_BUS_ADDRESS'],
-])
+const VARIABLES = new Set(
+  (
+    'MCP_SERVERS_CONFIG PATH TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
+    'KUBECONFIG NODE_EXTRA_CA_CERTS NODE_OPTIONS DBUS_SESSION_BUS_ADDRESS'
+  ).split(' '),
+)
 /** A connection's own. */
 const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL'])
-/** Settings whose value is a path, or a list of paths and other words. */
-const PATHS = /^MCP_(?:SERVERS_CONFIG$|BRIDGE_(?:STATE_DIR|CACHE_DIR|VOLUMES|MOUNTS|FOLDERS|PACKAGES|\w*FILE|\w*DIR)$)/
+/** Settings whose value is a path, or begins with one. */
+const PATHS = /^MCP_(?:SERVERS_CONFIG|BRIDGE_(?:STATE_DIR|CACHE_DIR|MOUNT))$/
 const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
 
 export interface ResidentKey {
@@ -35,7 +37,7 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
   const variables = Object.entries(env)
     .filter(([name, value]) => counts(name) && value !== undefined && value !== '')
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const isRelative = variables.some(([name, value]) => PATHS.test(name) && !ABSOLUTE.test(value!))
+  const isRelative = variables.some(([name, value]) => PATHS.test(name) && hasRelative(value!))
   const folder = isRelative ? cwd : undefined
   const installed = realpathSync(PACKAGE_ROOT)
   const text = JSON.stringify([
@@ -64,4 +66,9 @@ function walls(): unknown {
   } catch {
     return null
   }
+}
+
+function hasRelative(paths: string): boolean {
+  const all = paths.replace(/:r[ow]$/, '').split(path.delimiter)
+  return all.some((one) => one !== '' && !ABSOLUTE.test(one.trim()))
 }

@@ -159,7 +159,8 @@ export class Resident {
     this.#server.close()
     if (this.#holder !== undefined) displace(place.home, this.#holder)
     const until = performance.now() + settings.maxTimeoutMs
-    while (!wasEnding && isBusy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+    const mayWait = (): boolean => !wasEnding && isBusy() && performance.now() < until
+    while (mayWait()) await new Promise((resolve) => setTimeout(resolve, 50))
     log.info('The resident bridge ends', { reason })
     for (const socket of this.#clients) socket.end()
     await Promise.allSettled(this.#ending)
