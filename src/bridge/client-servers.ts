@@ -85,6 +85,18 @@ export class ClientServers {
     return set
   }
 
+  /** How the client uses each of its servers; empty until they are read. */
+  sharing(): { server: string; state: string; clients: number; reason?: string }[] {
+    const { upstreams } = this.#opened?.connected ?? {}
+    const { context, sharedUpstreams } = this.#options
+    return (upstreams?.definitions ?? []).map((definition) => {
+      const key = serverKey(definition, context, this.#offered)
+      const clients = key === undefined ? 1 : Math.max(1, sharedUpstreams.users(key))
+      const reason = whyOwn(definition)
+      return { server: definition.name, state: upstreams!.state(definition.name), clients, ...(reason && { reason }) }
+    })
+  }
+
   /** Stop using the servers. Their processes end when no other client has needed them for some time. */
   async close(): Promise<void> {
     if (this.#isClosed) return
@@ -98,28 +110,36 @@ export class ClientServers {
  * Equal for two clients of which either could use the other's process; undefined for a server that its definition keeps
  * to one client. The name is part of it, so that questions, logs and errors have one.
  */
-export function serverKey(
+function serverKey(
   definition: ServerDefinition,
   { env, cwd, home }: ClientContext,
   offered: ReadonlySet<QuestionMethod>,
 ): string | undefined {
-  const { transport, shared, isProjects } = definition
+  const { transport, shared } = definition
   if (shared === false) return undefined
-  const written = JSON.stringify(transport)
-  // A server without a folder of its own starts in the client's folder, and may work on what is there.
-  const isOfFolder =
-    written.includes('workspaceFolder') ||
-    (transport.type === 'stdio' && !isAbsoluteFolder(transport.cwd) && (!shared || isProjects))
   return sortedJson([
     definition,
     definitionKey(definition),
     startInputs(definition, { env, home, workspaceFolder: cwd }),
-    isOfFolder && cwd,
+    isOfFolder(definition) && cwd,
     home,
     // Servers list other tools for clients that can be asked.
     [...offered].toSorted(),
     transport.type === 'stdio' && DECIDING_VARIABLES.map((name) => passedEnvironment(env)[name] ?? null),
   ])
+}
+
+/** A server without a folder of its own starts in the client's folder, and may work on what is there. */
+function isOfFolder({ transport, shared, isProjects }: ServerDefinition): boolean {
+  if (JSON.stringify(transport).includes('workspaceFolder')) return true
+  return transport.type === 'stdio' && !isAbsoluteFolder(transport.cwd) && (!shared || isProjects === true)
+}
+
+/** Why clients that have this server in common may have processes of their own. */
+function whyOwn(definition: ServerDefinition): string | undefined {
+  if (definition.shared === false) return 'its entry says "shared": false'
+  if (!isOfFolder(definition)) return undefined
+  return 'it starts in the folder of its client; "cwd" or "shared": true in its entry makes it one for all folders'
 }
 
 /** Whether the folder is the same for every client with this home. */

@@ -341,6 +341,17 @@ program
   .action(async (options: TopOptions) => (await import('./watch/top.ts')).top(options))
 
 program
+  .command('status')
+  .description('show the resident bridges of this user, their clients and servers')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./watch/status.ts')).status(options))
+
+program
+  .command('stop')
+  .description('end the resident bridges of this user, after the cells that run')
+  .action(async () => (await import('./watch/status.ts')).stop())
+
+program
   .command('doctor')
   .description('show what can isolate Python on this machine, whether a cell runs, and what is wrong')
   .option('--deep', 'also try the walls of the sandbox, and start every server')

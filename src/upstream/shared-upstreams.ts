@@ -30,6 +30,11 @@ export class SharedUpstreams {
     this.#lingerMs = lingerMs
   }
 
+  /** How many sets use the upstream of this key. */
+  users(key: string): number {
+    return this.#byKey.get(key)?.hearers.size ?? 0
+  }
+
   /** All upstreams, used or lingering. */
   *all(): Iterable<ManagedUpstream> {
     for (const { upstream } of this.#byKey.values()) yield upstream

@@ -1,5 +1,5 @@
-// Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of the
-// processes between them is killed, stopped or missing.
+// Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of
+// the processes between them is killed, stopped or missing.
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -153,6 +153,40 @@ describe('a resident', () => {
     expect(await Promise.all(clients.map((client) => client.run('print(1)')))).toEqual(['1', '1', '1', '1'])
     expect(residents()).toHaveLength(2)
   })
+})
+
+describe('sandbridge status and stop', () => {
+  it(
+    'name the clients of a resident and how they share servers, and end it after its cells',
+    { timeout: 120_000 },
+    async () => {
+      const shared = { ...fixtureServer('whoami.mjs'), cwd: '/' }
+      const { connect, command, home, residents } = residentHome({ who: WHO, shared })
+      expect(command('status')).toMatchObject({ code: 0, stderr: expect.stringContaining('No resident') as string })
+      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+      const use = 'await mcp_who.who()\nprint((await mcp_shared.who())["pid"])'
+      expect(await ann.run(use)).toBe(await bob.run(use))
+      const [one] = JSON.parse(command('status', '--json').stdout) as [
+        { pid: number; clients: Record<string, unknown>[] },
+      ]
+      expect(one.pid).toBe(residents()[0])
+      expect(one.clients.map(({ cwd }) => cwd).toSorted()).toEqual([path.join(home, 'ann'), path.join(home, 'bob')])
+      expect(one.clients[0]).toMatchObject({
+        servers: expect.arrayContaining([
+          { server: 'shared', state: 'running', clients: 2 },
+          { server: 'who', state: 'running', clients: 1, reason: expect.stringContaining('folder') as string },
+        ]) as unknown,
+      })
+      expect(command('status').stdout).toContain('shared: running, shared by 2 clients')
+      const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(command('stop').code).toBe(0)
+      // The cell of one client ends first; both go on with another resident.
+      expect(await open).toBe('whole')
+      await until(() => !isAlive(one.pid))
+      expect(await bob.run('print(2)')).toBe('2')
+    },
+  )
 })
 
 describe('run serves its client itself', () => {

@@ -1,11 +1,13 @@
-// Clients of one resident bridge, each behind its own relay as an MCP client would start it, and what a test does to the
-// processes between them.
-import { type ChildProcess, spawn } from 'node:child_process'
+// Clients of one resident bridge, each behind its own relay as an MCP client would start it, and what a test does to
+// the processes between them.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type ServerEntry } from './bridge-process.ts'
+
+const PROGRAM = [CLI]
 
 export interface RelayClient {
   process: ChildProcess
@@ -25,6 +27,8 @@ export interface ResidentHome {
   folder: string
   /** A client in a folder of its own, after its handshake. */
   connect: (name: string, env?: Record<string, string>, capabilities?: object) => Promise<RelayClient>
+  /** Runs another command of the user. */
+  command: (...words: string[]) => { code: number | null; stdout: string; stderr: string }
   /** Only starts the process. */
   start: (name: string, env?: Record<string, string>) => RelayClient
   /** The process ids of all residents that had a name, in order. */
@@ -50,13 +54,15 @@ export function residentHome(servers: Record<string, ServerEntry>, env: Record<s
     await until(() => residents().every((pid) => !isAlive(pid)))
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   })
+  const settings = { MCP_BRIDGE_RESIDENT: 'on', MCP_BRIDGE_RESIDENT_IDLE: '1', MCP_BRIDGE_SOURCES: 'mcps' }
+  const envOf = (name: string, own: Record<string, string> = {}) =>
+    bridgeEnv(home, { ...settings, WHO: name, ...env, ...own })
   const start: ResidentHome['start'] = (name, own = {}) => {
     const cwd = path.join(home, name)
     mkdirSync(cwd, { recursive: true })
-    const settings = { MCP_BRIDGE_RESIDENT: 'on', MCP_BRIDGE_RESIDENT_IDLE: '1', MCP_BRIDGE_SOURCES: 'mcps' }
-    const child = spawn(process.execPath, [CLI, 'run'], {
+    const child = spawn(process.execPath, [...PROGRAM, 'run'], {
       cwd,
-      env: bridgeEnv(home, { ...settings, WHO: name, ...env, ...own }),
+      env: envOf(name, own),
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     const client = talkTo(child, name)
@@ -68,6 +74,10 @@ export function residentHome(servers: Record<string, ServerEntry>, env: Record<s
     folder,
     start,
     residents,
+    command: (...words) => {
+      const ran = spawnSync(process.execPath, [...PROGRAM, ...words], { env: envOf('user'), encoding: 'utf8' })
+      return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr }
+    },
     connect: async (name, own, capabilities = {}) => {
       const client = start(name, own)
       const clientInfo = { name: 'inspector-cli', version: '1' }

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Socket } from 'node:net'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Bridge } from '../../bridge/bridge.ts'
+import type { ClientServers } from '../../bridge/client-servers.ts'
 import { readKeptBehind } from '../../bridge/kept-behind.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
 import { processContext } from '../../config/settings/client-context.ts'
@@ -13,11 +14,12 @@ import { OpenRuns } from '../../serve/mcp/open-runs.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
 import type { Hello } from '../../serve/resident/protocol.ts'
+import { residentLogWriter } from '../../serve/resident/resident-log.ts'
 import { Resident, type ServedClient } from '../../serve/resident/resident.ts'
 import { residentKey } from '../../serve/resident/resident-key.ts'
 import { residentPlace } from '../../serve/resident/run-folder.ts'
 import { SocketTransport } from '../../serve/resident/socket-transport.ts'
-import { createLog, type LogLevel } from '../../util/log.ts'
+import { createLog, type Log, type LogLevel } from '../../util/log.ts'
 import { features } from '../feature.ts'
 import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
 
@@ -26,7 +28,9 @@ const FAILED = 70
 
 export async function serveResident(): Promise<void> {
   const settings = readSettings(process.env)
-  const log = createLog(settings.logLevel === 'error' ? 'error' : 'info')
+  const key = residentKey(processContext())
+  const place = residentPlace(settings.stateDir, key.name)
+  const log = createLog('info', residentLogWriter(place.log))
   // Nobody knows what such an error has left undone. Every relay answers its client when its connection ends.
   const fail = (error: unknown): void => {
     log.error('The resident bridge failed and ends', { error, stack: error instanceof Error ? error.stack : undefined })
@@ -35,17 +39,16 @@ export async function serveResident(): Promise<void> {
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', fail)
 
-  const key = residentKey(processContext())
   let opening: Promise<Bridge> | undefined
   let opened: Bridge | undefined
   const bridge = (): Promise<Bridge> => {
-    opening ??= openBridge(settings).then((made) => (opened = made))
+    opening ??= openBridge(settings, log).then((made) => (opened = made))
     return opening
   }
   const resident = new Resident({
     settings,
     key,
-    place: residentPlace(settings.stateDir, key.name),
+    place,
     log,
     refuses: async ({ cwd }) => {
       try {
@@ -64,8 +67,7 @@ export async function serveResident(): Promise<void> {
   if (!(await resident.start())) process.exit(0)
 }
 
-async function openBridge(settings: Settings): Promise<Bridge> {
-  const log = createLog('info')
+async function openBridge(settings: Settings, log: Log): Promise<Bridge> {
   const { chooseProvider, prepareAhead } = await import('../../isolation/detect/choose-provider.ts')
   const findProvider = chooseProvider(settings, log)
   // Start these child processes before loading code, because loading blocks the event loop.
@@ -93,10 +95,12 @@ function serveClient(
   const context = { env, cwd, home, ownPaths }
   const log = createLog(logLevelOf(env, settings), tell)
   let conversation: Promise<Conversation> | undefined
+  let servers: ClientServers | undefined
   const open = async (): Promise<Conversation> => {
     const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../cell/session/kept-for.ts')])
     const session = shared.sessions.open(keptForClient(cwd))
-    return { bridge: shared, sessions: oneSession(session), servers: shared.connect(context) }
+    servers = shared.connect(context)
+    return { bridge: shared, sessions: oneSession(session), servers }
   }
   const getConversation = (): Promise<Conversation> => (conversation ??= open())
   const behind = async (): Promise<string | undefined> => {
@@ -124,6 +128,7 @@ function serveClient(
     { transport, onerror: (error) => log.debug('MCP', { error }) },
   )
   return {
+    servers: () => servers?.sharing() ?? [],
     receive: (line) => transport.receive(line),
     end: async () => {
       const opened = await conversation?.catch(() => undefined)

@@ -1,5 +1,5 @@
-// What a client brings with it: what decides which servers it has, how they start, and which rules apply. The rooms that
-// serve clients read it here and never from the process, because one process may serve clients of several folders.
+// What a client brings with it: what decides which servers it has, how they start, and which rules apply. The rooms
+// that serve clients read it here and never from the process, because one process may serve clients of several folders.
 // Lint holds them to that.
 import { homedir } from 'node:os'
 

@@ -11,7 +11,7 @@ const FILE = 'groups.json'
 /** Many start at once. */
 const DELAY_MS = 50
 
-/** Keeps the record of this process from now on. @param folder returns where; undefined when it has no folder any more */
+/** Keeps the record of this process from now on. @param folder returns where; undefined when it has none any more */
 export function recordGroups(folder: () => string | undefined): void {
   let writing: NodeJS.Timeout | undefined
   watchGroups((pids) => {

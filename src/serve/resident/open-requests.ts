@@ -1,5 +1,4 @@
-// What is open between one client and its resident, and what has to be said again to the next resident when one is lost.
-// Pure.
+// What is open between one client and its resident, and what is said again to the next resident when one is lost. Pure.
 
 /** A client's request without an answer. */
 interface OpenRequest {

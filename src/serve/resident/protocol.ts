@@ -16,13 +16,41 @@ export interface Hello extends ClientContext {
   pid: number
 }
 
-export type FromRelay = Hello | { ping: true }
+/** One client of a resident, for `sandbridge status`. */
+interface ClientStatus {
+  /** Of its relay. */
+  pid: number
+  cwd: string
+  connectedAt: number
+  servers: ServerSharing[]
+}
+
+/** How a client uses one server. */
+export interface ServerSharing {
+  server: string
+  state: string
+  /** How many clients use this process. */
+  clients: number
+  /** Why clients in other folders, or any others, have a process of their own. */
+  reason?: string
+}
+
+export interface ResidentStatus {
+  pid: number
+  version: string
+  startedAt: number
+  log: string
+  clients: ClientStatus[]
+}
+
+export type FromRelay = Hello | { ping: true } | { status: true } | { stop: true }
 
 export type FromResident =
   | { welcome: { pid: number } }
   /** The relay serves its client itself. */
   | { refused: string }
   | { pong: true }
+  | { status: ResidentStatus }
   /** A line of the client's log. */
   | { log: string }
 

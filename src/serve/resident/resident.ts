@@ -4,7 +4,16 @@ import { createServer as createSocketServer, type Server, type Socket } from 'no
 import type { Settings } from '../../config/settings/settings.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import type { Log } from '../../util/log.ts'
-import { controlLine, type Hello, helloOf, isControl, readControl } from './protocol.ts'
+import { VERSION } from '../../util/version.ts'
+import {
+  controlLine,
+  type Hello,
+  helloOf,
+  isControl,
+  readControl,
+  type ResidentStatus,
+  type ServerSharing,
+} from './protocol.ts'
 import { publish } from './publish.ts'
 import { endLeftGroups, recordGroups } from './left-groups.ts'
 import { MAX_LINE_BYTES } from './relay.ts'
@@ -23,6 +32,8 @@ const MAX_UNREAD_BYTES = 256 * 2 ** 20
 
 /** One client, as long as it is connected. */
 export interface ServedClient {
+  /** How it uses its servers. */
+  servers(): ServerSharing[]
   /** A line of MCP. */
   receive(line: string): void
   /** The client has disconnected. Resolves when everything of it has ended. */
@@ -47,10 +58,18 @@ interface ResidentOptions {
   close: () => Promise<void>
 }
 
+/** A client that was welcomed. */
+interface Connected {
+  hello: Hello
+  connectedAt: number
+  client: ServedClient
+}
+
 export class Resident {
   readonly #options: ResidentOptions
   readonly #server: Server
-  readonly #clients = new Set<Socket>()
+  readonly #clients = new Map<Socket, Connected | undefined>()
+  readonly #startedAt = Date.now()
   readonly #ending = new Set<Promise<unknown>>()
   #holder: number | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
@@ -90,7 +109,7 @@ export class Resident {
     const refuse = (reason: string): void => void socket.end(controlLine({ refused: reason }))
     if (this.#clients.size >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
     if (!this.#hasName) return void socket.destroy()
-    this.#clients.add(socket)
+    this.#clients.set(socket, undefined)
     clearTimeout(this.#idle)
     const late = setTimeout(() => socket.destroy(), HELLO_MS)
     let client: ServedClient | undefined
@@ -105,6 +124,7 @@ export class Resident {
       if (socket.destroyed) return
       socket.write(controlLine({ welcome: { pid: process.pid } }))
       client = this.#options.serve(hello, socket, (text) => tell(socket, text))
+      this.#clients.set(socket, { hello, connectedAt: Date.now(), client })
       for (const line of early) client.receive(line)
       if (hasEnded) over()
     }
@@ -114,6 +134,11 @@ export class Resident {
         if (!isControl(line)) return client ? client.receive(line.toString()) : void early?.push(line.toString())
         const said = readControl(line)
         if (said['ping'] === true) return void socket.write(controlLine({ pong: true }))
+        if (said['status'] === true) return void socket.end(controlLine({ status: this.#status }))
+        if (said['stop'] === true) {
+          socket.end(controlLine({ pong: true }))
+          return void this.end('sandbridge stop')
+        }
         const hello = early ? undefined : helloOf(said)
         if (!hello) return
         clearTimeout(late)
@@ -151,6 +176,15 @@ export class Resident {
     this.#idle = setTimeout(() => void this.end('the last client has gone'), this.#options.settings.residentIdleMs)
   }
 
+  get #status(): ResidentStatus {
+    const clients = [...this.#clients.values()].flatMap((one) => {
+      if (!one) return []
+      const { hello, connectedAt, client } = one
+      return [{ pid: hello.pid, cwd: hello.cwd, connectedAt, servers: client.servers() }]
+    })
+    return { pid: process.pid, version: VERSION, startedAt: this.#startedAt, log: this.#options.place.log, clients }
+  }
+
   /** Takes no new clients, waits for the cells that run, and ends the process. A second call does not wait. */
   async end(reason: string): Promise<void> {
     const { place, log, isBusy, close, settings } = this.#options
@@ -162,7 +196,7 @@ export class Resident {
     const mayWait = (): boolean => !wasEnding && isBusy() && performance.now() < until
     while (mayWait()) await new Promise((resolve) => setTimeout(resolve, 50))
     log.info('The resident bridge ends', { reason })
-    for (const socket of this.#clients) socket.end()
+    for (const socket of this.#clients.keys()) socket.end()
     await Promise.allSettled(this.#ending)
     await close()
     process.exit(0)

@@ -1,14 +1,14 @@
 // Starts a resident, detached from the client that happens to be first: its terminal, its process group, its folder and
 // its open files.
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, renameSync, statSync, utimesSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
 import type { ClientContext } from '../../config/settings/client-context.ts'
+import { keepLogSmall } from './resident-log.ts'
 import type { ResidentKey } from './resident-key.ts'
 import type { ResidentPlace } from './run-folder.ts'
 
 /** A start that takes longer may be tried by another relay, too. */
 const STARTING_MS = 3_000
-const MAX_LOG_BYTES = 4 * 2 ** 20
 
 /**
  * Whether this relay starts the resident. Only saves work when several start at once: which resident wins is decided by
@@ -55,10 +55,4 @@ export function startResident({
   } finally {
     closeSync(log)
   }
-}
-
-/** The log and the one before it. */
-export function keepLogSmall(log: string): void {
-  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
-  if (size > MAX_LOG_BYTES) renameSync(log, `${log}.1`)
 }
