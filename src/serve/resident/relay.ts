@@ -1,6 +1,7 @@
 // Stands between one client, on stdin and stdout, and the user's resident bridge. Passes whole lines: half a line
-// before a crash would spoil the client's stream. When the resident is lost it answers what was open, starts another and
-// goes on. Loads no bridge, no schemas and no MCP package: this is the process that each further client costs.
+// before a crash would spoil the client's stream. When the resident is lost it answers what was open, starts another
+// and goes on. Loads no bridge, no schemas and no MCP package: this is the process that each further client costs.
+import { connect, type Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
