@@ -13,7 +13,8 @@ import type { BenchRow } from './row.ts'
 
 const CLIENTS = 3
 const STARTS = 15
-const CELLS = 40
+const CELLS = 60
+const WARM_UP = 40
 /** Servers and sandboxes are ready. */
 const SETTLED_MS = 2_000
 const USE =
@@ -91,13 +92,14 @@ async function startRow(env: (resident: 'on' | 'off') => Record<string, string>)
 /** A live cell, and a live call of a server, through the relay and without. */
 async function cellRows(env: (resident: 'on' | 'off') => Record<string, string>): Promise<BenchRow[]> {
   const [on, off] = [await connect(env('on')), await connect(env('off'))]
+  await sleep(SETTLED_MS)
   const rows: BenchRow[] = []
   for (const [name, code, limit] of [
     ['cell', '1', 1.2],
     ['call', 'await mcp_everything.echo(message="a")', 1.05],
   ] as const) {
     const [through, direct]: number[][] = [[], []]
-    for (const client of [on, off]) for (let count = 0; count < 5; count += 1) await client.run(code)
+    for (const client of [on, off]) for (let count = 0; count < WARM_UP; count += 1) await client.run(code)
     for (let count = 0; count < CELLS; count += 1) {
       through!.push(await timed(() => on.run(code)))
       direct!.push(await timed(() => off.run(code)))

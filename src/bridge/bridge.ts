@@ -85,7 +85,7 @@ export class Bridge {
   readonly #isResident: boolean
   readonly #clients = new Set<ClientServers>()
   readonly #sharedUpstreams = new SharedUpstreams()
-  readonly #ofClient: (context: ClientContext) => ConstructorParameters<typeof ClientServers>[0]
+  readonly #ofClient: (context: ClientContext, log: Log) => ConstructorParameters<typeof ClientServers>[0]
   readonly #pool: KernelPool
   readonly #servePage: BridgeOptions['servePage']
   #servedPage: Promise<void> | undefined
@@ -152,9 +152,11 @@ export class Bridge {
       policy,
     })
     this.shared = shared
-    this.#ofClient = (ofClient) => ({
+    this.#ofClient = (ofClient, clientLog) => ({
       ...common,
       context: ofClient,
+      log: clientLog,
+      upstreamLog: log,
       sharedUpstreams: this.#sharedUpstreams,
       hiddenToo: () => [...this.#clients].flatMap(({ opened }) => filesOf(opened)),
       onClose: (servers) => this.#clients.delete(servers),
@@ -235,9 +237,12 @@ export class Bridge {
     this.#observers.live?.start()
   }
 
-  /** The servers of one client, for as long as it is connected. They are read at their first use. */
-  connect(context: ClientContext): ClientServers {
-    const servers = new ClientServers(this.#ofClient(context))
+  /**
+   * The servers of one client, for as long as it is connected. They are read at their first use.
+   * @param log what concerns the client alone, such as mistakes in its config files
+   */
+  connect(context: ClientContext, log: Log): ClientServers {
+    const servers = new ClientServers(this.#ofClient(context, log))
     this.#clients.add(servers)
     return servers
   }
@@ -274,7 +279,7 @@ export class Bridge {
         await Promise.all([connected.catalog.readAhead(), learned?.ready()])
         if (!servers) this.#keepBehind()
         if (this.settings.load !== 'explicit') connected.catalog.indexAhead()
-        for (const warning of rules.unmatched()) this.log.warning(warning)
+        for (const warning of rules.unmatched()) (servers?.log ?? this.log).warning(warning)
       }
       // A mistake in the config files shows in the first cell.
       readAhead().catch(() => {})

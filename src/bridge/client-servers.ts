@@ -9,6 +9,7 @@ import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import { startInputs } from '../config/entries/start-inputs.ts'
 import { PermissionFiles } from '../config/permission-files.ts'
 import type { SharedUpstreams } from '../upstream/shared-upstreams.ts'
+import type { Log } from '../util/log.ts'
 import { sortedJson } from '../util/json/sorted-json.ts'
 import { openSharedCatalog } from './open-shared-catalog.ts'
 import { ServerSet, type ServerSetOptions } from './server-set.ts'
@@ -38,6 +39,10 @@ export class ClientServers {
   /** What the client can be asked. Counts for servers that start from now on. */
   clientOffers(methods: Iterable<QuestionMethod>): void {
     for (const method of methods) this.#offered.add(method)
+  }
+
+  get log(): Log {
+    return this.#options.log
   }
 
   /** The set, once it is open. */

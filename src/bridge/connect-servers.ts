@@ -30,6 +30,8 @@ import { signInVault } from './sign-in-vault.ts'
 export interface ConnectOptions {
   settings: Settings
   log: Log
+  /** Where upstreams log that other clients use, too. Missing: to `log`. */
+  upstreamLog?: Log
   stores: Stores
   events: EventStream
   definitions: ServerDefinition[]
@@ -103,7 +105,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const upstreams = createUpstreams({
     context,
     definitions,
-    log,
+    log: options.upstreamLog ?? log,
     events,
     clientInfo: CLIENT_INFO,
     idleMs: settings.upstreamIdleMs,

@@ -86,7 +86,7 @@ describe('clients of a resident bridge', () => {
     const { context, open } = house({ who: WHO })
     const bridge = await open({ isResident: true })
     const [ann, bob] = [context('ann', { WHO: 'ann' }), context('bob', { WHO: 'bob' })]
-    const sets = await Promise.all([ann, bob].map((one) => bridge.connect(one).now()))
+    const sets = await Promise.all([ann, bob].map((one) => bridge.connect(one, SILENT).now()))
     const seen = await Promise.all(sets.map((set) => ask(set)))
     expect(seen.map(({ who, cwd }) => [who, cwd])).toEqual([
       ['ann', ann.cwd],
@@ -100,7 +100,7 @@ describe('clients of a resident bridge', () => {
     const bridge = await open({ isResident: true })
     const [ann, bob] = [context('ann'), context('bob')]
     deny(bob)
-    const sets = await Promise.all([ann, bob].map((one) => bridge.connect(one).now()))
+    const sets = await Promise.all([ann, bob].map((one) => bridge.connect(one, SILENT).now()))
     expect(await Promise.all(sets.map(standing))).toEqual(['allowed', 'denied'])
   })
 
@@ -109,9 +109,9 @@ describe('clients of a resident bridge', () => {
     const bridge = await open({ isResident: true })
     const [ann, bob] = [context('ann'), context('bob')]
     writeFileSync(path.join(bob.cwd, '.sandbridge/permissions.json'), '{"permissions": {"deny": 1}}')
-    const broken = bridge.connect(bob)
+    const broken = bridge.connect(bob, SILENT)
     await expect(broken.now()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-    expect((await ask(await bridge.connect(ann).now())).cwd).toBe(ann.cwd)
+    expect((await ask(await bridge.connect(ann, SILENT).now())).cwd).toBe(ann.cwd)
     deny(bob)
     expect(await standing(await broken.now())).toBe('denied')
   })
@@ -130,7 +130,7 @@ describe('clients of a resident bridge', () => {
     const { context, open } = house({ shared, own: { ...shared, shared: false } as ServerEntry, who: WHO })
     const bridge = await open({ isResident: true })
     const contexts = [context('ann'), context('bob'), context('ann')]
-    const sets = await Promise.all(contexts.map((one) => bridge.connect(one).now()))
+    const sets = await Promise.all(contexts.map((one) => bridge.connect(one, SILENT).now()))
     const pids = async (server: string) =>
       (await Promise.all(sets.map((set) => ask(set, server)))).map(({ pid }) => pid)
     expect(new Set(await pids('shared')).size).toBe(1)
@@ -146,7 +146,7 @@ describe('clients of a resident bridge', () => {
     const { context, open } = house({ who: { ...fixtureServer('whoami.mjs'), shared: true } as ServerEntry })
     const bridge = await open({ isResident: true })
     const [ann, bob] = [context('ann'), context('bob')]
-    const seen = await Promise.all([ann, bob].map(async (one) => ask(await bridge.connect(one).now())))
+    const seen = await Promise.all([ann, bob].map(async (one) => ask(await bridge.connect(one, SILENT).now())))
     expect(seen[0]!.pid).toBe(seen[1]!.pid)
     expect(seen[0]!.cwd).toBe(ann.home)
   })
@@ -155,7 +155,7 @@ describe('clients of a resident bridge', () => {
     const { context, open } = house({ who: { ...fixtureServer('whoami.mjs'), cwd: '/' } })
     const bridge = await open({ isResident: true })
     const ann = context('ann')
-    const [able, unable] = [bridge.connect(ann), bridge.connect(ann)]
+    const [able, unable] = [bridge.connect(ann, SILENT), bridge.connect(ann, SILENT)]
     able.clientOffers(['elicitation/create'])
     const listed = await Promise.all(
       [able, unable].map(async (one) => (await (await one.now()).connected.upstreams.listTools('who')).length),
@@ -168,16 +168,18 @@ describe('a shared process', () => {
   it('outlives the client that started it, and serves the next one', async () => {
     const { context, open } = house({ who: { ...fixtureServer('whoami.mjs'), cwd: '/' } })
     const bridge = await open({ isResident: true })
-    const ann = bridge.connect(context('ann'))
+    const ann = bridge.connect(context('ann'), SILENT)
     const first = await ask(await ann.now())
     await ann.close()
-    expect((await ask(await bridge.connect(context('bob')).now())).pid).toBe(first.pid)
+    expect((await ask(await bridge.connect(context('bob'), SILENT).now())).pid).toBe(first.pid)
   })
 
   it('stays for one client when the definition of another has changed', async () => {
     const { context, open } = house({ who: { ...fixtureServer('whoami.mjs'), cwd: '/' } })
     const bridge = await open({ isResident: true })
-    const [ann, bob] = await Promise.all([context('ann'), context('bob')].map((one) => bridge.connect(one).now()))
+    const [ann, bob] = await Promise.all(
+      [context('ann'), context('bob')].map((one) => bridge.connect(one, SILENT).now()),
+    )
     const before = await ask(ann!)
     const [definition] = bob!.connected.upstreams.definitions
     bob!.connected.upstreams.redefine([{ ...definition!, callTimeoutMs: 5000 }])

@@ -74,6 +74,16 @@ describe('clients of a resident', () => {
       expect(new Set(ids).size).toBe(2)
     },
   )
+
+  it('are served although they have closed their input before a resident runs', { timeout: 120_000 }, async () => {
+    const { start, residents } = residentHome({})
+    const ann = start('ann')
+    const answer = ann.ask('ping')
+    ann.process.stdin!.end()
+    expect(await answer).toMatchObject({ result: {} })
+    expect(await ann.exited).toBe(0)
+    expect(residents()).toHaveLength(1)
+  })
 })
 
 describe('a resident', () => {
@@ -214,6 +224,7 @@ describe('run serves its client itself', () => {
     const { start, home } = residentHome({ who: WHO })
     writeFileSync(path.join(home, 'MCPs/permissions.json'), '{"permissions": {"deny": 1}}')
     const [with_, without] = [start('ann'), start('ann', { MCP_BRIDGE_RESIDENT: 'off' })]
+    for (const { process: one } of [with_, without]) one.stdin!.end()
     const codes = await Promise.all([with_.exited, without.exited])
     expect(codes[0]).toBe(codes[1])
     expect(codes[0]).not.toBe(0)

@@ -1,8 +1,9 @@
 // `sandbridge run` where the user has a resident bridge: passes the client's messages to it.
+import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { absolutePath } from '../../config/settings/setting-kinds.ts'
 import { processContext } from '../../config/settings/client-context.ts'
-import { Relay } from '../../serve/resident/relay.ts'
+import { Relay, type TakenInput } from '../../serve/resident/relay.ts'
 import { residentKey } from '../../serve/resident/resident-key.ts'
 import { residentPlace } from '../../serve/resident/run-folder.ts'
 
@@ -12,10 +13,11 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 export function relay(command: () => Promise<void>): void {
   const log = (text: string): void => void process.stderr.write(text)
   const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets a bridge of its own.\n`)
-  const started = startRelay(log, (reason, read) => {
+  const started = startRelay(log, (reason, { read, isOver }) => {
     tell(reason)
-    process.stdin.unshift(read)
     for (const signal of Object.keys(EXIT_CODES)) process.removeAllListeners(signal)
+    if (isOver) return serveInChild(read)
+    process.stdin.unshift(read)
     void command()
   })
   if (typeof started !== 'string') return
@@ -26,7 +28,7 @@ export function relay(command: () => Promise<void>): void {
 /** @returns why there is no relay */
 function startRelay(
   log: (text: string) => void,
-  serveHere: (reason: string, read: Buffer) => void,
+  serveHere: (reason: string, taken: TakenInput) => void,
 ): undefined | string {
   try {
     const context = processContext()
@@ -48,6 +50,19 @@ function startRelay(
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** An input that has ended cannot be read again in this process. */
+function serveInChild(read: Buffer): void {
+  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    env: { ...process.env, MCP_BRIDGE_RESIDENT: 'off' },
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })
+  child.stdin.on('error', () => {}).end(read)
+  child.once('error', () => process.exit(1))
+  child.once('exit', (code, signal) =>
+    process.exit(code ?? (signal === 'SIGINT' ? EXIT_CODES.SIGINT : EXIT_CODES.SIGTERM)),
+  )
 }
 
 /** As MCP_BRIDGE_STATE_DIR: all settings are read by the resident. */

@@ -99,7 +99,7 @@ function serveClient(
   const open = async (): Promise<Conversation> => {
     const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../cell/session/kept-for.ts')])
     const session = shared.sessions.open(keptForClient(cwd))
-    servers = shared.connect(context)
+    servers = shared.connect(context, log)
     return { bridge: shared, sessions: oneSession(session), servers }
   }
   const getConversation = (): Promise<Conversation> => (conversation ??= open())

@@ -26,6 +26,12 @@ export const MAX_LINE_BYTES = 32 * 2 ** 20
 const MAX_ANSWER_BYTES = 2 ** 29
 const NEWLINE = Buffer.from('\n')
 
+/** What was taken from the input, and whether that is all. */
+export interface TakenInput {
+  read: Buffer
+  isOver: boolean
+}
+
 interface RelayOptions {
   context: ClientContext
   key: ResidentKey
@@ -34,8 +40,8 @@ interface RelayOptions {
   output: Writable
   /** Starts the client's log lines and the reasons of failures. */
   log: (text: string) => void
-  /** No resident can be had, and the client has heard nothing yet: `read` is what was taken from the input. */
-  serveHere: (reason: string, read: Buffer) => void
+  /** No resident can be had, and the client has heard nothing yet. */
+  serveHere: (reason: string, taken: TakenInput) => void
   exit: (code: number) => void
 }
 
@@ -56,6 +62,8 @@ export class Relay {
   #withoutSince: number | undefined
   #startedAt = -Infinity
   #pinging: NodeJS.Timeout | undefined
+  /** The client has said everything. It is still served by a resident that has not welcomed it yet. */
+  #isInputOver = false
   #isEnding = false
 
   constructor(options: RelayOptions) {
@@ -65,8 +73,8 @@ export class Relay {
   run(): void {
     const { input, output } = this.#options
     input.on('data', this.#onInput)
-    input.once('end', () => this.#end(0))
-    input.once('error', () => this.#end(0))
+    input.once('end', () => this.#inputOver())
+    input.once('error', () => this.#inputOver())
     output.once('error', () => this.#end(0))
     this.#connect()
   }
@@ -74,6 +82,11 @@ export class Relay {
   /** Ends with the client's process. The resident ends the session. */
   end(code: number): void {
     this.#end(code)
+  }
+
+  #inputOver(): void {
+    this.#isInputOver = true
+    if (this.#read === undefined) this.#end(0)
   }
 
   #take(chunk: Buffer): void {
@@ -166,6 +179,7 @@ export class Relay {
     this.#isWelcome = true
     this.#read = undefined
     this.#withoutSince = undefined
+    if (this.#isInputOver) this.#end(0)
   }
 
   #toClient(data: Buffer | string): void {
@@ -213,7 +227,7 @@ export class Relay {
     input.off('data', this.#onInput)
     input.removeAllListeners('end')
     input.pause()
-    serveHere(text, Buffer.concat(this.#read))
+    serveHere(text, { read: Buffer.concat(this.#read), isOver: this.#isInputOver })
   }
 
   #end(code: number, reason?: string): void {
