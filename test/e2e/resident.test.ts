@@ -220,6 +220,16 @@ describe('run serves its client itself', () => {
     expect(residents()).toEqual([])
   })
 
+  it('where a resident fails at its start, at once, and reports why', { timeout: 120_000 }, async () => {
+    const { start } = residentHome({})
+    const startedAt = performance.now()
+    const ann = start('ann', { MCP_BRIDGE_OUTPUT_MODE: 'loud' })
+    expect(await ann.exited).toBe(2)
+    expect(ann.said()).toMatch(/MCP_BRIDGE_OUTPUT_MODE/)
+    // Not after the time that a resident may take to start.
+    expect(performance.now() - startedAt).toBeLessThan(8_000)
+  })
+
   it('and reports invalid rules as without a resident', { timeout: 120_000 }, async () => {
     const { start, home } = residentHome({ who: WHO })
     writeFileSync(path.join(home, 'MCPs/permissions.json'), '{"permissions": {"deny": 1}}')

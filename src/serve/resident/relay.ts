@@ -207,13 +207,19 @@ export class Relay {
     if (now - this.#startedAt > START_AGAIN_MS && mayStart(this.#options.place)) {
       this.#startedAt = now
       try {
-        startResident(this.#options)
+        startResident(this.#options, () => this.#startFailed())
       } catch (error) {
         return this.#giveUp(error instanceof Error ? error.message : String(error))
       }
     }
     const isSlow = now - this.#withoutSince > 500
     setTimeout(() => this.#connect(), isSlow ? SLOW_RETRY_MS : RETRY_MS)
+  }
+
+  /** Such as for an invalid setting, which this process then reports. One that was killed later is started again. */
+  #startFailed(): void {
+    if (!this.#isConnected && this.#read !== undefined)
+      this.#giveUp(`it ended at its start; see ${this.#options.place.log}`)
   }
 
   #giveUp(reason: string): void {

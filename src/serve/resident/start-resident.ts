@@ -30,16 +30,14 @@ export function mayStart({ starting }: ResidentPlace): boolean {
   return true
 }
 
-/** @throws what node:fs and node:child_process throw */
-export function startResident({
-  context,
-  key,
-  place,
-}: {
-  context: ClientContext
-  key: ResidentKey
-  place: ResidentPlace
-}): void {
+/**
+ * @param onFailed it has ended instead of running; one that another was faster than has not failed
+ * @throws what node:fs and node:child_process throw
+ */
+export function startResident(
+  { context, key, place }: { context: ClientContext; key: ResidentKey; place: ResidentPlace },
+  onFailed: () => void,
+): void {
   keepLogSmall(place.log)
   const log = openSync(place.log, 'a', 0o600)
   try {
@@ -50,7 +48,8 @@ export function startResident({
       detached: true,
       stdio: ['ignore', log, log],
     })
-    child.on('error', () => {})
+    child.once('error', onFailed)
+    child.once('exit', (code) => code !== 0 && onFailed())
     child.unref()
   } finally {
     closeSync(log)
