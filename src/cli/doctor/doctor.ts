@@ -26,6 +26,7 @@ import { targetsOf } from '../init/targets.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
+import { checkResident } from './check-resident.ts'
 import { checkSandbox } from './check-sandbox.ts'
 import { checkServers } from './check-servers.ts'
 import { exitCodeOf, type Finding } from './finding.ts'
@@ -147,7 +148,13 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
 async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(bridge.stores), checkClock()])
+  const quick = await Promise.all([
+    checkNode(),
+    checkFolders(settings),
+    checkRecord(bridge.stores),
+    checkClock(),
+    checkResident(settings.stateDir),
+  ])
   return [
     ...(trial.ok ? [] : [broken]),
     ...quick.flat(),

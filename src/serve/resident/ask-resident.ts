@@ -5,15 +5,18 @@ import path from 'node:path'
 import { isRecord } from '../../util/json/json.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { controlLine, type FromRelay, isControl, readControl, type ResidentStatus } from './protocol.ts'
-import { residentPlace } from './run-folder.ts'
+import { isOwnFolderSync } from '../../util/files/private-folder.ts'
+import { runFolder } from './run-folder.ts'
 
 const ANSWER_MS = 2_000
 const MAX_BYTES = 2 ** 22
 
-/** The sockets of residents, also of those that have ended without removing them. @throws as `residentPlace` does */
+/** The sockets of residents, also of those that have ended without removing them. */
 function residentSockets(stateDir: string): string[] {
   // The name's length decides about the folder.
-  const { folder } = residentPlace(stateDir, '0'.repeat(20))
+  const folder = runFolder(stateDir, '0'.repeat(20))
+  // What others can write to, no relay uses.
+  if (!isOwnFolderSync(folder)) return []
   return readdirSync(folder)
     .filter((name) => name.endsWith('.d'))
     .map((name) => path.join(folder, name, 's'))

@@ -21,12 +21,17 @@ export interface ResidentPlace {
   starting: string
 }
 
-/** @throws Error when no private folder can be had, and what node:fs throws */
-export function residentPlace(stateDir: string, name: string): ResidentPlace {
+/** Where the resident of this name is; its path may be too long for a socket in the state folder. */
+export function runFolder(stateDir: string, name: string): string {
   const own = path.join(stateDir, '.sandbridge', 'run')
   // The longest name in it is that of a resident that is not published yet.
   const fits = fitsSocketAddress(path.join(own, `${name}.4194304`, SOCKET))
-  const folder = fits ? own : path.join(tmpdir(), `sandbridge-run-${hostId()}`)
+  return fits ? own : path.join(tmpdir(), `sandbridge-run-${hostId()}`)
+}
+
+/** @throws Error when no private folder can be had, and what node:fs throws */
+export function residentPlace(stateDir: string, name: string): ResidentPlace {
+  const folder = runFolder(stateDir, name)
   makePrivateFolderSync(folder)
   // Any user can create folders in the temporary folder.
   if (!isOwnFolderSync(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
