@@ -1,6 +1,6 @@
 // Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of
 // the processes between them is killed, stopped or missing.
-import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer } from '../support/bridge-process.ts'
@@ -84,6 +84,29 @@ describe('clients of a resident', () => {
     expect(await ann.exited).toBe(0)
     expect(residents()).toHaveLength(1)
   })
+})
+
+it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }, async () => {
+  const { connect, home, residents } = residentHome({})
+  const hook = path.join(home, 'loaded.cjs')
+  const list = "require('fs').writeFileSync(__dirname + '/' + process.pid, Object.keys(require.cache).join(','))"
+  writeFileSync(hook, `process.on('exit', () => { ${list} })`)
+  const ann = await connect('ann', { NODE_OPTIONS: `--require ${hook}` })
+  await ann.ask('tools/list')
+  ann.process.stdin!.end()
+  await ann.exited
+  const loaded = (pid: number): string[] =>
+    readFileSync(path.join(home, String(pid)), 'utf8')
+      .split(',')
+      .filter((file) => file.includes('/dist/'))
+  const bytes = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0)
+  const own = loaded(ann.process.pid!)
+  expect(own.length).toBeGreaterThan(1)
+  expect(bytes(own)).toBeLessThan(100_000)
+  // Control: the resident does load them.
+  kill(residents()[0]!, 'SIGTERM')
+  await until(() => !isAlive(residents()[0]!))
+  expect(bytes(loaded(residents()[0]!))).toBeGreaterThan(1_000_000)
 })
 
 describe('a resident', () => {

@@ -1,5 +1,4 @@
 // `sandbridge run` where the user has a resident bridge: passes the client's messages to it.
-import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { absolutePath } from '../../config/settings/setting-kinds.ts'
 import { processContext } from '../../config/settings/client-context.ts'
@@ -16,7 +15,7 @@ export function relay(command: () => Promise<void>): void {
   const started = startRelay(log, (reason, { read, isOver }) => {
     tell(reason)
     for (const signal of Object.keys(EXIT_CODES)) process.removeAllListeners(signal)
-    if (isOver) return serveInChild(read)
+    if (isOver) return void serveInChild(read)
     process.stdin.unshift(read)
     void command()
   })
@@ -53,7 +52,8 @@ function startRelay(
 }
 
 /** An input that has ended cannot be read again in this process. */
-function serveInChild(read: Buffer): void {
+async function serveInChild(read: Buffer): Promise<void> {
+  const { spawn } = await import('node:child_process')
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     env: { ...process.env, MCP_BRIDGE_RESIDENT: 'off' },
     stdio: ['pipe', 'inherit', 'inherit'],

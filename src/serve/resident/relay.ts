@@ -9,7 +9,6 @@ import { OpenRequests } from './open-requests.ts'
 import { controlLine, isControl, kindOf, PROTOCOL, readControl } from './protocol.ts'
 import type { ResidentKey } from './resident-key.ts'
 import { displace, holderOf, type ResidentPlace } from './run-folder.ts'
-import { mayStart, startResident } from './start-resident.ts'
 
 const PING_MS = 5_000
 const WELCOME_MS = 5_000
@@ -204,16 +203,21 @@ export class Relay {
     this.#withoutSince ??= now
     if (now - this.#withoutSince > START_MS)
       return this.#giveUp(`none could be started; see ${this.#options.place.log}`)
-    if (now - this.#startedAt > START_AGAIN_MS && mayStart(this.#options.place)) {
-      this.#startedAt = now
-      try {
-        startResident(this.#options, () => this.#startFailed())
-      } catch (error) {
-        return this.#giveUp(error instanceof Error ? error.message : String(error))
-      }
-    }
+    if (now - this.#startedAt > START_AGAIN_MS) void this.#start(now)
     const isSlow = now - this.#withoutSince > 500
     setTimeout(() => this.#connect(), isSlow ? SLOW_RETRY_MS : RETRY_MS)
+  }
+
+  /** Loads what a relay that finds a resident never needs. */
+  async #start(now: number): Promise<void> {
+    this.#startedAt = now
+    try {
+      const { mayStart, startResident } = await import('./start-resident.ts')
+      if (mayStart(this.#options.place)) startResident(this.#options, () => this.#startFailed())
+      else this.#startedAt = -Infinity
+    } catch (error) {
+      this.#giveUp(error instanceof Error ? error.message : String(error))
+    }
   }
 
   /** Such as for an invalid setting, which this process then reports. One that was killed later is started again. */
