@@ -1,5 +1,5 @@
-// Three clients with three servers each, with one resident bridge and with a bridge for each: processes, memory, and the
-// time from a start to the list of tools. The ways take turns, so that the load of the machine is the same for all.
+// Three clients with three servers each, with one resident bridge and with a bridge for each: processes, memory, and
+// the time from a start to the list of tools. The ways take turns, so that the load of the machine is the same for all.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -199,9 +199,7 @@ describe('sandbridge status and stop', () => {
       const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
       const use = 'await mcp_who.who()\nprint((await mcp_shared.who())["pid"])'
       expect(await ann.run(use)).toBe(await bob.run(use))
-      const [one] = JSON.parse(command('status', '--json').stdout) as [
-        { pid: number; clients: Record<string, unknown>[] },
-      ]
+      const [one] = JSON.parse(command('status', '--json').stdout) as [{ pid: number; clients: { cwd: string }[] }]
       expect(one.pid).toBe(residents()[0])
       expect(one.clients.map(({ cwd }) => cwd).toSorted()).toEqual([path.join(home, 'ann'), path.join(home, 'bob')])
       expect(one.clients[0]).toMatchObject({

@@ -52,7 +52,7 @@ export function residentHome(servers: Record<string, ServerEntry>, env: Record<s
     for (const pid of residents()) kill(pid, 'SIGCONT')
     for (const pid of residents()) kill(pid, 'SIGTERM')
     await until(() => residents().every((pid) => !isAlive(pid)))
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 })
   })
   const settings = { MCP_BRIDGE_RESIDENT: 'on', MCP_BRIDGE_RESIDENT_IDLE: '1', MCP_BRIDGE_SOURCES: 'mcps' }
   const envOf = (name: string, own: Record<string, string> = {}) =>

@@ -13,7 +13,7 @@ const SHOWN_CHARS = 300
 export async function checkResident(stateDir: string): Promise<Finding[]> {
   const found = await findResidents(stateDir).catch(() => [])
   const all = await Promise.all(
-    found.map(({ socket, status }): Finding[] | Promise<Finding[]> =>
+    found.map(async ({ socket, status }) =>
       status ? checkRunning(status) : [warning(`A resident bridge at ${socket} does not answer.`)],
     ),
   )

@@ -15,9 +15,11 @@ export function relay(command: () => Promise<void>): void {
   const started = startRelay(log, (reason, { read, isOver }) => {
     tell(reason)
     for (const signal of Object.keys(EXIT_CODES)) process.removeAllListeners(signal)
-    if (isOver) return void serveInChild(read)
-    process.stdin.unshift(read)
-    void command()
+    if (isOver) void import('./serve-in-child.ts').then(({ serveInChild }) => serveInChild(read))
+    else {
+      process.stdin.unshift(read)
+      void command()
+    }
   })
   if (typeof started !== 'string') return
   tell(`The resident bridge cannot be used: ${started}`)
@@ -49,20 +51,6 @@ function startRelay(
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
-}
-
-/** An input that has ended cannot be read again in this process. */
-async function serveInChild(read: Buffer): Promise<void> {
-  const { spawn } = await import('node:child_process')
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    env: { ...process.env, MCP_BRIDGE_RESIDENT: 'off' },
-    stdio: ['pipe', 'inherit', 'inherit'],
-  })
-  child.stdin.on('error', () => {}).end(read)
-  child.once('error', () => process.exit(1))
-  child.once('exit', (code, signal) =>
-    process.exit(code ?? (signal === 'SIGINT' ? EXIT_CODES.SIGINT : EXIT_CODES.SIGTERM)),
-  )
 }
 
 /** As MCP_BRIDGE_STATE_DIR: all settings are read by the resident. */

@@ -147,8 +147,9 @@ export class Resident {
       onTooLong: () => socket.destroy(),
     })
     socket.on('data', (chunk: Buffer) => {
-      if (!client && (helloBytes += chunk.length) > MAX_HELLO_BYTES + MAX_LINE_BYTES) return socket.destroy()
-      lines.push(chunk)
+      if (!client) helloBytes += chunk.length
+      if (helloBytes > MAX_HELLO_BYTES + MAX_LINE_BYTES) socket.destroy()
+      else lines.push(chunk)
       if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy()
     })
     let hasEnded = false
@@ -157,7 +158,11 @@ export class Resident {
       hasEnded = true
       const ended = client?.end().finally(() => socket.end())
       client = undefined
-      if (!ended) return early ? undefined : void socket.end()
+      if (!ended) {
+        // One that is not welcomed yet is still served what it has asked.
+        if (!early) socket.end()
+        return
+      }
       this.#ending.add(ended)
       void ended.finally(() => this.#ending.delete(ended))
     }

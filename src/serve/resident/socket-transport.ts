@@ -51,8 +51,8 @@ export class SocketTransport implements Transport {
     if (!('method' in message)) return message
     if ('id' in message) return { ...message, id: `${this.#mark}:${message.id}` }
     const { requestId } = message.params ?? {}
-    if (message.method !== 'notifications/cancelled' || requestId === undefined) return message
-    return { ...message, params: { ...message.params, requestId: `${this.#mark}:${String(requestId)}` } }
+    if (message.method !== 'notifications/cancelled' || typeof requestId !== 'number') return message
+    return { ...message, params: { ...message.params, requestId: `${this.#mark}:${requestId}` } }
   }
 
   /** The id that our request had; undefined when it was not ours. */
