@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { ServerSandbox, StdioServer } from '../src/config/entries/server-definition.ts'
+import { processContext } from '../src/config/settings/client-context.ts'
 import { createLog } from '../src/util/log.ts'
 import { createUpstreams } from '../src/upstream/create-upstreams.ts'
 import { findBubblewrapJail } from '../src/isolation/jail/bubblewrap-jail.ts'
@@ -27,7 +28,7 @@ export async function jailRows(): Promise<BenchRow[]> {
       definitions: [{ ...definition, transport }],
       log: createLog('error', () => {}),
       clientInfo: { name: 'bench', version: '1' },
-      cwd: home,
+      context: { ...processContext(), cwd: home },
       jail: { home, stateDir: path.join(home, 'MCPs'), hidden: () => [] },
     })
     const taken = await timed(() => upstreams.listTools(definition.name))

@@ -37,6 +37,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   see: async () => (await import('./see.ts')).seeRows(),
   bundle: async () => (await import('./bundle.ts')).bundleRows(),
   peers: async () => (await import('./peers.ts')).peerRows(),
+  resident: async () => (await import('./resident.ts')).residentRows(),
   page: async () => (await import('./page.ts')).pageRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError } from '../src/errors.ts'
+import { processContext } from '../src/config/settings/client-context.ts'
 import { createLog } from '../src/util/log.ts'
 import { createUpstreams } from '../src/upstream/create-upstreams.ts'
 import { connectBare } from '../test/support/bare-client.ts'
@@ -223,7 +224,7 @@ async function deadHour(answer: string): Promise<{ requests: number; calls: numb
     ],
     clientInfo: { name: 'bench', version: '1' },
     log: createLog('error'),
-    env: {},
+    context: { ...processContext(), env: {} },
     now: () => now,
     random: () => 0, // the shortest waits
   })

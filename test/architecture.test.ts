@@ -12,6 +12,7 @@ import { createLog } from '../src/util/log.ts'
 import { createServer } from '../src/serve/mcp/create-server.ts'
 import { oneSession } from '../src/serve/mcp/sessions.ts'
 import { fixtureServer, makeHome } from './support/bridge-process.ts'
+import { processContext } from '../src/config/settings/client-context.ts'
 import { type RanFunction, ranFunctions } from './support/ran-functions.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
@@ -63,7 +64,7 @@ function manyEntries(home: string): Definitions {
   const mcpServers: unknown = Object.fromEntries(Array.from({ length: ENTRIES }, (_, n) => entry(n)))
   writeFileSync(path.join(stateDir, 'servers.json'), JSON.stringify({ mcpServers }))
   const settings = readSettings({ MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_STATE_DIR: stateDir }, { home })
-  return new Definitions(settings)
+  return new Definitions(settings, processContext())
 }
 
 /** @returns a function that runs code like a client and returns the text of the result */

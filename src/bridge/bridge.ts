@@ -1,6 +1,7 @@
 // Composition root: creates every part of the bridge and connects them. Opening a bridge starts no process; each starts
 // at its first use.
 import { Cells } from './cells.ts'
+import { ClientServers } from './client-servers.ts'
 import type { ConnectedServers, ConnectOptions } from './connect-servers.ts'
 import { attachObservers } from './observers.ts'
 import { OpenSessions } from './open-sessions.ts'
@@ -12,13 +13,14 @@ import { UserServers } from './user-servers.ts'
 import { Users } from './users.ts'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import type { SharedCatalog } from '../calls/catalog/shared-catalog.ts'
+import { type ClientContext, processContext } from '../config/settings/client-context.ts'
 import { Definitions } from '../config/definitions.ts'
 import { type AskInput } from '../config/entries/input-answers.ts'
 import { PermissionFiles } from '../config/permission-files.ts'
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'
 import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
-import type { BridgeError } from '../errors.ts'
+import { BridgeError } from '../errors.ts'
 import { EventStream } from '../observe/events/event-stream.ts'
 import { newId } from '../observe/events/new-id.ts'
 import type { LiveMethods } from '../observe/live/live-server.ts'
@@ -41,6 +43,7 @@ import type { SavedToolContent } from '../keep/saved/saved-tool.ts'
 import { openStores, type Stores } from '../keep/open-stores.ts'
 import type { UserState } from '../keep/user-state.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
+import { SharedUpstreams } from '../upstream/shared-upstreams.ts'
 import { loadSdk } from '../upstream/connection/sdk.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 
@@ -76,8 +79,14 @@ export class Bridge {
   readonly signInPage: SignInPage | undefined
   /** The servers that all users share. */
   readonly shared: ServerSet
+  readonly #context: ClientContext
   readonly #definitions: Definitions
   readonly #userServers: UserServers
+  /** A resident bridge has no servers of its own: all belong to its clients. */
+  readonly #isResident: boolean
+  readonly #clients = new Set<ClientServers>()
+  readonly #sharedUpstreams = new SharedUpstreams()
+  readonly #ofClient: (context: ClientContext, log: Log) => ConstructorParameters<typeof ClientServers>[0]
   readonly #pool: KernelPool
   readonly #servePage: BridgeOptions['servePage']
   #servedPage: Promise<void> | undefined
@@ -88,18 +97,31 @@ export class Bridge {
 
   /** Reads the server definitions. Starts no process. */
   static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
-    const definitions = new Definitions(settings, options.ownPort)
-    const discovered = await definitions.read()
-    const files = new PermissionFiles(settings, { warn: (message) => log.warning(message) })
+    const { context = processContext() } = options
+    const definitions = new Definitions(settings, context, options.ownPort)
+    const discovered = options.isResident ? NO_SERVERS : await definitions.read()
+    const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
     const policy = await files.read(discovered.found)
     const stores = await openStores(settings)
     const { servers } = discovered
     const sharedCatalog = await openSharedCatalog(stores, undefined, servers, settings.cacheDir, log)
-    return new Bridge({ settings, log, stores, sharedCatalog, definitions, discovered, files, policy, ...options })
+    return new Bridge({
+      settings,
+      log,
+      stores,
+      sharedCatalog,
+      definitions,
+      discovered,
+      files,
+      policy,
+      ...options,
+      context,
+    })
   }
 
   private constructor({ settings, log, stores, definitions, discovered, ask, ...rest }: BridgeParts) {
-    const { files, policy, servePage, signInPage } = rest
+    const { files, policy, servePage, signInPage, context } = rest
+    this.#context = context
     this.settings = settings
     this.stores = stores
     this.log = log
@@ -119,7 +141,7 @@ export class Bridge {
       return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
     }
     const onGone: ServerSetOptions['onGone'] = (servers, user) => this.users.forgetServers(servers, user)
-    const common = { settings, log, stores, events, questions, page, startProgram, onGone }
+    const common = { settings, context, log, stores, events, questions, page, startProgram, onGone }
     const shared = new ServerSet({
       ...common,
       signInPlace: { page: signInPage, loginOptions: '' },
@@ -131,6 +153,16 @@ export class Bridge {
       policy,
     })
     this.shared = shared
+    this.#ofClient = (ofClient, clientLog) => ({
+      ...common,
+      context: ofClient,
+      log: clientLog,
+      upstreamLog: log,
+      sharedUpstreams: this.#sharedUpstreams,
+      hiddenToo: () => [...this.#clients].flatMap(({ opened }) => filesOf(opened)),
+      onClose: (servers) => this.#clients.delete(servers),
+    })
+    this.#isResident = rest.isResident === true
     this.#userServers = new UserServers({ ...common, signInPage, shared, ownPort: rest.ownPort })
     this.servers = shared.connected
     this.rules = shared.rules
@@ -158,7 +190,7 @@ export class Bridge {
       questions,
       maskers: this.maskers,
       users: this.users,
-      serversOf: (user) => this.#userServers.of(user),
+      serversOf: (user) => this.#serversOf(user),
       ownServersOf: (user) => this.serversOfUser(user),
       signInPage,
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
@@ -171,7 +203,7 @@ export class Bridge {
       log,
       stores,
       events,
-      allUpstreams: () => this.#userServers.allUpstreams(),
+      allUpstreams: () => this.#allUpstreams(),
       catalog,
       id: this.id,
       methods: this.#liveMethods,
@@ -208,25 +240,51 @@ export class Bridge {
   }
 
   /**
+   * The servers of one client, for as long as it is connected. They are read at their first use.
+   * @param log what concerns the client alone, such as mistakes in its config files
+   */
+  connect(context: ClientContext, log: Log): ClientServers {
+    const servers = new ClientServers(this.#ofClient(context, log))
+    this.#clients.add(servers)
+    return servers
+  }
+
+  /** @throws BridgeError PROXY_SERVER_UNAVAILABLE in a resident bridge: rules and servers come from a client alone */
+  async #serversOf(user: string | undefined): Promise<ServerSet> {
+    if (!this.#isResident) return this.#userServers.of(user)
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', 'This bridge runs code only for a connected client')
+  }
+
+  *#allUpstreams(): Iterable<Upstreams> {
+    yield* this.#userServers.allUpstreams()
+    for (const { opened } of this.#clients) if (opened) yield opened.connected.upstreams
+  }
+
+  /**
    * Start sandboxes and load what a first cell and a first call need. Returns at once; a failure shows when a cell
    * needs the part that failed.
+   * @param servers those of the client; missing: the bridge's own
    */
-  warmUp(): void {
+  warmUp(servers?: ClientServers): void {
     this.#pool.warm()
     for (const observer of this.#observers.ofCells) observer.start()
     this.#isWarm = true
-    if (this.discovered.servers.length === 0) return
+    if (!servers && this.discovered.servers.length === 0) return
     setImmediate(() => {
       loadSdk().then(
         (sdk) => sdk.preloadSchemas(),
         () => {},
       )
       const { learned } = this.users.of(undefined)
-      void Promise.all([this.catalog.readAhead(), learned?.ready()]).then(() => {
-        this.#keepBehind()
-        if (this.settings.load !== 'explicit') this.catalog.indexAhead()
-        for (const warning of this.rules.unmatched()) this.log.warning(warning)
-      })
+      const readAhead = async (): Promise<void> => {
+        const { connected, rules } = servers ? await servers.now() : this.shared
+        await Promise.all([connected.catalog.readAhead(), learned?.ready()])
+        if (!servers) this.#keepBehind()
+        if (this.settings.load !== 'explicit') connected.catalog.indexAhead()
+        for (const warning of rules.unmatched()) (servers?.log ?? this.log).warning(warning)
+      }
+      // A mistake in the config files shows in the first cell.
+      readAhead().catch(() => {})
     })
   }
 
@@ -234,9 +292,9 @@ export class Bridge {
    * Returns what the instructions for a client say of its user's servers: see `serversBehind`. Empty while the config
    * files contain a mistake. Starts nothing.
    */
-  async serversBehind(user?: string): Promise<string> {
+  async serversBehind(user?: string, servers?: ClientServers): Promise<string> {
     try {
-      const { connected } = await this.#userServers.of(user)
+      const { connected } = await (servers ? servers.now() : this.#serversOf(user))
       const { learned } = this.users.of(user)
       await learned?.ready()
       return serversBehind(connected.catalog, learned, this.settings.load)
@@ -248,7 +306,8 @@ export class Bridge {
   /** Keeps that text for the next start. */
   #keepBehind(): void {
     const { learned } = this.users.of(undefined)
-    keepBehind(this.settings, serversBehind(this.catalog, learned, this.settings.load), this.#definitions.places)
+    const text = serversBehind(this.catalog, learned, this.settings.load)
+    keepBehind(this.settings, this.#context, text, this.#definitions.places)
   }
 
   /** Stop a server's process or connection, then list its tools over a new one. The catalog holds the outcome. */
@@ -273,8 +332,8 @@ export class Bridge {
     await loadableTools.remember(tool)
   }
 
-  async capabilitySummary(user?: string): Promise<string> {
-    const { catalog } = (await this.#userServers.of(user)).connected
+  async capabilitySummary(user?: string, servers?: ClientServers): Promise<string> {
+    const { catalog } = (await (servers ? servers.now() : this.#serversOf(user))).connected
     const scope = scopeFor(catalog, undefined, this.settings.load)
     return capabilitySummary({
       servers: summarisedServers(catalog, scope),
@@ -307,11 +366,20 @@ export class Bridge {
     await this.#servedPage?.catch(() => {})
     this.page?.close()
     await this.sessions.closeAll()
-    if (this.#isWarm) this.#keepBehind()
+    if (this.#isWarm && !this.#isResident) this.#keepBehind()
+    await Promise.allSettled([...this.#clients].map((servers) => servers.close()))
+    await this.#sharedUpstreams.close()
     await Promise.allSettled([this.#pool.close(), this.#userServers.close(), this.shared.close(), this.users.flush()])
     await this.events.close()
     await this.stores.close()
   }
+}
+
+/** Those of a resident bridge itself. */
+const NO_SERVERS: DiscoveredServers = { servers: [], untrusted: [], found: [], skipped: [], files: [] }
+
+function filesOf(set: ServerSet | undefined): string[] {
+  return set?.configured.discovered.files.map(({ file }) => file) ?? []
 }
 
 /** Loads the module at its first use. */
@@ -327,6 +395,10 @@ function nameFinder(url: string | undefined): NameFinder | undefined {
 export interface BridgeOptions {
   /** Applies changes of settings.json: see `LiveSettings`. Missing: `settings` stay as they are. */
   refreshSettings?: LiveSettings['refresh']
+  /** Whose servers and rules they are. Missing: those of this process. */
+  context?: ClientContext
+  /** It serves clients that each have servers and rules of their own: see `connect`. */
+  isResident?: boolean
   /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
   ask?: AskInput
   /** The port of this bridge's HTTP server, if it has one. */
@@ -345,6 +417,7 @@ export interface BridgeOptions {
 }
 
 interface BridgeParts extends BridgeOptions {
+  context: ClientContext
   settings: Settings
   log: Log
   stores: Stores

@@ -32,6 +32,7 @@ import { Uploads } from '../keep/saved/uploads.ts'
 import type { UserState } from '../keep/user-state.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { SignInOptions, Upstreams } from '../upstream/upstream.ts'
+import type { ClientServers } from './client-servers.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
 import type { Users } from './users.ts'
@@ -77,6 +78,8 @@ export interface RunOrigin {
   log?: RunLog | undefined
   client?: string | undefined
   user?: string | undefined
+  /** The servers of the client. Missing: those of its user. */
+  servers?: ClientServers | undefined
   trace?: TraceContext | undefined
 }
 
@@ -168,7 +171,8 @@ export class Cells {
     const { servers, forPerson = false } = request
     // Rules and servers depend on settings.
     for (const note of (await this.#options.refreshSettings?.()) ?? []) this.#settingNews.add(note)
-    const set = await this.#options.serversOf(request.run?.user)
+    const ofClient = request.run?.servers
+    const set = await (ofClient ? ofClient.now() : this.#options.serversOf(request.run?.user))
     const { discovered } = set.configured
     const { untrusted } = discovered
     refuseUntrusted(servers, untrusted)

@@ -1,6 +1,5 @@
 // Creates the upstreams and the catalog of a set of servers and connects the two: the catalog follows the upstreams'
 // tools and errors.
-import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import { definitionKey } from '../calls/catalog/disk-cache.ts'
@@ -9,6 +8,7 @@ import { FirstListings } from '../calls/catalog/first-listings.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
 import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
 import { SETTINGS_FILE } from '../config/readers/own-places.ts'
+import type { ClientContext, Environment } from '../config/settings/client-context.ts'
 import { expandTransport } from '../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../config/entries/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/entries/server-definition.ts'
@@ -18,12 +18,12 @@ import { tokensFile } from '../config/tokens-file.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import type { Log } from '../util/log.ts'
 import type { Standing } from '../config/rules/policy.ts'
-import type { Questions } from '../calls/questions/questions.ts'
+import type { QuestionMethod, Questions } from '../calls/questions/questions.ts'
 import type { Stores } from '../keep/open-stores.ts'
 import { usersFolder } from '../keep/user-folder.ts'
 import type { SignInPlace } from '../upstream/auth/callback.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
-import { createUpstreams, type UpstreamJail } from '../upstream/create-upstreams.ts'
+import { createUpstreams, type UpstreamJail, type UpstreamsOptions } from '../upstream/create-upstreams.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
 import { signInVault } from './sign-in-vault.ts'
@@ -31,6 +31,8 @@ import { signInVault } from './sign-in-vault.ts'
 export interface ConnectOptions {
   settings: Settings
   log: Log
+  /** Where upstreams log that other clients use, too. Missing: to `log`. */
+  upstreamLog?: Log
   stores: Stores
   events: EventStream
   definitions: ServerDefinition[]
@@ -43,13 +45,21 @@ export interface ConnectOptions {
   sharedCatalog: SharedCatalog | undefined
   /** The user who owns the servers. Missing: they belong to the owner of the bridge, and all users share them. */
   user?: string
-  /** Variables for placeholders, which override the bridge's environment. */
+  /** Whose servers they are: their environment and folders. */
+  context: ClientContext
+  /** Variables for placeholders, which override those of the context. */
   env?: () => Readonly<Record<string, string>>
   signInPlace: SignInPlace
+  /** Upstreams that other sets use, too. */
+  shared?: UpstreamsOptions['shared']
+  /** What the only client of these servers can be asked. Missing: what any client of the bridge can be. */
+  offered?: ReadonlySet<QuestionMethod>
   /** Tells whether the rules let a tool be called. */
   standing: (tool: CatalogTool) => Standing
   /** Starts a server in a pod, when servers run in pods. */
   startProgram: NonNullable<UpstreamJail['startProgram']>
+  /** Config files of other clients, which jailed servers never see either. */
+  hiddenToo?: () => string[]
   /** The config files that contain the definitions. */
   configFiles: () => string[]
 }
@@ -68,7 +78,7 @@ export interface ConnectedServers {
 }
 
 export function connectServers(options: ConnectOptions): ConnectedServers {
-  const { settings, log, events, definitions, questions, standing } = options
+  const { settings, context, log, events, definitions, questions, standing } = options
   const { stateDir, cacheDir } = options.folders ?? settings
   const inputs = new InputAnswers(options.ask)
   const tokens = tokensFile(stateDir)
@@ -76,7 +86,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const tokenStore = createTokenStore(store, signInVault(settings, log), log)
   const firstListings = new FirstListings(store, log)
   const jailPlace: UpstreamJail = {
-    home: homedir(),
+    home: context.home,
     stateDir,
     image: settings.jailImage,
     ...(settings.upstreams === 'pods' && { startProgram: options.startProgram }),
@@ -87,6 +97,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       usersFolder(settings.stateDir),
       settings.cacheDir,
       ...options.configFiles(),
+      ...(options.hiddenToo?.() ?? []),
     ],
   }
   const resolveTransport = async (definition: ServerDefinition) => {
@@ -94,8 +105,9 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     return expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
   }
   const upstreams = createUpstreams({
+    context,
     definitions,
-    log,
+    log: options.upstreamLog ?? log,
     events,
     clientInfo: CLIENT_INFO,
     idleMs: settings.upstreamIdleMs,
@@ -103,12 +115,14 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     tokenStore,
     clientMetadataUrl: settings.clientMetadataUrl,
     signInPlace: options.signInPlace,
-    requests: (callers) => questions.requests(callers),
+    requests: (callers) => questions.requests(callers, options.offered),
+    shared: options.shared,
     jail: jailPlace,
     negotiatedTransportsFile: path.join(cacheDir, 'upstreams.json'),
   })
   const catalog = new Catalog({
     definitions,
+    home: context.home,
     listTools: async (server, signal) => {
       const tools = await upstreams.listTools(server, signal)
       const instructions = upstreams.instructions(server)
@@ -141,8 +155,9 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 }
 
 /** Returns the values that placeholders of definitions refer to. */
-function hostOf({ env }: ConnectOptions): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
-  return { env: env ? { ...process.env, ...env() } : process.env, home: homedir(), workspaceFolder: process.cwd() }
+function hostOf({ env, context }: ConnectOptions): { env: Environment; home: string; workspaceFolder: string } {
+  const { home, cwd } = context
+  return { env: env ? { ...context.env, ...env() } : context.env, home, workspaceFolder: cwd }
 }
 
 function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {

@@ -2,8 +2,8 @@
 // before it has read a config file. Read at start, so this file imports little.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import path from 'node:path'
+import type { ClientContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { areUnchanged } from '../config/places-seen.ts'
 import { makePrivateFolderSync } from '../util/files/private-folder.ts'
@@ -14,9 +14,12 @@ import { VERSION } from '../util/version.ts'
 const MAX_CHARS = 1_000
 
 /** @returns `isCurrent`: no config file has changed since; undefined when nothing is kept */
-export function readKeptBehind(settings: Settings): { text: string; isCurrent: boolean } | undefined {
+export function readKeptBehind(
+  settings: Settings,
+  context: ClientContext,
+): { text: string; isCurrent: boolean } | undefined {
   try {
-    const kept: unknown = JSON.parse(readFileSync(fileOf(settings), 'utf8'))
+    const kept: unknown = JSON.parse(readFileSync(fileOf(settings, context), 'utf8'))
     if (!isRecord(kept) || typeof kept['text'] !== 'string' || !isRecord(kept['places'])) return undefined
     const { text, places } = kept
     return text.length > MAX_CHARS ? undefined : { text, isCurrent: areUnchanged(places) }
@@ -26,8 +29,13 @@ export function readKeptBehind(settings: Settings): { text: string; isCurrent: b
 }
 
 /** Never throws: without it, the next start does not name the servers. @param places see `Definitions.places` */
-export function keepBehind(settings: Settings, text: string, places: Readonly<Record<string, string>>): void {
-  const file = fileOf(settings)
+export function keepBehind(
+  settings: Settings,
+  context: ClientContext,
+  text: string,
+  places: Readonly<Record<string, string>>,
+): void {
+  const file = fileOf(settings, context)
   try {
     makePrivateFolderSync(path.dirname(file))
     replaceFileSync(file, JSON.stringify({ text, places }))
@@ -37,7 +45,8 @@ export function keepBehind(settings: Settings, text: string, places: Readonly<Re
 }
 
 /** By everything that chooses the config files. */
-function fileOf({ cacheDir, stateDir, sources, profile, serversConfig, allowSelfServer, load }: Settings): string {
-  const chosen = [VERSION, process.cwd(), homedir(), stateDir, sources, profile, serversConfig, allowSelfServer, load]
+function fileOf(settings: Settings, { cwd, home }: ClientContext): string {
+  const { cacheDir, stateDir, sources, profile, serversConfig, allowSelfServer, load } = settings
+  const chosen = [VERSION, cwd, home, stateDir, sources, profile, serversConfig, allowSelfServer, load]
   return path.join(cacheDir, 'behind', `${hash('sha256', JSON.stringify(chosen)).slice(0, 32)}.json`)
 }

@@ -1,6 +1,7 @@
 // Attaches all observers of events. The code of each is loaded at the first event that it needs.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Catalog } from '../calls/catalog/catalog.ts'
+import { processContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { EventStream, Subscriber } from '../observe/events/event-stream.ts'
@@ -50,7 +51,7 @@ export function attachObservers(parts: ObservedParts): Observers {
 /** A collector and Prometheus share one set of counters. The Prometheus port is open before the first event. */
 function metricsAndTraces({ settings, events, log, allUpstreams }: ObservedParts): LazySubscriber[] {
   const { metrics: address, metricsToken: token } = settings
-  const otel = readOtelSettings(process.env, VERSION)
+  const otel = readOtelSettings(processContext().env, VERSION)
   if (!address && !otel) return []
   const wakes = ['session.ended', 'run.started', 'cell.started'] as const
   let counting: Promise<Metrics> | undefined

@@ -1,4 +1,5 @@
 // Chooses the vault that encrypts sign-ins to remote servers before they are stored.
+import { processContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { Log } from '../util/log.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
@@ -15,6 +16,7 @@ export function signInVault({ signInKey, keychain: wanted, storage }: KeySetting
   if (given) return createVault(given, log)
   // A key in this machine's keychain is unusable on other machines, and a database has more readers than its owner.
   if (storage !== undefined) return WITHOUT_KEY
-  const keychain = wanted === 'auto' ? systemKeychain({ platform: process.platform, env: process.env }) : undefined
+  const keychain =
+    wanted === 'auto' ? systemKeychain({ platform: process.platform, env: processContext().env }) : undefined
   return keychain && createVault(keychain, log)
 }

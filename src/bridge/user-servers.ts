@@ -1,6 +1,7 @@
 // Decides which servers each user reaches: the shared servers over shared connections, or a set of the user's own if
 // they have servers, variables or sign-ins of their own. Processes of such a set get the user's variables and start
 // when the user's code first needs them.
+import type { ClientContext } from '../config/settings/client-context.ts'
 import { PermissionFiles } from '../config/permission-files.ts'
 import { shellWord } from '../config/secrets/command-line.ts'
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'
@@ -23,6 +24,7 @@ const MAX_NAME_CHARS = 200
 
 interface UserServersOptions {
   settings: Settings
+  context: ClientContext
   log: Log
   stores: Stores
   events: EventStream
@@ -103,9 +105,10 @@ export class UserServers {
   }
 
   #definitionsOf(user: string): UserDefinitions {
-    const { settings, shared, ownPort } = this.#options
+    const { settings, context, shared, ownPort } = this.#options
     return new UserDefinitions({
       settings,
+      context,
       folder: userFolder(settings.stateDir, user),
       shared: () => shared.configured.discovered,
       ownPort,
@@ -113,11 +116,12 @@ export class UserServers {
   }
 
   async #open(user: string, definitions: UserDefinitions, discovered: DiscoveredServers): Promise<ServerSet> {
-    const { settings, log, stores, events, questions, page, signInPage, startProgram, onGone } = this.#options
-    const files = new PermissionFiles(settings, { warn: (message) => log.warning(message) })
+    const { settings, context, log, stores, events, questions, page, signInPage, startProgram, onGone } = this.#options
+    const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
     const cacheDir = userFolder(settings.cacheDir, user)
     return new ServerSet({
       settings,
+      context,
       log,
       stores,
       sharedCatalog: await openSharedCatalog(stores, user, discovered.servers, cacheDir, log),

@@ -11,6 +11,8 @@ const EXAMPLES: Record<string, readonly string[]> = {
   ],
   shell: ['sandbridge shell', 'sandbridge shell --images charts'],
   ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
+  status: ['sandbridge status', 'sandbridge status --json'],
+  stop: ['sandbridge stop'],
   servers: ['sandbridge servers', 'sandbridge servers --sources', 'sandbridge servers diff'],
   search: ['sandbridge search "create issue" "open ticket"', 'sandbridge search "read csv" --limit 3 --json'],
   tools: ['sandbridge tools github', 'sandbridge tools github create_issue'],

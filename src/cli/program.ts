@@ -38,6 +38,11 @@ program
   .action(async (options: object) => (await import('./serve/run.ts')).run(options))
 
 program
+  .command('resident', { hidden: true })
+  .description('serve the clients of this user; `run` starts it')
+  .action(async () => (await import('./serve/serve-resident.ts')).serveResident())
+
+program
   .command('exec')
   .description('run one cell from the terminal')
   .argument('[file]', 'a Python file; - reads standard input')
@@ -361,6 +366,17 @@ program
   .option('--once', 'print once and exit')
   .option('--json', 'print JSON once and exit')
   .action(async (options: TopOptions) => (await import('./watch/top.ts')).top(options))
+
+program
+  .command('status')
+  .description('show the resident bridges of this user, their clients and servers')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./watch/status.ts')).status(options))
+
+program
+  .command('stop')
+  .description('end the resident bridges of this user, after the cells that run')
+  .action(async () => (await import('./watch/status.ts')).stop())
 
 program
   .command('doctor')

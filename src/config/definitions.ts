@@ -1,6 +1,7 @@
 // The server definitions of a running bridge. Read at start, and again when one of the possible config files has
 // changed.
 import path from 'node:path'
+import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { SETTINGS_FILE } from './readers/own-places.ts'
@@ -11,13 +12,15 @@ import { createTrustStore, trustRecord } from './trust.ts'
 
 export class Definitions {
   readonly #settings: Settings
+  readonly #context: ClientContext
   readonly #ownPort: number | undefined
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
 
   /** @param ownPort the port on which this bridge serves HTTP */
-  constructor(settings: Settings, ownPort?: number) {
+  constructor(settings: Settings, context: ClientContext, ownPort?: number) {
     this.#settings = settings
+    this.#context = context
     this.#ownPort = ownPort
   }
 
@@ -29,6 +32,7 @@ export class Definitions {
     // Which servers there are depends on settings that may be in the file.
     seen.note(path.join(stateDir, SETTINGS_FILE))
     const discovered = await discoverServers({
+      ...this.#context,
       settings: this.#settings,
       isTrusted: createTrustStore(stateDir).isTrusted,
       fileSystem: seen.noting(nodeFileSystem),

@@ -1,8 +1,8 @@
 // Finds every configured MCP server: reads the files of the chosen sources, in order of precedence, and starts nothing.
 // An invalid file or entry does not affect others: it is listed in `skipped`, with a reason that quotes no value of the
 // file.
-import { homedir } from 'node:os'
 import { parseDocument } from './formats/config-document.ts'
+import type { ClientContext } from './settings/client-context.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
@@ -23,18 +23,13 @@ import { BAD_NAME, isServerName, shownName, toServerBody } from './entries/serve
 import type { Settings } from './settings/settings.ts'
 import { textHash, trustedText } from './trust.ts'
 
-export interface DiscoverOptions {
+export interface DiscoverOptions extends ClientContext {
   settings: Pick<Settings, 'stateDir' | 'serversConfig' | 'allowSelfServer' | 'sources'> &
     Partial<Pick<Settings, 'jail'>>
-  env?: Record<string, string | undefined>
-  home?: string
-  cwd?: string
   platform?: NodeJS.Platform
   fileSystem?: ConfigFileSystem
   /** Whether the user trusts this text of a project's file. Without it, no project file is trusted. */
   isTrusted?: (file: string, text: string) => boolean | Promise<boolean>
-  /** Paths that start this bridge; the running script's by default. */
-  ownPaths?: readonly string[]
   /** The port on which this bridge serves HTTP. */
   ownPort?: number
 }
@@ -56,16 +51,21 @@ interface FileServers {
   skipped: SkippedEntry[]
 }
 
-/** The paths of this machine, or of a given one. */
+/** Where readers look for files. @param platform missing means this machine's */
 export function hostPaths(
   { stateDir, serversConfig }: Pick<Settings, 'stateDir' | 'serversConfig'>,
-  { platform, home, cwd, env }: Partial<Pick<HostPaths, 'platform' | 'home' | 'cwd' | 'env'>> = {},
+  {
+    platform = process.platform,
+    home,
+    cwd,
+    env,
+  }: Pick<HostPaths, 'home' | 'cwd' | 'env'> & { platform?: NodeJS.Platform },
 ): HostPaths {
   return {
-    platform: platform ?? process.platform,
-    home: home ?? homedir(),
-    cwd: cwd ?? process.cwd(),
-    env: env ?? process.env,
+    platform,
+    home,
+    cwd,
+    env,
     stateDir,
     serversConfig,
   }
@@ -223,10 +223,7 @@ function toDefinition(
   if (entry === undefined) return { reason: 'is not an object' }
   const made = toServerBody(entry)
   if ('reason' in made) return made
-  if (
-    !options.settings.allowSelfServer &&
-    launchesBridge(made.body.transport, options.ownPaths ?? process.argv.slice(1, 2))
-  ) {
+  if (!options.settings.allowSelfServer && launchesBridge(made.body.transport, options.ownPaths)) {
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it', kind: 'self' }
   }
   if (!options.settings.allowSelfServer && reachesBridge(made.body.transport, options.ownPort)) {

@@ -18,7 +18,8 @@ function setUp() {
   const warnings: string[] = []
   const files = new PermissionFiles(
     { stateDir, permissions: 'open', profile: undefined },
-    { cwd: path.dirname(project), warn: (message) => warnings.push(message) },
+    path.dirname(project),
+    (message) => warnings.push(message),
   )
   return { files, warnings, stateDir, rules: path.join(project, 'permissions.json') }
 }

@@ -41,10 +41,14 @@ export class PermissionFiles {
   #isRead = false
   #mask: readonly MaskPattern[] = []
 
-  /** @param warn is told of a project's file that is skipped */
+  /**
+   * @param cwd the folder whose project has rules
+   * @param warn is told of a project's file that is skipped
+   */
   constructor(
     settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>,
-    { cwd = process.cwd(), warn = () => {} }: { cwd?: string; warn?: (message: string) => void } = {},
+    cwd: string,
+    warn: (message: string) => void = () => {},
   ) {
     this.#settings = settings
     this.#cwd = cwd

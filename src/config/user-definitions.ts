@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { foldName } from '../util/text/python-name.ts'
+import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem, readFileText } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { parseEnvFile } from './entries/expand.ts'
@@ -16,6 +17,7 @@ const ENV_FILE = '.env'
 
 interface UserDefinitionsOptions {
   settings: Settings
+  context: ClientContext
   /** The user's folder. */
   folder: string
   shared: () => DiscoveredServers
@@ -55,10 +57,11 @@ export class UserDefinitions {
   }
 
   async #read(shared: DiscoveredServers): Promise<DiscoveredServers> {
-    const { settings, folder, ownPort } = this.#options
+    const { settings, context, folder, ownPort } = this.#options
     const seen = new PlacesSeen()
     const fileSystem = seen.noting(nodeFileSystem)
     const own = await discoverServers({
+      ...context,
       settings: { ...settings, stateDir: folder, sources: ['mcps'] },
       fileSystem,
       ...(ownPort !== undefined && { ownPort }),

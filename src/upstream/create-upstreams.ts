@@ -1,6 +1,7 @@
 // All configured upstreams by name, and the limit on their processes. ManagedUpstream handles each one.
 import { setMaxListeners } from 'node:events'
 import type { AuthProvider } from '@modelcontextprotocol/client'
+import type { ClientContext } from '../config/settings/client-context.ts'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type {
   ClientCredentials,
@@ -21,6 +22,7 @@ import { getPrompt, listPrompts, listResources, readResource } from './listing/o
 import type { Redactor } from '../config/secrets/redact.ts'
 import type { JailPlace } from '../isolation/jail/open-jail.ts'
 import type { UpstreamRequests } from './connection/requests.ts'
+import type { SharedUpstreams, UpstreamHearer } from './shared-upstreams.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createClientCredentialsAuth } from './auth/client-credentials.ts'
 import { createStoredAuth } from './auth/stored-auth.ts'
@@ -39,12 +41,14 @@ export type UpstreamJail = NonNullable<UpstreamsOptions['jail']>
 export interface UpstreamsOptions {
   /** Names are unique. */
   definitions: readonly ServerDefinition[]
+  /** Upstreams that other sets use, too, and the key of one; an upstream without a key is this set's alone. */
+  shared?: { upstreams: SharedUpstreams; keyOf: (definition: ServerDefinition) => string | undefined } | undefined
   /** The client info sent to servers. */
   clientInfo: { name: string; version: string }
   log: Log
   events?: EventStream
-  /** Working directory of servers without a `cwd`; missing means the bridge's own. */
-  cwd?: string
+  /** What local servers inherit, the working directory of those without a `cwd`, and where proxy settings come from. */
+  context: Pick<ClientContext, 'env' | 'cwd' | 'home'>
   /** Time from a server's start to its first response, when its definition sets none. */
   startTimeoutMs?: number
   /** How long an unused server keeps running; 0 or missing means forever. */
@@ -74,8 +78,6 @@ export interface UpstreamsOptions {
   jail?: Omit<JailPlace, 'onRefused'>
   /** Allow remote servers at link-local and metadata addresses. */
   allowLinkLocal?: boolean
-  /** Source of proxy settings; missing means the bridge's environment. */
-  env?: Record<string, string | undefined>
   /** The clock, in milliseconds. */
   now?: () => number
   random?: () => number
@@ -117,29 +119,65 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   const signInCounts = new Map<string, number>()
 
-  const makeRoom = async (newcomer: string): Promise<void> => {
-    const others = [...upstreams.values()].filter(({ definition }) => definition.name !== newcomer)
+  const makeRoom = async (newcomer: ManagedUpstream): Promise<void> => {
+    const others = [...new Set([...upstreams.values(), ...(options.shared?.upstreams.all() ?? [])])].filter(
+      (other) => other !== newcomer,
+    )
     const processes = others.filter(
       ({ isProcess, state }) => isProcess && (state === 'running' || state === 'starting' || state === 'installing'),
     )
     if (processes.length < maxProcesses) return
     const [oldest] = processes.filter(({ isIdle }) => isIdle).toSorted((a, b) => a.lastUsed - b.lastUsed)
     if (oldest) return oldest.stop()
-    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers are running, and all of them are in use`
+    const text = `Server '${newcomer.definition.name}' was not started: ${maxProcesses} servers are running, and all of them are in use`
     throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Retry when some calls have finished.' })
   }
 
-  const manage = (definition: ServerDefinition): ManagedUpstream =>
-    new ManagedUpstream(definition, {
+  /** How this set uses each upstream that is shared. */
+  const uses = new Map<ManagedUpstream, { key: string; hearer: UpstreamHearer }>()
+
+  const manage = (definition: ServerDefinition): ManagedUpstream => {
+    const hearer: UpstreamHearer = {
+      onTools: (tools, instructions) => {
+        for (const listener of listeners) listener(definition.name, tools, instructions)
+      },
+      onOfferings: () => {
+        for (const listener of offeringsListeners) listener(definition.name)
+      },
+      onError: (error) => {
+        for (const listener of errorListeners) listener(definition.name, error)
+      },
+    }
+    const key = options.shared?.keyOf(definition)
+    if (!options.shared || key === undefined) return create(definition, hearer)
+    const upstream = options.shared.upstreams.enter(key, hearer, (tell) => create(definition, tell))
+    uses.set(upstream, { key, hearer })
+    return upstream
+  }
+
+  /** @returns false for an upstream that is not shared: its end is up to the caller */
+  const leave = (upstream: ManagedUpstream, isGone: boolean): boolean => {
+    const use = uses.get(upstream)
+    if (!use) return false
+    uses.delete(upstream)
+    options.shared?.upstreams.leave(use.key, use.hearer, isGone)
+    return true
+  }
+
+  /** A server that its definition shares across folders works on none of them. */
+  const contextOf = ({ shared, isProjects }: ServerDefinition): UpstreamsOptions['context'] =>
+    shared && !isProjects ? { ...options.context, cwd: options.context.home } : options.context
+
+  const create = (definition: ServerDefinition, hearer: UpstreamHearer): ManagedUpstream => {
+    const upstream = new ManagedUpstream(definition, {
       clientInfo: options.clientInfo,
       startTimeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS,
       signInPlace: options.signInPlace,
-      cwd: options.cwd,
+      context: contextOf(definition),
       idleMs: options.idleMs ?? 0,
       pingTimeoutMs: options.pingTimeoutMs,
       installLimits: options.installLimits,
       allowLinkLocal: options.allowLinkLocal ?? false,
-      env: options.env ?? process.env,
       resolveTransport,
       requests: options.requests ?? (() => ({})),
       authProvider: (server, redact) => {
@@ -153,17 +191,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       random: options.random ?? Math.random,
       log: options.log,
       events,
-      onTools: (tools, instructions) => {
-        for (const listener of listeners) listener(definition.name, tools, instructions)
-      },
-      onOfferings: () => {
-        for (const listener of offeringsListeners) listener(definition.name)
-      },
-      onError: (error) => {
-        for (const listener of errorListeners) listener(definition.name, error)
-      },
-      beforeStart: () => makeRoom(definition.name),
+      ...hearer,
+      beforeStart: () => makeRoom(upstream),
     })
+    return upstream
+  }
 
   let definitions: readonly ServerDefinition[] = []
   /** Upstreams that are being retired. */
@@ -180,6 +212,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       if (stays) before.delete(definition.name)
     }
     for (const upstream of before.values()) {
+      if (leave(upstream, true)) continue
       retiring.add(upstream)
       void upstream.retire().finally(() => retiring.delete(upstream))
     }
@@ -258,7 +291,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         clientInfo: options.clientInfo,
         signal,
         allowLinkLocal: options.allowLinkLocal ?? false,
-        env: options.env ?? process.env,
+        env: options.context.env,
       }).catch(tellFailure)
       events.emit({ ...about, outcome: 'signed-in' })
       signInCounts.set(server, (signInCounts.get(server) ?? 0) + 1)
@@ -269,7 +302,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     onError: (listener) => void errorListeners.push(listener),
     stop: async (server) => find(server).stop(),
     close: async () => {
-      await Promise.all([...upstreams.values(), ...retiring].map((upstream) => upstream.close()))
+      const own = [...upstreams.values()].filter((upstream) => !leave(upstream, false))
+      await Promise.all([...own, ...retiring].map((upstream) => upstream.close()))
     },
   }
 }

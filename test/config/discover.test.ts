@@ -41,7 +41,7 @@ const one = (name: string, command: string): object => ({ mcpServers: { [name]: 
 
 function discover(env: Record<string, string> = {}, more: Partial<DiscoverOptions> = {}): Promise<DiscoveredServers> {
   const settings = readSettings(env, { home })
-  return discoverServers({ settings, env, home, cwd: project, platform: 'linux', ...more })
+  return discoverServers({ settings, env, home, cwd: project, ownPaths: [], platform: 'linux', ...more })
 }
 
 const names = (found: DiscoveredServers): string[] => found.servers.map(({ name }) => name)

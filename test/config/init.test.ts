@@ -76,7 +76,14 @@ function plan(move = false, clients?: string[]): Promise<InitPlan> {
 
 async function discovered(env: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const settings = readSettings({ MCP_BRIDGE_STATE_DIR: stateDir, ...env }, { home })
-  const { servers } = await discoverServers({ settings, env, home, cwd: at('project'), platform: 'linux' })
+  const { servers } = await discoverServers({
+    settings,
+    env,
+    home,
+    cwd: at('project'),
+    ownPaths: [],
+    platform: 'linux',
+  })
   return Object.fromEntries(servers.map((server) => [server.name, { ...server, source: undefined }]))
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RemoteServer } from '../../src/config/entries/server-definition.ts'
 import { BridgeError } from '../../src/errors.ts'
+import { processContext } from '../../src/config/settings/client-context.ts'
 import { createLog } from '../../src/util/log.ts'
 import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
 import { login } from '../../src/upstream/auth/login.ts'
@@ -41,6 +42,7 @@ const server: RemoteServer = {
   }),
 }
 const upstreams = createUpstreams({
+  context: processContext(),
   definitions: [{ name: 'server', transport: server, source: { client: 'conformance', file: '' } }],
   clientInfo,
   log: createLog('debug'),
@@ -65,6 +67,7 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
         server,
         store,
         clientInfo,
+        env: process.env,
         signal: AbortSignal.timeout(20_000),
         // The suite's authorization servers redirect the browser at once.
         showPage: async (page) => void (await fetch(page)),

@@ -77,7 +77,8 @@ async function readServers(file: string): Promise<{ names: string[]; skipped: un
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   writeFileSync(path.join(home, 'MCPs/servers.json'), file)
   const env = bridgeEnv(home, { MCP_BRIDGE_ALLOW_SELF_SERVER: '1', MCP_BRIDGE_SOURCES: 'mcps' })
-  const { servers, skipped } = await discoverServers({ settings: readSettings(env, { home }), env, home, cwd: home })
+  const settings = readSettings(env, { home })
+  const { servers, skipped } = await discoverServers({ settings, env, home, cwd: home, ownPaths: [] })
   return { names: servers.map(({ name }) => name), skipped }
 }
 

@@ -87,6 +87,8 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),
+    // SANDBRIDGE_TEST_RESIDENT=1 runs the tests of bridges over stdio through relays.
+    ...(process.env['SANDBRIDGE_TEST_RESIDENT'] && { MCP_BRIDGE_RESIDENT: 'on', MCP_BRIDGE_RESIDENT_IDLE: '1' }),
     ...env,
   }
 }

@@ -1,10 +1,12 @@
 // Run by a test in a separate process: starts a server that ignores signals, prints the server's pid, and exits without
 // ending it.
+import { processContext } from '../../src/config/settings/client-context.ts'
 import { createLog } from '../../src/util/log.ts'
 import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
 import { raw, textOf } from './definitions.ts'
 
 const upstreams = createUpstreams({
+  context: processContext(),
   definitions: [raw('ignores-signals')],
   log: createLog('error'),
   clientInfo: { name: 'test', version: '1' },

@@ -82,7 +82,7 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
     const server = { type: 'http' as const, url: serverUrl, headers: {} }
     const showPage = async (page: URL): Promise<void> => void (await fetch(page))
     const clientInfo = { name: 'test', version: '1' }
-    await login({ name: 'r', server, store: store(), showPage, clientInfo, signal })
+    await login({ name: 'r', server, store: store(), showPage, clientInfo, env: {}, signal })
     const { byIssuer, latest } = await store().read(serverUrl)
     const { access_token: access, refresh_token: refresh } = byIssuer[latest!]!.tokens!
     return { tokens: [access, refresh!] }

@@ -26,6 +26,7 @@ export function logIn(server: Protected, file: string, changes: Partial<LoginOpt
     store: createTokenStore(new FileStore(dirname(file))),
     showPage: browse,
     clientInfo: { name: 'test', version: '1' },
+    env: {},
     signal: new AbortController().signal,
     ...changes,
   })

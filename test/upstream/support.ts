@@ -1,6 +1,7 @@
 // Shared by tests of upstreams: upstreams that end with their test, and waiting.
 import { onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
+import { type ClientContext, processContext } from '../../src/config/settings/client-context.ts'
 import { createLog } from '../../src/util/log.ts'
 import { createUpstreams, type UpstreamsOptions } from '../../src/upstream/create-upstreams.ts'
 import type { Upstreams } from '../../src/upstream/upstream.ts'
@@ -14,10 +15,11 @@ export interface TestUpstreams extends Upstreams {
 
 export function open(
   definitions: ServerDefinition[],
-  options: Partial<Omit<UpstreamsOptions, 'definitions'>> = {},
+  { cwd, env, ...options }: Partial<Omit<UpstreamsOptions, 'definitions'> & ClientContext> = {},
 ): TestUpstreams {
   const logged: string[] = []
   const upstreams = createUpstreams({
+    context: { ...processContext(), ...(cwd !== undefined && { cwd }), ...(env && { env }) },
     definitions,
     log: createLog('debug', (line) => void logged.push(line)),
     clientInfo: { name: 'test', version: '1' },

@@ -55,6 +55,8 @@ export interface CatalogOptions {
    * definition alone.
    */
   startInputs?: (definition: ServerDefinition) => string
+  /** The user's home folder, for arguments of servers that begin with `~`. */
+  home?: string
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
   /** Whether a running server has said, since its start, that its tools have changed. */
@@ -115,10 +117,10 @@ export class Catalog {
 
   /** Applies a new list of servers. Knowledge of unchanged servers is kept. */
   redefine(definitions: readonly ServerDefinition[]): void {
-    const { now = Date.now, startInputs } = this.#options
+    const { now = Date.now, startInputs, home } = this.#options
     this.#records.redefine(definitions, (definition, alias) => {
       const inputs = () => startInputs?.(definition)
-      return new ServerRecord(definition, alias, this.#cache, now, inputs, (tool) => this.#isShown(tool))
+      return new ServerRecord(definition, alias, this.#cache, now, inputs, (tool) => this.#isShown(tool), home)
     })
     this.#search.forget()
   }

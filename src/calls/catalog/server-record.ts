@@ -42,6 +42,7 @@ export class ServerRecord {
   readonly #now: () => number
   readonly #inputs: () => string | undefined
   readonly #isShown: (tool: CatalogTool) => boolean
+  readonly #home: string
   #known: CachedServer | undefined
   #configuredDescription: string | undefined
   #lastPurpose: { shown: readonly CatalogTool[]; purpose: Purpose } | undefined
@@ -51,6 +52,7 @@ export class ServerRecord {
   #saving: NodeJS.Timeout | undefined
 
   /**
+   * @param home the user's home folder, for arguments that begin with `~`
    * @param inputs what the start of the server depends on, see `Failure`
    * @param isShown whether a tool may be named in the server's description
    */
@@ -61,6 +63,7 @@ export class ServerRecord {
     now: () => number,
     inputs: () => string | undefined = () => undefined,
     isShown: (tool: CatalogTool) => boolean = () => true,
+    home = '',
   ) {
     this.name = definition.name
     this.alias = alias
@@ -69,6 +72,7 @@ export class ServerRecord {
     this.#now = now
     this.#inputs = inputs
     this.#isShown = isShown
+    this.#home = home
   }
 
   /** Whether it is the record of this definition under this alias. */
@@ -183,7 +187,7 @@ export class ServerRecord {
   /** The folders that a file server serves. */
   get roots(): string[] {
     const isOfFiles = ({ name }: CatalogTool): boolean => /file|director|folder|note|repo/i.test(name)
-    return this.tools?.some(isOfFiles) === false ? [] : fileRoots(this.#definition)
+    return this.tools?.some(isOfFiles) === false ? [] : fileRoots(this.#definition, this.#home)
   }
 
   get offerings(): CatalogOffering[] {

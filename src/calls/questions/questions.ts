@@ -109,14 +109,18 @@ export class Questions {
     }
   }
 
-  /** The requests that a server may send, as far as clients support them. @param callers the callers of that server */
-  requests(callers: Pick<Callers, 'sole'>): UpstreamRequests {
+  /**
+   * The requests that a server may send, as far as clients support them.
+   * @param callers the callers of that server
+   * @param offered what its clients support; missing means what any client does
+   */
+  requests(callers: Pick<Callers, 'sole'>, offered: ReadonlySet<QuestionMethod> = this.#offered): UpstreamRequests {
     return {
-      ...(this.#offered.has('roots/list') && { roots: (server) => this.#roots({ server, callers }) }),
-      ...(this.#offered.has('elicitation/create') && {
+      ...(offered.has('roots/list') && { roots: (server) => this.#roots({ server, callers }) }),
+      ...(offered.has('elicitation/create') && {
         elicit: (server, params, signal) => this.#elicit({ server, callers }, params, signal),
       }),
-      ...(this.#offered.has('sampling/createMessage') && {
+      ...(offered.has('sampling/createMessage') && {
         sample: (server, params, signal) => this.#sample({ server, callers }, params, signal),
       }),
     }

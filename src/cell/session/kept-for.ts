@@ -2,11 +2,12 @@
 import { hash } from 'node:crypto'
 import type { KeptFor } from './session.ts'
 
-/** The owner is a connected client: its name, its user and the bridge's working folder. */
-export const keptForClient: KeptFor = (origin) => {
-  const { client, user } = origin ?? {}
-  const folder = process.cwd()
-  return { owner: ownerOf('client', user, client ?? '', folder), folder, ...(client !== undefined && { client }) }
+/** The owner is a connected client: its name, its user and the folder that it works in. */
+export function keptForClient(folder: string): KeptFor {
+  return (origin) => {
+    const { client, user } = origin ?? {}
+    return { owner: ownerOf('client', user, client ?? '', folder), folder, ...(client !== undefined && { client }) }
+  }
 }
 
 /**

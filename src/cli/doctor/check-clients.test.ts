@@ -18,9 +18,10 @@ it('doctor advises to move servers out of a client that starts the bridge, or na
     writeFileSync(path.join(home, file), JSON.stringify({ mcpServers }))
   }
   const settings = readSettings({}, { home })
-  const discovered = await discoverServers({ settings, home, cwd: path.join(home, 'project'), env: {} })
+  const context = { home, cwd: path.join(home, 'project'), env: {}, ownPaths: [] }
+  const discovered = await discoverServers({ ...context, settings })
   expect(discovered.skipped.map(({ kind }) => kind)).toEqual(['self', 'self', 'self'])
-  const targets = targetsOf(hostPaths(settings, { home }))
+  const targets = targetsOf(hostPaths(settings, context))
   const findings = checkClients({ discovered, catalog: { knownTools: () => [] } }, targets)
   expect(findings.map(({ advice }) => advice)).toEqual([
     'sandbridge init --move --client cursor',

@@ -20,11 +20,13 @@ import { withBridge } from '../terminal/open-bridge.ts'
 import { print, printJson, printTable } from '../terminal/print.ts'
 import { shortReason, untrustedNote } from '../terminal/server-notes.ts'
 import { checkClients } from './check-clients.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { hostPaths } from '../../config/discover.ts'
 import { targetsOf } from '../init/targets.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
+import { checkResident } from './check-resident.ts'
 import { checkSandbox } from './check-sandbox.ts'
 import { checkServers } from './check-servers.ts'
 import { exitCodeOf, type Finding } from './finding.ts'
@@ -146,13 +148,19 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
 async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(bridge.stores), checkClock()])
+  const quick = await Promise.all([
+    checkNode(),
+    checkFolders(settings),
+    checkRecord(bridge.stores),
+    checkClock(),
+    checkResident(settings.stateDir),
+  ])
   return [
     ...(trial.ok ? [] : [broken]),
     ...quick.flat(),
     ...checkUnread(bridge),
     ...checkSources(bridge),
-    ...checkClients(bridge, targetsOf(hostPaths(settings))),
+    ...checkClients(bridge, targetsOf(hostPaths(settings, processContext()))),
   ]
 }
 

@@ -2,6 +2,7 @@
 // servers that were never listed, and says what to do next.
 import { applyInit } from './apply-init.ts'
 import { type InitPlan, planInit } from './plan-init.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { discoverServers, hostPaths } from '../../config/discover.ts'
 import { bridgeCommand } from './targets.ts'
 import {
@@ -36,13 +37,13 @@ interface InitOptions {
 export async function init(options: InitOptions): Promise<void> {
   const settings = await loadSettings()
   const { stateDir } = settings
-  if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings))
-  const discovered = await discoverServers({ settings })
+  if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings, processContext()))
+  const discovered = await discoverServers({ ...processContext(), settings })
   tellUnread(discovered)
   const command = bridgeCommand(PACKAGE_ROOT, await stableNode(process.execPath, findPrograms('node')))
   const planWithout = (leftOut: readonly string[]): Promise<InitPlan> =>
     planInit({
-      place: hostPaths(settings),
+      place: hostPaths(settings, processContext()),
       command: { ...command, ...(leftOut.length > 0 && { env: sourcesWithout(leftOut, settings.sources) }) },
       ownPaths: process.argv.slice(1, 2),
       nameOf: namesIn(discovered),

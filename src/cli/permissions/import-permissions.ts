@@ -1,6 +1,7 @@
 // `sandbridge permissions import CLIENT`: imports the user's decisions about tools from another client.
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { processContext } from '../../config/settings/client-context.ts'
 import { parseDocument } from '../../config/formats/config-document.ts'
 import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
 import { hostPaths } from '../../config/discover.ts'
@@ -29,7 +30,7 @@ export async function importPermissions(client: string, options: { yes?: boolean
     const servers = catalog.servers().map(({ name }) => name)
     const found: ImportedRules & { files: string[] } = { rules: [], leftOut: [], files: [] }
     for (const { locations, format, rules } of sources) {
-      for (const file of await filesAt(locations(hostPaths(settings)))) {
+      for (const file of await filesAt(locations(hostPaths(settings, processContext())))) {
         const read = await readFileText(nodeFileSystem, file)
         if ('absent' in read) continue
         const parsed = 'text' in read ? await parseDocument(read.text, format) : read

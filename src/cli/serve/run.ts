@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { readKeptBehind } from '../../bridge/kept-behind.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
 import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -30,7 +31,8 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const { settings, refresh: refreshSettings } = await loadLiveSettings()
   // Report invalid rules at once, instead of by a bridge that seems to work.
-  await new PermissionFiles(settings).read()
+  const context = processContext()
+  await new PermissionFiles(settings, context.cwd).read()
   const log = createLog(settings.logLevel)
   let conversation: Promise<Conversation> | undefined
   const open = async (): Promise<Conversation> => {
@@ -54,14 +56,14 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     })
     offerPage(bridge)
     await page?.serve(bridge)
-    return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient)) }
+    return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient(context.cwd))) }
   }
   if (page) conversation = open()
   const runs = new OpenRuns()
   const { offers } = features
   const getConversation = (): Promise<Conversation> => (conversation ??= open())
   const behind = async (): Promise<string | undefined> => {
-    const kept = readKeptBehind(settings)
+    const kept = readKeptBehind(settings, context)
     if (kept?.isCurrent !== false) return kept?.text
     // Only a start after a change of the config files waits until they are read. No start waits for a server.
     return getConversation().then(

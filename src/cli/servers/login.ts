@@ -31,6 +31,7 @@ export async function login(server: string, options: LoginOptions): Promise<void
       store: set.connected.tokenStore,
       clientMetadataUrl: bridge.settings.clientMetadataUrl,
       clientInfo: CLIENT_INFO,
+      env: process.env,
       signal: cancelled.signal,
       showPage: (url) => {
         const text = `Sign in to '${server}' here:\n${url.href}`

@@ -98,6 +98,9 @@ function build() {
     startTimeoutMs: timeout.describe('How long the server may take to start, in milliseconds.'),
     callTimeoutMs: timeout.describe('How long one call may take, in milliseconds.'),
     description: lenient(z.string().trim()).describe('What the server is for. The model reads it.'),
+    shared: lenient(z.boolean()).describe(
+      'Whether clients of one resident bridge use one process: false for one each, true also across their folders.',
+    ),
   })
   const stdio = z.object({
     cwd: text.describe('The folder that the server is started in.'),

@@ -1,15 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { fileRoots } from './file-roots.ts'
 
 function roots(command: string, ...args: string[]): string[] {
-  return fileRoots({
-    name: 'files',
-    transport: { type: 'stdio', command, args, env: {} },
-    source: { client: 'test', file: 'test' },
-  })
+  const transport = { type: 'stdio' as const, command, args, env: {} }
+  return fileRoots({ name: 'files', transport, source: { client: 'test', file: 'test' } }, homedir())
 }
 
 it('the folders among the arguments of a server are recognised, and nothing else is', () => {

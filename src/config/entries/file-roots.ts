@@ -2,7 +2,6 @@
 // secret. Only arguments of the server's own program count: those of a wrapper are about its walls. In doubt there are
 // none.
 import { statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
@@ -20,32 +19,32 @@ const SYSTEM_FOLDER =
   /^(?:\/(?:(?:usr|s?bin|lib\w*|etc|proc|sys|dev|boot|run|nix|snap|System|Library)(?:\/.*)?|var|opt)?|[a-z]:[/\\](?:(?:Windows|Program Files[^/\\]*)(?:[/\\].*)?)?)$/i
 
 /** @returns existing absolute folders, as written in the definition */
-export function fileRoots({ transport }: ServerDefinition): string[] {
+export function fileRoots({ transport }: ServerDefinition, home: string): string[] {
   if (transport.type !== 'stdio') return []
-  const args = programArguments([transport.command, ...transport.args])
+  const args = programArguments([transport.command, ...transport.args], home)
   const found = args.flatMap((arg, index) => {
     const [flag, ...values] = arg.startsWith('-') ? arg.split('=') : [args[index - 1], arg]
     const isFlagged = flag?.startsWith('-') === true
     const value = values.join('=')
-    return (!isFlagged || isRootFlag(flag)) && isFolder(value) ? [value] : []
+    return (!isFlagged || isRootFlag(flag)) && isFolder(value, home) ? [value] : []
   })
   return [...new Set(found)].slice(0, MAX_ROOTS)
 }
 
 /** The arguments of the program at the end of a chain of wrappers and runners. */
-function programArguments(words: readonly string[]): readonly string[] {
+function programArguments(words: readonly string[], home: string): readonly string[] {
   const [command = '', ...args] = words
   const name = programName(command)
   if (OPAQUE.test(name)) return []
   if (WRAPPER.test(name)) {
-    const at = args.findIndex((word) => word === '--' || (isProgram(word) && !isFolder(word)))
-    return at < 0 ? [] : programArguments(args.slice(args[at] === '--' ? at + 1 : at))
+    const at = args.findIndex((word) => word === '--' || (isProgram(word) && !isFolder(word, home)))
+    return at < 0 ? [] : programArguments(args.slice(args[at] === '--' ? at + 1 : at), home)
   }
   const runner = runnerOf(command)
   if (runner === undefined) return args
   const { program } = runnerTarget(runner, args)
   const [target] = program
-  return target !== undefined && isProgram(target) ? programArguments(program) : program.slice(1)
+  return target !== undefined && isProgram(target) ? programArguments(program, home) : program.slice(1)
 }
 
 function isProgram(word: string): boolean {
@@ -56,9 +55,9 @@ function isRootFlag(flag: string): boolean {
   return flag === '--' || ROOT_FLAG.test(flag)
 }
 
-function isFolder(text: string): boolean {
+function isFolder(text: string, home: string): boolean {
   if (text.length > MAX_PATH || SYSTEM_FOLDER.test(text) || !/^(?:[/\\]|~[/\\]|[A-Za-z]:[/\\])/.test(text)) return false
-  const path = text.startsWith('~') ? homedir() + text.slice(1) : text
+  const path = text.startsWith('~') ? home + text.slice(1) : text
   try {
     return statSync(path).isDirectory()
   } catch {

@@ -123,6 +123,8 @@ export interface ServerDefinition {
   startTimeoutMs?: number
   /** Timeout of one call, if configured. */
   callTimeoutMs?: number
+  /** Whether clients of one bridge use one process of it; true: also clients of different folders. */
+  shared?: boolean
 }
 
 /** Something in a config file that was skipped, and why, for the file's owner. */

@@ -72,7 +72,7 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
 function bodyOf(entry: ServerEntry): ServerBody {
   const { common, stdio, remote } = entrySchemas()
   const type = transportType(entry)
-  const { description, includeTools, excludeTools, ...timeouts } = check(common, entry)
+  const { description, includeTools, excludeTools, ...others } = check(common, entry)
   const local = type === 'stdio' ? check(stdio, { ...entry, sandbox: sandboxOf(entry) }) : undefined
   const transport: StdioServer | RemoteServer = local
     ? { type: 'stdio', ...withoutUndefined({ ...local, sandbox: local.sandbox || undefined }) }
@@ -85,7 +85,7 @@ function bodyOf(entry: ServerEntry): ServerBody {
     permissions: permissionsOf(entry.permissions),
     inputs: needed.length > 0 ? needed : undefined,
     unjailed: local?.sandbox === false ? (true as const) : undefined,
-    ...timeouts,
+    ...others,
   })
 }
 

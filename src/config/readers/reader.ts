@@ -1,5 +1,6 @@
 // The interface of a reader: where one client stores its MCP servers, and how its file becomes entries. Readers are
 // pure; discover.ts reads the files.
+import type { Environment } from '../settings/client-context.ts'
 import path from 'node:path'
 import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'
@@ -12,7 +13,7 @@ export interface HostPaths {
   platform: NodeJS.Platform
   home: string
   cwd: string
-  env: Record<string, string | undefined>
+  env: Environment
   stateDir: string
   serversConfig: readonly string[]
 }

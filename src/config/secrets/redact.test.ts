@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ServerDefinition, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor, redactEnd, redactStart } from './redact.ts'
 
@@ -89,10 +89,9 @@ describe('redactor', () => {
   })
 
   it('redaction removes the credentials of a proxy that servers are given', () => {
-    vi.stubEnv('HTTPS_PROXY', 'http://alice:wonder-land@proxy.local:3128')
-    const redact = createRedactor({ type: 'stdio', command: 'x', args: [], env: {} })
+    const env = { HTTPS_PROXY: 'http://alice:wonder-land@proxy.local:3128' }
+    const redact = createRedactor({ type: 'stdio', command: 'x', args: [], env: {} }, env)
     expect(redact('via http://alice:wonder-land@proxy.local:3128')).toMatch(/^via http:\/\/\[redacted\]/)
-    vi.unstubAllEnvs()
   })
 
   it('redaction removes the user name and the token in the path of a URL, as servers quote them', () => {

@@ -3,6 +3,7 @@
 // diagnosed. Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are not in
 // the configuration are not found.
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
+import type { Environment } from '../settings/client-context.ts'
 import { passedEnvironment } from '../entries/passed-variables.ts'
 import { Pieces } from './redact-pieces.ts'
 import { cleanWords } from '../../util/text/server-words.ts'
@@ -19,12 +20,13 @@ const MIN_LINE_LENGTH = 16
 /** Cleans a server's text and removes its secrets. */
 export type Redactor = (text: string) => string
 
-export function createRedactor(transport: StdioServer | RemoteServer): Redactor {
+/** @param env the variables that a local server inherits: a proxy's address may contain a password */
+export function createRedactor(transport: StdioServer | RemoteServer, env: Environment = {}): Redactor {
   // Most servers never write anything that must be redacted.
   let forms: Forms | undefined
   let pieces: Pieces | undefined
   return (text) => {
-    forms ??= formsOf(transport)
+    forms ??= formsOf(transport, env)
     pieces ??= new Pieces(forms.plain)
     // Removes invisible characters first: they could split a secret.
     text = cleanWords(text)
@@ -41,10 +43,10 @@ interface Forms {
   written: string[]
 }
 
-function formsOf(transport: StdioServer | RemoteServer): Forms {
+function formsOf(transport: StdioServer | RemoteServer, inherited: Environment): Forms {
   const plain = new Set<string>()
   const written = new Set<string>()
-  for (const part of valuesOf(transport)) {
+  for (const part of valuesOf(transport, inherited)) {
     if (part.length < MIN_SECRET_LENGTH || plain.has(part)) continue
     plain.add(part)
     // In a URL, a plus sign may stand for a space.
@@ -83,12 +85,12 @@ export function redactStart(redact: Redactor, text: string, maxLength: number): 
   return Buffer.from(shown).toString()
 }
 
-function valuesOf(transport: StdioServer | RemoteServer): string[] {
+function valuesOf(transport: StdioServer | RemoteServer, inherited: Environment): string[] {
   const { secrets = [] } = transport
   if (transport.type === 'stdio') {
     const { args, env } = transport
     const values = Object.values(env).filter((value) => !isPlainPlace(value) && isNoPlaceholder(value))
-    const places = [...args, ...Object.values(env), ...Object.values(passedEnvironment())].map(valueOf)
+    const places = [...args, ...Object.values(env), ...Object.values(passedEnvironment(inherited))].map(valueOf)
     return [...[...secretArguments(args), ...values, ...secrets].flatMap(partsOf), ...places.flatMap(credentialsIn)]
   }
   const { clientId, clientSecret } = transport.oauth ?? transport.signIn ?? {}

@@ -51,6 +51,21 @@ export const CELL_SETTINGS = {
     ['shared', 'fresh', 'durable'],
     'shared',
   ),
+  resident: choice(
+    {
+      variable: 'MCP_BRIDGE_RESIDENT',
+      meaning: '`on`: your clients share one resident bridge (not on Windows, and not where `CI` is set).',
+    },
+    ['off', 'on'],
+    'off',
+  ),
+  residentIdleMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_RESIDENT_IDLE',
+      meaning: 'How long a resident bridge waits for the next client after the last one has gone.',
+    },
+    { default: 600, min: 0, max: DAY_S },
+  ),
   durableTimeoutMs: seconds(
     {
       variable: 'MCP_BRIDGE_SESSION',

@@ -108,6 +108,8 @@ describe('readSettings', () => {
       userCellSeconds: undefined,
       userCallCount: undefined,
       drainMs: 0,
+      resident: 'off',
+      residentIdleMs: 600_000,
       durableTimeoutMs: 3_600_000,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],

@@ -1,9 +1,9 @@
 // All settings of the bridge: the table of settings, read from environment variables and settings.json into one typed,
 // frozen object. Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a
 // test compares both.
-import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
+import { processContext } from './client-context.ts'
 import { readKeptPackages } from './kept-packages.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import { type FileSettings, type Given, givenTexts, hasEnded } from './given-texts.ts'
@@ -111,7 +111,7 @@ export interface Machine {
 export function settingContext(env: Record<string, string | undefined>, machine: Machine = {}): SettingContext {
   return {
     env,
-    home: machine.home ?? homedir(),
+    home: machine.home ?? processContext().home,
     platform: machine.platform ?? process.platform,
     isRoot: machine.isRoot ?? process.getuid?.() === 0,
   }

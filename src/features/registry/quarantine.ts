@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
+import { processContext } from '../../config/settings/client-context.ts'
 import { expandTransport } from '../../config/entries/expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { toServerBody } from '../../config/entries/server-entry.ts'
@@ -35,7 +36,7 @@ export async function tryServer(addition: Addition, options: QuarantineOptions):
     definitions: [definition],
     clientInfo,
     log,
-    cwd: folder,
+    context: { ...processContext(), cwd: folder },
     startTimeoutMs: START_TIMEOUT_MS,
     jail,
     resolveTransport: () => filledIn(addition, { answers, workspaceFolder: folder }),

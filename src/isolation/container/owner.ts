@@ -1,10 +1,9 @@
 // Marks containers with their bridge, in name and labels, and removes those whose bridge is gone.
 // Removes a container only if its owner certainly has ended: same machine, same user, and the process no longer exists.
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { runCommand } from '../../util/process/run-command.ts'
 import type { Engine } from './probe-engine.ts'
-import { hostId, isRunning } from '../../util/process/process-id.ts'
+import { hostId, isRunning, startTime } from '../../util/process/process-id.ts'
 
 const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/
 
@@ -36,16 +35,4 @@ export function isLeftover(name: string): boolean {
   // The process id may have been reused. Where start times are unknown, assume that it was not.
   const now = startTime(Number(pid))
   return now !== undefined && started !== '0' && now !== started
-}
-
-/** Start of a process in clock ticks since boot; undefined without /proc. */
-function startTime(pid: number): string | undefined {
-  try {
-    // Field 22. Field 2, the name, is in parentheses and may contain anything.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ')[19]
-  } catch {
-    return undefined
-  }
 }

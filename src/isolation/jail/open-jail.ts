@@ -3,6 +3,7 @@
 import { chmod, chown, rm } from 'node:fs/promises'
 import { hash } from 'node:crypto'
 import path from 'node:path'
+import type { ClientContext, Environment } from '../../config/settings/client-context.ts'
 import { NETWORK_VARIABLES, passedEnvironment } from '../../config/entries/passed-variables.ts'
 import {
   IMAGE_NAME,
@@ -50,13 +51,13 @@ const MAX_REFUSALS_TOLD = 20
 /**
  * @param definition whose server it is
  * @param server with its placeholders filled in
- * @param cwd the working directory of a server without a `cwd`
+ * @param context the working directory of a server without a `cwd`, and the variables that it inherits
  * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException when the command does not exist
  */
 export async function openJail(
   { name, isPublishers }: Pick<ServerDefinition, 'name' | 'isPublishers'>,
   server: StdioServer & { sandbox: ServerSandbox },
-  cwd: string,
+  { cwd, env: inherited }: Pick<ClientContext, 'cwd' | 'env'>,
   place: JailPlace,
 ): Promise<Jail> {
   // The folder that the bridge runs in is the user's, and not for every server of a registry.
@@ -73,7 +74,7 @@ export async function openJail(
   if (domains && process.platform !== 'linux')
     throw unavailable(name, `${maker.name} filters no network here; only \`"network": true\` and \`false\` work`)
   const inImage = image !== undefined
-  const passed = { ...(inImage ? imageEnvironment() : passedEnvironment()), ...server.env }
+  const passed = { ...(inImage ? imageEnvironment(inherited) : passedEnvironment(inherited)), ...server.env }
   const request = {
     server,
     sandbox,
@@ -177,10 +178,10 @@ function ownerFor(maker: JailMaker): number | undefined {
 }
 
 /** The bridge's environment without variables that name programs and folders of this machine. */
-function imageEnvironment(): Record<string, string> {
+function imageEnvironment(inherited: Environment): Record<string, string> {
   const { proxies, certificates, registries } = NETWORK_VARIABLES
   const kept = new Set([...proxies, ...certificates, ...registries, 'LANG', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'])
-  return Object.fromEntries(Object.entries(passedEnvironment()).filter(([variable]) => kept.has(variable)))
+  return Object.fromEntries(Object.entries(passedEnvironment(inherited)).filter(([variable]) => kept.has(variable)))
 }
 
 /** @param proxies replaces the machine's own proxy settings; undefined keeps them */

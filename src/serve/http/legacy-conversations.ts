@@ -105,7 +105,7 @@ export class LegacyConversations {
     })
     const streams: Conversation['streams'] = {}
     const held: HeldSession = registry.hold({
-      kept: keptForClient,
+      kept: keptForClient(process.cwd()),
       user,
       idleMs: () => {
         if (streams.open !== 0) return IDLE_MS

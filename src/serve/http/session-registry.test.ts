@@ -29,7 +29,12 @@ function setUp(max: number) {
     })
   const goOn = (handle: string) => handles.use(handle, async (session) => session)
   const hold = (expendable = false) =>
-    registry.hold({ kept: keptForClient, idleMs: () => IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
+    registry.hold({
+      kept: keptForClient('/project'),
+      idleMs: () => IDLE_MS,
+      isExpendable: () => expendable,
+      onEnd: () => {},
+    })
   return { registry, handles, closed, newSession, goOn, hold }
 }
 

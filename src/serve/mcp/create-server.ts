@@ -23,7 +23,7 @@ import { listArtifactResources, type ReadMasker, readArtifactResource } from './
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { runRequest } from './observed-run.ts'
 import { nextWithin } from './late-results.ts'
-import type { OpenRun, RunEvent } from './open-run.ts'
+import { methodsOf, type OpenRun, type RunEvent } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
@@ -81,19 +81,21 @@ export function createServer(parts: ServerParts): Server {
     return {}
   })
 
-  async function warmUp(): Promise<void> {
+  async function warmUp(capabilities: ClientCapabilities): Promise<void> {
     try {
-      const { bridge } = await getConversation()
-      bridge.warmUp()
+      const { bridge, servers } = await getConversation()
+      servers?.clientOffers(methodsOf(capabilities))
+      bridge.warmUp(servers)
       await rehearse(() => createServer(parts))
     } catch (error) {
       log.error('Preparing the first sandbox failed', { error })
     }
   }
 
-  server.setRequestHandler('tools/list', async () => {
+  server.setRequestHandler('tools/list', async (_request, context) => {
     // The client is about to use the tool: prepare a sandbox, but answer the client first.
-    setImmediate(() => void warmUp())
+    const capabilities = capabilitiesOf(context)
+    setImmediate(() => void warmUp(capabilities))
     const own = [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())].map((tool) =>
       marked(tool, parts.settings),
     )
@@ -228,8 +230,9 @@ export function createServer(parts: ServerParts): Server {
     if (uri !== CAPABILITIES_RESOURCE.uri) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
     }
-    const { mimeType } = CAPABILITIES_RESOURCE
-    return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary(parts.user) }] }
+    const { bridge, servers } = await getConversation()
+    const text = await bridge.capabilitySummary(parts.user, servers)
+    return { contents: [{ uri, mimeType: CAPABILITIES_RESOURCE.mimeType, text }] }
   })
 
   return server

@@ -123,7 +123,8 @@ export class OpenRun implements Asker {
   }
 }
 
-function methodsOf({ roots, elicitation, sampling }: ClientCapabilities): QuestionMethod[] {
+/** The kinds of questions that a client with these capabilities supports. */
+export function methodsOf({ roots, elicitation, sampling }: ClientCapabilities): QuestionMethod[] {
   return [
     ...(roots ? ['roots/list' as const] : []),
     ...(elicitation ? ['elicitation/create' as const] : []),

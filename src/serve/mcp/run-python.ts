@@ -2,6 +2,7 @@
 // tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
+import type { ClientServers } from '../../bridge/client-servers.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -21,6 +22,8 @@ import type { NewHandle, Sessions } from './sessions.ts'
 export interface Conversation {
   bridge: Bridge
   sessions: Sessions
+  /** The client's own servers, in a bridge that serves several clients of this user. */
+  servers?: ClientServers
 }
 
 export interface ServerParts {
@@ -79,8 +82,8 @@ export async function runPython(
       note,
       ...request
     } = parseRunPythonArguments(args, settings, byHandle, language && { name: toolOf(language), runs: language })
-    const { bridge, sessions } = await getConversation()
-    bridge.questions.clientOffers(run.methods)
+    const { bridge, sessions, servers } = await getConversation()
+    ;(servers ?? bridge.questions).clientOffers(run.methods)
     const traced = {
       ...origin,
       ...(language && { tool: toolOf(language) }),
@@ -104,7 +107,7 @@ export async function runPython(
         onToolCall: listeners.onToolCall,
         onUpstreamProgress: listeners.onUpstreamProgress,
         asker: run,
-        run: { ...traced, log: runLog },
+        run: { ...traced, log: runLog, servers },
       })
       const newHandle = findHandle?.()
       if (newHandle !== undefined && run.signal.aborted) {

@@ -2,6 +2,7 @@
 // response on a loopback port, and stores the tokens for all bridges of this user. The only part of src/upstream that
 // needs a user.
 import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Environment } from '../../config/settings/client-context.ts'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
@@ -37,7 +38,8 @@ export interface LoginOptions {
   clientInfo: { name: string; version: string }
   signal: AbortSignal
   allowLinkLocal?: boolean
-  env?: Record<string, string | undefined>
+  /** Where proxy settings come from. */
+  env: Environment
   /** Timeout of one request to the authorization server. */
   limitMs?: number
 }
@@ -53,9 +55,9 @@ const ANSWER_LIMIT_MS = 60_000
 export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean }> {
   const { server, store, name } = options
   const sdk = await loadSdk()
-  const http = createHttpFetch({ allowLinkLocal: options.allowLinkLocal ?? false, env: options.env ?? process.env })
+  const http = createHttpFetch({ allowLinkLocal: options.allowLinkLocal ?? false, env: options.env })
   const callback = await listen(options)
-  const redact = createRedactor(server)
+  const redact = createRedactor(server, options.env)
   const authorization = authorizationFetch(http.fetch, redact, options.limitMs)
   const fetch: FetchLike = (url, init) => {
     const isServer = new URL(url).href === new URL(server.url).href

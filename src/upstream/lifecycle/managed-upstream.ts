@@ -45,14 +45,13 @@ export interface ManagedUpstreamOptions {
   clientInfo: Implementation
   startTimeoutMs: number
   signInPlace: SignInPlace | undefined
-  cwd: string | undefined
+  context: OpenOptions['context']
   /** How long to keep running without use; 0 means forever. */
   idleMs: number
   /** How long a server that left a call unanswered may take to answer a ping; missing means the default. */
   pingTimeoutMs?: number | undefined
   installLimits?: OpenOptions['installLimits']
   allowLinkLocal: boolean
-  env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   /** Answers requests of the server, depending on the callers with open calls. */
   requests: (callers: Callers) => UpstreamRequests
@@ -108,7 +107,7 @@ export class ManagedUpstream {
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
     this.#options = options
-    this.#redact = createRedactor(definition.transport)
+    this.#redact = createRedactor(definition.transport, options.context.env)
     this.#silence = new Silence(options.pingTimeoutMs)
     this.#told = new ToldStates(definition, options.events)
     this.#installs = new InstallReports(({ manager, isWaiting, seconds }, isFirst) => {
@@ -358,7 +357,7 @@ export class ManagedUpstream {
   async #open(): Promise<Connection> {
     const { definition } = this
     const transport = await this.#options.resolveTransport(definition)
-    this.#redact = createRedactor(transport)
+    this.#redact = createRedactor(transport, this.#options.context.env)
     this.#lastLogged.clear()
     let connection: Connection | undefined
     const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)
@@ -367,7 +366,7 @@ export class ManagedUpstream {
       transport,
       redact: this.#redact,
       cleanListing: createListingCleaner(transport),
-      cwd: this.#options.cwd,
+      context: this.#options.context,
       negotiatedTransports: this.#options.negotiatedTransports,
       jailPlace: this.#options.jailPlace,
       clientInfo: this.#options.clientInfo,
@@ -375,7 +374,6 @@ export class ManagedUpstream {
       requests: this.#options.requests(this.#callers),
       callers: this.#callers,
       allowLinkLocal: this.#options.allowLinkLocal,
-      env: this.#options.env,
       ...(authProvider && { authProvider }),
       timeoutMs: definition.startTimeoutMs ?? this.#options.startTimeoutMs,
       signal: this.#shutdown.signal,

@@ -2,6 +2,7 @@
 // leaves nothing behind.
 import type { SignInPlace } from '../auth/callback.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
+import type { ClientContext } from '../../config/settings/client-context.ts'
 import { BridgeError } from '../../errors.ts'
 import type { CallStart, Connection } from '../connection/connection.ts'
 import type { JailPlace } from '../../isolation/jail/open-jail.ts'
@@ -24,14 +25,14 @@ import type { NegotiatedTransport, NegotiatedTransports } from './negotiated-tra
 export interface OpenOptions
   extends
     Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose' | 'onClosing'>,
-    Omit<RemoteOptions, 'sdk'> {
+    Omit<RemoteOptions, 'sdk' | 'env'> {
   definition: ServerDefinition
   signInPlace: SignInPlace | undefined
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
   redact: Redactor
-  /** Working directory of a server without a `cwd`. */
-  cwd: string | undefined
+  /** The working directory of a local server without a `cwd`, and the variables that it inherits. */
+  context: Pick<ClientContext, 'env' | 'cwd' | 'home'>
   /** Where jails are made; undefined when no server can be jailed. */
   jailPlace: () => JailPlace | undefined
   negotiatedTransports: NegotiatedTransports
@@ -96,7 +97,7 @@ export async function openUpstream(options: OpenOptions): Promise<Connection> {
 
 /** Undefined for a server that no package manager starts on this machine. @throws BridgeError SHUTTING_DOWN */
 async function beginInstallation(
-  { definition, transport, jailPlace, timeoutMs, installLimits, onInstalling, signal }: OpenOptions,
+  { definition, context, transport, jailPlace, timeoutMs, installLimits, onInstalling, signal }: OpenOptions,
   isFirst: boolean,
 ): Promise<Installation | undefined> {
   const place = jailPlace()
@@ -107,6 +108,7 @@ async function beginInstallation(
   const { jailHome } = await import('../../isolation/jail/open-jail.ts')
   return Begun.begin({
     launch,
+    context,
     env: transport.env,
     jailHome: transport.sandbox && place && jailHome(definition.name, place.stateDir),
     isFirst,
@@ -220,17 +222,17 @@ async function dial(
   const { transport } = options
   if (transport.type === 'stdio') return dialLocal(options, transport, keeper)
   const { dialRemote } = await import('../remote/dial-remote.ts')
-  const { allowLinkLocal, env, authProvider } = options
+  const { allowLinkLocal, context, authProvider } = options
   return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
     sdk,
     allowLinkLocal,
-    env,
+    env: context.env,
     ...(authProvider && { authProvider }),
   })
 }
 
 async function dialLocal(
-  { definition, jailPlace, cwd, signal }: OpenOptions,
+  { definition, jailPlace, context, signal }: OpenOptions,
   server: StdioServer,
   keeper: ProcessKeeper | undefined,
 ): Promise<Link> {
@@ -251,9 +253,9 @@ async function dialLocal(
     })
     return dialProcess(() => inPod, end)
   }
-  if (!sandbox) return dialProcess(() => spawnServer(server, cwd, undefined, keeper))
+  if (!sandbox) return dialProcess(() => spawnServer(server, context, undefined, keeper))
   if (!place) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
   const { openJail } = await import('../../isolation/jail/open-jail.ts')
-  const jail = await openJail(definition, { ...server, sandbox }, cwd ?? process.cwd(), place)
-  return dialProcess(() => spawnServer(server, cwd, jail.launch, keeper), jail.release)
+  const jail = await openJail(definition, { ...server, sandbox }, context, place)
+  return dialProcess(() => spawnServer(server, context, jail.launch, keeper), jail.release)
 }

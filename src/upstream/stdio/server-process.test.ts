@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix, skip } from '../../../test/support/needs.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { spawnServer } from './server-process.ts'
 
 it('a missing command is reported as such where a folder of the PATH may not be entered', async () => {
@@ -13,9 +14,10 @@ it('a missing command is reported as such where a folder of the PATH may not be 
   const open = path.join(locked, 'open')
   mkdirSync(open)
   const codeOf = (command: string) =>
-    spawnServer({ type: 'stdio', command, args: [], env: { PATH: `${locked}/none:${open}` } }).started.catch(
-      ({ code }: NodeJS.ErrnoException) => code,
-    )
+    spawnServer(
+      { type: 'stdio', command, args: [], env: { PATH: `${locked}/none:${open}` } },
+      processContext(),
+    ).started.catch(({ code }: NodeJS.ErrnoException) => code)
   writeFileSync(path.join(open, 'no-program'), '', { mode: 0o644 })
   expect(await codeOf('no-program')).toBe('EACCES')
   chmodSync(locked, 0o000)

@@ -6,6 +6,7 @@ import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import type { ClientContext } from '../../config/settings/client-context.ts'
 import { passedEnvironment } from '../../config/entries/passed-variables.ts'
 import type { StdioServer } from '../../config/entries/server-definition.ts'
 import { endGroup, trackGroup } from '../../util/process/process-group.ts'
@@ -41,19 +42,24 @@ export interface ProcessKeeper {
 }
 
 /**
- * @param cwd working directory of a server without a `cwd`
+ * @param context the working directory of a server without a `cwd`, and the variables that it inherits
  * @param launch what to start instead, with the server inside
  * @param keeper missing means that nothing about its end is special
  * @throws NodeJS.ErrnoException when its working directory does not exist or its command line is invalid
  */
-export function spawnServer(server: StdioServer, cwd?: string, launch?: Launch, keeper?: ProcessKeeper): ServerProcess {
+export function spawnServer(
+  server: StdioServer,
+  { cwd, env: inherited }: Pick<ClientContext, 'cwd' | 'env'>,
+  launch?: Launch,
+  keeper?: ProcessKeeper,
+): ServerProcess {
   const { command, args, env, extraInput } = launch ?? {
     ...server,
-    env: { ...passedEnvironment(), ...server.env },
+    env: { ...passedEnvironment(inherited), ...server.env },
     extraInput: undefined,
   }
   const folder = server.cwd ?? cwd
-  if (folder !== undefined && !existsSync(folder)) {
+  if (!existsSync(folder)) {
     // Without this check, Node would report the program as missing.
     throw Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' })
   }

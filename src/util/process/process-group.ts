@@ -9,10 +9,12 @@ const POLL_MS = 15
 
 const live = new Set<number>()
 let exitHookInstalled = false
+let onChange = (): void => {}
 
 /** Record a detached child's group, so that it is killed if the bridge exits without stopping it. */
 export function trackGroup(pid: number): void {
   live.add(pid)
+  onChange()
   if (exitHookInstalled) return
   exitHookInstalled = true
   process.once('exit', () => {
@@ -20,9 +22,15 @@ export function trackGroup(pid: number): void {
   })
 }
 
+/** Calls `listener` with the groups of this process whenever they have changed: see `trackGroup`. */
+export function watchGroups(listener: (pids: readonly number[]) => void): void {
+  onChange = () => listener([...live])
+}
+
 /** Another process ends the group, also after the bridge has exited. */
 export function untrackGroup(pid: number): void {
   live.delete(pid)
+  onChange()
 }
 
 /**
@@ -46,7 +54,7 @@ export async function endGroup(child: ChildProcess): Promise<void> {
     // them.
     await waitUntil(() => hasExited(child), AFTER_KILL_MS, child)
   } finally {
-    live.delete(pid)
+    untrackGroup(pid)
   }
 }
 

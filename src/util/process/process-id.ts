@@ -1,6 +1,6 @@
 // Process ids: whether a process runs, and the scope (machine, user, PID namespace) in which its id is valid.
 import { hash } from 'node:crypto'
-import { readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 
 /** Identifies the scope of process ids: machine, user and PID namespace (a bridge may itself run in a container). */
@@ -32,5 +32,17 @@ export function isRunning(pid: number): boolean {
     return true
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+  }
+}
+
+/** Start of a process in clock ticks since boot; undefined without /proc. */
+export function startTime(pid: number): string | undefined {
+  try {
+    // Field 22. Field 2, the name, is in parentheses and may contain anything.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')[19]
+  } catch {
+    return undefined
   }
 }

@@ -1,7 +1,6 @@
 // The start of a server by a package manager, which may have to install it first: when it may begin, how long it may
 // take, and how it ends.
 import type { ChildProcess } from 'node:child_process'
-import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { passedEnvironment } from '../../../config/entries/passed-variables.ts'
 import { endGroup, groupExists } from '../../../util/process/process-group.ts'
@@ -11,6 +10,7 @@ import { leaveToFinish } from './finish-install.ts'
 import { type InstallPlace, installPlace } from './install-place.ts'
 import { InstallQueue } from './install-queue.ts'
 import { type InstallLimits, InstallWatch } from './install-watch.ts'
+import type { ClientContext } from '../../../config/settings/client-context.ts'
 import type { PackageLaunch } from './package-launch.ts'
 
 /** What is known of an installation that failed. */
@@ -33,6 +33,8 @@ export interface InstallNews {
 
 export interface InstallOptions {
   launch: PackageLaunch
+  /** What it inherits. */
+  context: Pick<ClientContext, 'env' | 'home'>
   /** Variables of its definition. */
   env: Readonly<Record<string, string>>
   /** The home folder of a jailed server, on this machine. */
@@ -81,8 +83,8 @@ export class Installation implements ProcessKeeper {
   static async begin(options: InstallOptions): Promise<Installation> {
     const { launch, jailHome, isFirst, signal } = options
     // A jail has caches of its own.
-    const env = jailHome === undefined ? { ...passedEnvironment(), ...options.env } : options.env
-    const place = installPlace(launch, { env, home: jailHome ?? env['HOME'] ?? homedir() })
+    const env = jailHome === undefined ? { ...passedEnvironment(options.context.env), ...options.env } : options.env
+    const place = installPlace(launch, { env, home: jailHome ?? env['HOME'] ?? options.context.home })
     const installation = new Installation(place, options)
     if (isFirst) await installation.#enterQueue(signal)
     return installation

@@ -1,0 +1,153 @@
+// The servers, rules and catalog of one client of a bridge that serves several: those of its own folder, home and
+// environment. Only the processes behind them may be shared with other clients, where nothing could tell them apart.
+import { definitionKey } from '../calls/catalog/disk-cache.ts'
+import type { QuestionMethod } from '../calls/questions/questions.ts'
+import type { ClientContext } from '../config/settings/client-context.ts'
+import { Definitions } from '../config/definitions.ts'
+import { passedEnvironment } from '../config/entries/passed-variables.ts'
+import type { ServerDefinition } from '../config/entries/server-definition.ts'
+import { startInputs } from '../config/entries/start-inputs.ts'
+import { PermissionFiles } from '../config/permission-files.ts'
+import type { SharedUpstreams } from '../upstream/shared-upstreams.ts'
+import type { Log } from '../util/log.ts'
+import { sortedJson } from '../util/json/sorted-json.ts'
+import { openSharedCatalog } from './open-shared-catalog.ts'
+import { ServerSet, type ServerSetOptions } from './server-set.ts'
+
+/** Variables that change what a server does, beside those that its definition names or that lead to networks. */
+const DECIDING_VARIABLES = ['HOME', 'PATH', 'TZ', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'] as const
+
+interface ClientServersOptions extends Omit<
+  ServerSetOptions,
+  'definitions' | 'discovered' | 'files' | 'policy' | 'sharedCatalog' | 'ask' | 'signInPlace' | 'shared' | 'offered'
+> {
+  sharedUpstreams: SharedUpstreams
+  onClose: (servers: ClientServers) => void
+}
+
+export class ClientServers {
+  readonly #options: ClientServersOptions
+  readonly #offered = new Set<QuestionMethod>()
+  #opening: Promise<ServerSet> | undefined
+  #opened: ServerSet | undefined
+  #isClosed = false
+
+  constructor(options: ClientServersOptions) {
+    this.#options = options
+  }
+
+  /** What the client can be asked. Counts for servers that start from now on. */
+  clientOffers(methods: Iterable<QuestionMethod>): void {
+    for (const method of methods) this.#offered.add(method)
+  }
+
+  get log(): Log {
+    return this.#options.log
+  }
+
+  /** The set, once it is open. */
+  get opened(): ServerSet | undefined {
+    return this.#opened
+  }
+
+  /**
+   * Returns the servers according to the current config files.
+   * @throws BridgeError CONFIG_INVALID while the rules contain a mistake: no code of the client runs
+   */
+  async now(): Promise<ServerSet> {
+    this.#opening ??= this.#open()
+    // A mistake in the rules may be corrected before the next attempt.
+    this.#opening.catch(() => (this.#opening = undefined))
+    const set = await this.#opening
+    await set.configured.refresh()
+    return set
+  }
+
+  async #open(): Promise<ServerSet> {
+    const { sharedUpstreams, onClose: _, ...options } = this.#options
+    const { settings, context, log, stores } = options
+    const definitions = new Definitions(settings, context)
+    const discovered = await definitions.read()
+    const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
+    const policy = await files.read(discovered.found)
+    const set = new ServerSet({
+      ...options,
+      signInPlace: { page: undefined, loginOptions: '' },
+      sharedCatalog: await openSharedCatalog(stores, undefined, discovered.servers, settings.cacheDir, log),
+      ask: undefined,
+      definitions,
+      discovered,
+      files,
+      policy,
+      offered: this.#offered,
+      shared: {
+        upstreams: sharedUpstreams,
+        keyOf: (definition) => serverKey(definition, context, this.#offered),
+      },
+    })
+    this.#opened = set
+    if (this.#isClosed) await set.close()
+    return set
+  }
+
+  /** How the client uses each of its servers; empty until they are read. */
+  sharing(): { server: string; state: string; clients: number; reason?: string }[] {
+    const { upstreams } = this.#opened?.connected ?? {}
+    const { context, sharedUpstreams } = this.#options
+    return (upstreams?.definitions ?? []).map((definition) => {
+      const key = serverKey(definition, context, this.#offered)
+      const clients = key === undefined ? 1 : Math.max(1, sharedUpstreams.users(key))
+      const reason = whyOwn(definition)
+      return { server: definition.name, state: upstreams!.state(definition.name), clients, ...(reason && { reason }) }
+    })
+  }
+
+  /** Stop using the servers. Their processes end when no other client has needed them for some time. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#options.onClose(this)
+    await this.#opened?.close()
+  }
+}
+
+/**
+ * Equal for two clients of which either could use the other's process; undefined for a server that its definition keeps
+ * to one client. The name is part of it, so that questions, logs and errors have one.
+ */
+function serverKey(
+  definition: ServerDefinition,
+  { env, cwd, home }: ClientContext,
+  offered: ReadonlySet<QuestionMethod>,
+): string | undefined {
+  const { transport, shared } = definition
+  if (shared === false) return undefined
+  return sortedJson([
+    definition,
+    definitionKey(definition),
+    startInputs(definition, { env, home, workspaceFolder: cwd }),
+    isOfFolder(definition) && cwd,
+    home,
+    // Servers list other tools for clients that can be asked.
+    [...offered].toSorted(),
+    transport.type === 'stdio' && DECIDING_VARIABLES.map((name) => passedEnvironment(env)[name] ?? null),
+  ])
+}
+
+/** A server without a folder of its own starts in the client's folder, and may work on what is there. */
+function isOfFolder({ transport, shared, isProjects }: ServerDefinition): boolean {
+  if (JSON.stringify(transport).includes('workspaceFolder')) return true
+  return transport.type === 'stdio' && !isAbsoluteFolder(transport.cwd) && (!shared || isProjects === true)
+}
+
+/** Why clients that have this server in common may have processes of their own. */
+function whyOwn(definition: ServerDefinition): string | undefined {
+  if (definition.shared === false) return 'its entry says "shared": false'
+  if (!isOfFolder(definition)) return undefined
+  return 'it starts in the folder of its client; "cwd" or "shared": true in its entry makes it one for all folders'
+}
+
+/** Whether the folder is the same for every client with this home. */
+function isAbsoluteFolder(cwd: string | undefined): boolean {
+  return cwd !== undefined && /^(?:[/\\~]|[A-Za-z]:[/\\]|\$\{userHome\})/.test(cwd)
+}

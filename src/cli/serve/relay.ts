@@ -1,0 +1,61 @@
+// `sandbridge run` where the user has a resident bridge: passes the client's messages to it.
+import path from 'node:path'
+import { absolutePath } from '../../config/settings/setting-kinds.ts'
+import { processContext } from '../../config/settings/client-context.ts'
+import { Relay, type TakenInput } from '../../serve/resident/relay.ts'
+import { residentKey } from '../../serve/resident/resident-key.ts'
+import { residentPlace } from '../../serve/resident/run-folder.ts'
+
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+/** @param command serves the client in this process, where no resident can be had */
+export function relay(command: () => Promise<void>): void {
+  const log = (text: string): void => void process.stderr.write(text)
+  const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets a bridge of its own.\n`)
+  const started = startRelay(log, (reason, { read, isOver }) => {
+    tell(reason)
+    for (const signal of Object.keys(EXIT_CODES)) process.removeAllListeners(signal)
+    if (isOver) void import('./serve-in-child.ts').then(({ serveInChild }) => serveInChild(read))
+    else {
+      process.stdin.unshift(read)
+      void command()
+    }
+  })
+  if (typeof started !== 'string') return
+  tell(`The resident bridge cannot be used: ${started}`)
+  void command()
+}
+
+/** @returns why there is no relay */
+function startRelay(
+  log: (text: string) => void,
+  serveHere: (reason: string, taken: TakenInput) => void,
+): undefined | string {
+  try {
+    const context = processContext()
+    const key = residentKey(context)
+    const place = residentPlace(stateFolder(), key.name)
+    const running = new Relay({
+      context,
+      key,
+      place,
+      input: process.stdin,
+      output: process.stdout,
+      log,
+      serveHere,
+      exit: (code) => process.exit(code),
+    })
+    for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => running.end(code))
+    running.run()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** As MCP_BRIDGE_STATE_DIR: all settings are read by the resident. */
+function stateFolder(): string {
+  const { home, env } = processContext()
+  const set = env['MCP_BRIDGE_STATE_DIR']?.trim()
+  return set ? absolutePath(set, home) : path.join(home, 'MCPs')
+}

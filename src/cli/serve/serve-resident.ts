@@ -1,0 +1,153 @@
+// `sandbridge resident`: the process that `run` starts for all clients of this user. Ends by itself.
+import { setImmediate } from 'node:timers/promises'
+import type { Socket } from 'node:net'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Bridge } from '../../bridge/bridge.ts'
+import type { ClientServers } from '../../bridge/client-servers.ts'
+import { readKeptBehind } from '../../bridge/kept-behind.ts'
+import { PermissionFiles } from '../../config/permission-files.ts'
+import { processContext } from '../../config/settings/client-context.ts'
+import { readSettings, type Settings } from '../../config/settings/settings.ts'
+import { messageOf } from '../../errors.ts'
+import { createServer } from '../../serve/mcp/create-server.ts'
+import { OpenRuns } from '../../serve/mcp/open-runs.ts'
+import type { Conversation } from '../../serve/mcp/run-python.ts'
+import { oneSession } from '../../serve/mcp/sessions.ts'
+import type { Hello } from '../../serve/resident/protocol.ts'
+import { residentLogWriter } from '../../serve/resident/resident-log.ts'
+import { Resident, type ServedClient } from '../../serve/resident/resident.ts'
+import { residentKey } from '../../serve/resident/resident-key.ts'
+import { residentPlace } from '../../serve/resident/run-folder.ts'
+import { SocketTransport } from '../../serve/resident/socket-transport.ts'
+import { createLog, type Log, type LogLevel } from '../../util/log.ts'
+import { features } from '../feature.ts'
+import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
+
+/** After an error that nothing has caught. */
+const FAILED = 70
+
+export async function serveResident(): Promise<void> {
+  const settings = readSettings(process.env)
+  const key = residentKey(processContext())
+  const place = residentPlace(settings.stateDir, key.name)
+  const log = createLog('info', residentLogWriter(place.log))
+  // Nobody knows what such an error has left undone. Every relay answers its client when its connection ends.
+  const fail = (error: unknown): void => {
+    log.error('The resident bridge failed and ends', { error, stack: error instanceof Error ? error.stack : undefined })
+    process.exit(FAILED)
+  }
+  process.on('uncaughtException', fail)
+  process.on('unhandledRejection', fail)
+
+  let opening: Promise<Bridge> | undefined
+  let opened: Bridge | undefined
+  const bridge = (): Promise<Bridge> => {
+    opening ??= openBridge(settings, log).then((made) => (opened = made))
+    return opening
+  }
+  const resident = new Resident({
+    settings,
+    key,
+    place,
+    log,
+    refuses: async ({ cwd }) => {
+      try {
+        await new PermissionFiles(settings, cwd).read()
+        return undefined
+      } catch (error) {
+        return messageOf(error)
+      }
+    },
+    serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, bridge }),
+    isBusy: () => (opened?.cells.count ?? 0) > 0,
+    close: async () => (await opening)?.close(),
+  })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void resident.end(`got ${signal}`))
+  process.on('SIGHUP', () => {})
+  if (!(await resident.start())) process.exit(0)
+}
+
+async function openBridge(settings: Settings, log: Log): Promise<Bridge> {
+  const { chooseProvider, prepareAhead } = await import('../../isolation/detect/choose-provider.ts')
+  const findProvider = chooseProvider(settings, log)
+  // Start these child processes before loading code, because loading blocks the event loop.
+  if (settings.poolCount > 0) {
+    prepareAhead(findProvider)
+    await setImmediate()
+  }
+  const { Bridge: Opened } = await import('../../bridge/bridge.ts')
+  const bridge = await Opened.open(settings, log, {
+    isResident: true,
+    servePage: pageOnDemand,
+    findProvider,
+    methods: features.methods,
+  })
+  offerPage(bridge)
+  return bridge
+}
+
+function serveClient(
+  { env, cwd, home, ownPaths }: Hello,
+  socket: Socket,
+  tell: (line: string) => void,
+  { settings, bridge }: { settings: Settings; bridge: () => Promise<Bridge> },
+): ServedClient {
+  const context = { env, cwd, home, ownPaths }
+  const log = createLog(logLevelOf(env, settings), tell)
+  let conversation: Promise<Conversation> | undefined
+  let servers: ClientServers | undefined
+  const open = async (): Promise<Conversation> => {
+    const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../cell/session/kept-for.ts')])
+    const session = shared.sessions.open(keptForClient(cwd))
+    servers = shared.connect(context, log)
+    return { bridge: shared, sessions: oneSession(session), servers }
+  }
+  const getConversation = (): Promise<Conversation> => (conversation ??= open())
+  const behind = async (): Promise<string | undefined> => {
+    const kept = readKeptBehind(settings, context)
+    if (kept?.isCurrent !== false) return kept?.text
+    return getConversation().then(
+      (opened) => opened.bridge.serversBehind(undefined, opened.servers),
+      () => undefined,
+    )
+  }
+  const runs = new OpenRuns()
+  const { offers } = features
+  const transport = new SocketTransport(socket)
+  const handle = serveStdio(
+    async ({ era }) =>
+      createServer({
+        settings,
+        log,
+        getConversation,
+        runs,
+        offers,
+        behind: await behind(),
+        isModern: era === 'modern',
+      }),
+    { transport, onerror: (error) => log.debug('MCP', { error }) },
+  )
+  return {
+    servers: () => servers?.sharing() ?? [],
+    receive: (line) => transport.receive(line),
+    end: async () => {
+      const opened = await conversation?.catch(() => undefined)
+      if (opened) {
+        for (const session of opened.sessions.readable()) await opened.bridge.sessions.close(session)
+        await opened.servers?.close()
+      }
+      // Cells that have ended with their sandbox still return their result.
+      await runs.answered()
+      await handle.close()
+    },
+  }
+}
+
+/** A client's own: it is not in the key of its resident. */
+function logLevelOf(env: Hello['env'], settings: Settings): LogLevel {
+  try {
+    return readSettings({ MCP_BRIDGE_LOG_LEVEL: env['MCP_BRIDGE_LOG_LEVEL'] }).logLevel
+  } catch {
+    return settings.logLevel
+  }
+}

@@ -1,0 +1,21 @@
+// What a client brings with it: what decides which servers it has, how they start, and which rules apply. The rooms
+// that serve clients read it here and never from the process, because one process may serve clients of several folders.
+// Lint holds them to that.
+import { homedir } from 'node:os'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface ClientContext {
+  /** The variables that placeholders name, and that servers inherit. */
+  env: Environment
+  /** The folder that the client works in: its project's servers, trust and rules are found there. */
+  cwd: string
+  home: string
+  /** Paths that start this bridge. An entry with one of them would start the bridge inside itself. */
+  ownPaths: readonly string[]
+}
+
+/** The context of this process: of its only client, or of the user who typed a command. */
+export function processContext(): ClientContext {
+  return { env: process.env, cwd: process.cwd(), home: homedir(), ownPaths: process.argv.slice(1, 2) }
+}

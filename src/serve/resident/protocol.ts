@@ -1,0 +1,103 @@
+// What relay and resident say to each other beside MCP. A line that begins with the byte 0x01 is theirs; every other
+// line is MCP and passes unchanged, as a whole. The relay speaks first, and does not wait for the welcome: nothing that
+// follows a refused hello is looked at.
+import type { ClientContext } from '../../config/settings/client-context.ts'
+import { isRecord } from '../../util/json/json.ts'
+
+/** Changes when a relay and a resident of different versions would not understand each other. */
+export const PROTOCOL = 1
+const CONTROL = 0x01
+
+/** The relay's first line. */
+export interface Hello extends ClientContext {
+  hello: typeof PROTOCOL
+  /** The whole resident key: a file name has only its hash. */
+  key: string
+  pid: number
+}
+
+/** One client of a resident, for `sandbridge status`. */
+interface ClientStatus {
+  /** Of its relay. */
+  pid: number
+  cwd: string
+  connectedAt: number
+  servers: ServerSharing[]
+}
+
+/** How a client uses one server. */
+export interface ServerSharing {
+  server: string
+  state: string
+  /** How many clients use this process. */
+  clients: number
+  /** Why clients in other folders, or any others, have a process of their own. */
+  reason?: string
+}
+
+export interface ResidentStatus {
+  pid: number
+  version: string
+  startedAt: number
+  log: string
+  clients: ClientStatus[]
+}
+
+export type FromRelay = Hello | { ping: true } | { status: true } | { stop: true }
+
+export type FromResident =
+  | { welcome: { pid: number } }
+  /** The relay serves its client itself. */
+  | { refused: string }
+  | { pong: true }
+  | { status: ResidentStatus }
+  /** A line of the client's log. */
+  | { log: string }
+
+export function controlLine(message: FromRelay | FromResident): string {
+  return `\u0001${JSON.stringify(message)}\n`
+}
+
+export function isControl(line: Buffer): boolean {
+  return line[0] === CONTROL
+}
+
+/** The fields of a control line; empty for anything that is not an object. */
+export function readControl(line: Buffer): Record<string, unknown> {
+  try {
+    const said: unknown = JSON.parse(line.toString('utf8', 1))
+    return isRecord(said) ? said : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Returns undefined for a hello that is not understood. */
+export function helloOf(said: Record<string, unknown>): Hello | undefined {
+  const { hello, key, pid, env, cwd, home, ownPaths } = said
+  if (hello !== PROTOCOL || typeof key !== 'string' || typeof pid !== 'number') return undefined
+  if (typeof cwd !== 'string' || typeof home !== 'string' || !isRecord(env) || !Array.isArray(ownPaths))
+    return undefined
+  const variables = Object.entries(env).filter((one): one is [string, string] => typeof one[1] === 'string')
+  const paths = ownPaths.filter((one): one is string => typeof one === 'string')
+  return { hello, key, pid, env: Object.fromEntries(variables), cwd, home, ownPaths: paths }
+}
+
+// The resident writes each message with these members first, so that its kind shows in the first bytes.
+const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d+)`
+const WITH_ID = new RegExp(String.raw`^\{"jsonrpc":"2\.0","id":${ID},"(method)?`)
+const HEAD_BYTES = 512
+
+/** How the resident writes a message. */
+export function messageLine(message: { id?: unknown; method?: unknown }): string {
+  const { id, method } = message
+  const first = { ...(id !== undefined && { id }), ...(method !== undefined && { method }) }
+  return `${JSON.stringify({ jsonrpc: '2.0', ...first, ...message })}\n`
+}
+
+/** What a line of `messageLine` is; `id` as JSON. */
+export function kindOf(line: Buffer): { kind: 'answer' | 'request'; id: string } | { kind: 'notification' } {
+  const found = WITH_ID.exec(line.toString('utf8', 0, HEAD_BYTES))
+  if (!found) return { kind: 'notification' }
+  return { kind: found[2] === undefined ? 'answer' : 'request', id: found[1]! }
+}

@@ -1,0 +1,74 @@
+// Which clients share a resident: those for which everything that one process can have only once is the same. A list of
+// what counts, never of what does not: variables of terminals and editors differ without meaning.
+import { hash } from 'node:crypto'
+import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import path from 'node:path'
+import type { ClientContext } from '../../config/settings/client-context.ts'
+import { hostId } from '../../util/process/process-id.ts'
+import { PACKAGE_ROOT } from '../../util/package-root.ts'
+import { VERSION } from '../../util/version.ts'
+import { PROTOCOL } from './protocol.ts'
+
+const PREFIXES = ['MCP_BRIDGE_', 'OTEL_']
+const VARIABLES = new Set(
+  (
+    'MCP_SERVERS_CONFIG PATH TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
+    'KUBECONFIG NODE_EXTRA_CA_CERTS NODE_OPTIONS DBUS_SESSION_BUS_ADDRESS'
+  ).split(' '),
+)
+/** A connection's own. */
+const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL'])
+/** Settings whose value is a path, or begins with one. */
+const PATHS = /^MCP_(?:SERVERS_CONFIG|BRIDGE_(?:STATE_DIR|CACHE_DIR|MOUNT))$/
+const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
+
+export interface ResidentKey {
+  /** Everything that counts. Secret: settings may be. */
+  text: string
+  /** A name for files. */
+  name: string
+  /** The folder that relative paths of settings are meant from; missing when there are none. */
+  cwd: string | undefined
+}
+
+export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>): ResidentKey {
+  const counts = (name: string): boolean =>
+    !OWN.has(name) && (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)))
+  const variables = Object.entries(env)
+    .filter(([name, value]) => counts(name) && value !== undefined && value !== '')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const isRelative = variables.some(([name, value]) => PATHS.test(name) && hasRelative(value!))
+  const folder = isRelative ? cwd : undefined
+  const installed = realpathSync(PACKAGE_ROOT)
+  const text = JSON.stringify([
+    PROTOCOL,
+    VERSION,
+    installed,
+    // An update replaces this folder.
+    statSync(path.join(installed, 'dist'), { throwIfNoEntry: false })?.ino ?? null,
+    process.execPath,
+    home,
+    process.umask(),
+    hostId(),
+    walls(),
+    variables,
+    folder ?? null,
+  ])
+  return { text, name: hash('sha256', text).slice(0, 20), cwd: folder }
+}
+
+/** What confines this process on Linux: one in a sandbox does not share with those outside. */
+function walls(): unknown {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8')
+    const namespaces = ['mnt', 'net', 'user'].map((name) => readlinkSync(`/proc/self/ns/${name}`))
+    return [namespaces, status.match(/^(?:NoNewPrivs|Seccomp):.*$/gm)]
+  } catch {
+    return null
+  }
+}
+
+function hasRelative(paths: string): boolean {
+  const all = paths.replace(/:r[ow]$/, '').split(path.delimiter)
+  return all.some((one) => one !== '' && !ABSOLUTE.test(one.trim()))
+}

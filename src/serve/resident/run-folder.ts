@@ -1,0 +1,79 @@
+// The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
+// resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
+// to go stale but a socket on which nobody listens.
+import { lstatSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
+import { fitsSocketAddress } from '../../util/net/unix-socket.ts'
+import { hostId } from '../../util/process/process-id.ts'
+
+const SOCKET = 's'
+
+export interface ResidentPlace {
+  /** This user's alone. */
+  folder: string
+  /** The folder that the resident of this name has. */
+  home: string
+  socket: string
+  log: string
+  /** Made by the relay that starts a resident. */
+  starting: string
+}
+
+/** Where the resident of this name is; its path may be too long for a socket in the state folder. */
+export function runFolder(stateDir: string, name: string): string {
+  const own = path.join(stateDir, '.sandbridge', 'run')
+  // The longest name in it is that of a resident that is not published yet.
+  const fits = fitsSocketAddress(path.join(own, `${name}.4194304`, SOCKET))
+  return fits ? own : path.join(tmpdir(), `sandbridge-run-${hostId()}`)
+}
+
+/** @throws Error when no private folder can be had, and what node:fs throws */
+export function residentPlace(stateDir: string, name: string): ResidentPlace {
+  const folder = runFolder(stateDir, name)
+  makePrivateFolderSync(folder)
+  // Any user can create folders in the temporary folder.
+  if (!isOwnFolderSync(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
+  const home = path.join(folder, `${name}.d`)
+  return {
+    folder,
+    home,
+    socket: path.join(home, SOCKET),
+    log: path.join(folder, `${name}.log`),
+    starting: path.join(folder, `${name}.start`),
+  }
+}
+
+/** Identifies the resident that has this folder. */
+export function holderOf(home: string): number | undefined {
+  return lstatSync(home, { throwIfNoEntry: false })?.ino
+}
+
+/** The folder of a resident before it is published, and its socket in it. */
+export function ownPlace({ folder }: ResidentPlace, name: string): { home: string; socket: string } {
+  const home = path.join(folder, `${name}.${process.pid}`)
+  return { home, socket: path.join(home, SOCKET) }
+}
+
+/**
+ * Takes the name away from one holder, and from no other: it may have become another's meanwhile.
+ * @param keep is called with the folder before it is removed
+ * @returns whether that holder has lost it
+ */
+export function displace(home: string, holder: number, keep: (folder: string) => void = () => {}): boolean {
+  const aside = `${home}.${process.pid}.${Date.now().toString(36)}`
+  try {
+    if (holderOf(home) !== holder) return false
+    renameSync(home, aside)
+    if (holderOf(aside) !== holder) {
+      renameSync(aside, home)
+      return false
+    }
+    keep(aside)
+    rmSync(aside, { recursive: true, force: true })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,57 @@
+// Starts a resident, detached from the client that happens to be first: its terminal, its process group, its folder and
+// its open files.
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
+import type { ClientContext } from '../../config/settings/client-context.ts'
+import { keepLogSmall } from './resident-log.ts'
+import type { ResidentKey } from './resident-key.ts'
+import type { ResidentPlace } from './run-folder.ts'
+
+/** A start that takes longer may be tried by another relay, too. */
+const STARTING_MS = 3_000
+
+/**
+ * Whether this relay starts the resident. Only saves work when several start at once: which resident wins is decided by
+ * the name that it takes.
+ */
+export function mayStart({ starting }: ResidentPlace): boolean {
+  try {
+    mkdirSync(starting, { mode: 0o700 })
+    return true
+  } catch {
+    // Another relay starts it, or began to.
+  }
+  try {
+    if (Date.now() - statSync(starting).mtimeMs < STARTING_MS) return false
+    utimesSync(starting, new Date(), new Date())
+  } catch {
+    // It has just been published.
+  }
+  return true
+}
+
+/**
+ * @param onFailed it has ended instead of running; one that another was faster than has not failed
+ * @throws what node:fs and node:child_process throw
+ */
+export function startResident(
+  { context, key, place }: { context: ClientContext; key: ResidentKey; place: ResidentPlace },
+  onFailed: () => void,
+): void {
+  keepLogSmall(place.log)
+  const log = openSync(place.log, 'a', 0o600)
+  try {
+    const [script] = context.ownPaths
+    const child = spawn(process.execPath, [...process.execArgv, script!, 'resident'], {
+      cwd: key.cwd ?? '/',
+      env: context.env,
+      detached: true,
+      stdio: ['ignore', log, log],
+    })
+    child.once('error', onFailed)
+    child.once('exit', (code) => code !== 0 && onFailed())
+    child.unref()
+  } finally {
+    closeSync(log)
+  }
+}

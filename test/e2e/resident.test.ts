@@ -1,0 +1,264 @@
+// Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of
+// the processes between them is killed, stopped or missing.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fixtureServer } from '../support/bridge-process.ts'
+import { needsLinux } from '../support/needs.ts'
+import { isAlive, kill, type RelayClient, residentHome, until } from '../support/resident-clients.ts'
+
+const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
+const STAYS = fixtureServer('whoami.mjs', 'stays')
+
+const who = (client: RelayClient): Promise<string> => client.run('print((await mcp_who.who())["who"])')
+const pidOf = async (client: RelayClient): Promise<number> =>
+  Number(await client.run('print((await mcp_who.who())["pid"])'))
+
+describe('clients of a resident', () => {
+  it('that start at once get the same one', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    const clients = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => connect(name)))
+    expect(residents()).toHaveLength(1)
+    for (const client of clients) expect(client.said()).toBe('')
+  })
+
+  it('each have their own environment, folder and variables', { timeout: 120_000 }, async () => {
+    const { connect, home, residents } = residentHome({ who: WHO })
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    await ann.run('secret = 1')
+    expect(await bob.run('print("secret" in globals())')).toBe('False')
+    expect(await bob.run('print((await mcp_who.who())["cwd"])')).toBe(path.join(home, 'bob'))
+    expect(residents()).toHaveLength(1)
+  })
+
+  it('each have the rules of their own project', { timeout: 120_000 }, async () => {
+    const { connect, home } = residentHome({ who: WHO })
+    mkdirSync(path.join(home, 'bob/.sandbridge'), { recursive: true })
+    const rules = JSON.stringify({ permissions: { deny: ['who__*'] } })
+    writeFileSync(path.join(home, 'bob/.sandbridge/permissions.json'), rules)
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    expect(await who(ann)).toBe('ann')
+    expect(await who(bob)).toMatch(/denied|not allowed|PERMISSION/i)
+  })
+
+  it('with other settings get another one', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    await connect('ann')
+    await connect('bob', { MCP_BRIDGE_TIMEOUT: '7' })
+    expect(residents()).toHaveLength(2)
+  })
+
+  it(
+    'are asked only their own questions, and a question has an id that no other had',
+    { timeout: 120_000 },
+    async () => {
+      const { connect } = residentHome({ who: WHO })
+      const ids: unknown[] = []
+      for (const name of ['ann', 'bob']) {
+        const client = await connect(name, {}, { elicitation: {} })
+        const asked = client.run('print(await mcp_who.asks())')
+        await until(() => client.unasked.some(({ method }) => method === 'elicitation/create'))
+        const { id } = client.unasked.find(({ method }) => method === 'elicitation/create')!
+        // An answer under the id that the package counts from, and under that of another client, answers nothing.
+        for (const other of [0, ...ids])
+          client.process.stdin!.write(
+            `${JSON.stringify({ jsonrpc: '2.0', id: other, result: { action: 'decline' } })}\n`,
+          )
+        client.process.stdin!.write(
+          `${JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { yes: true } } })}\n`,
+        )
+        expect(await asked).toContain('accept')
+        ids.push(id)
+      }
+      expect(new Set(ids).size).toBe(2)
+    },
+  )
+
+  it('are served although they have closed their input before a resident runs', { timeout: 120_000 }, async () => {
+    const { start, residents } = residentHome({})
+    const ann = start('ann')
+    const answer = ann.ask('ping')
+    ann.process.stdin!.end()
+    expect(await answer).toMatchObject({ result: {} })
+    expect(await ann.exited).toBe(0)
+    expect(residents()).toHaveLength(1)
+  })
+})
+
+it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }, async () => {
+  const { connect, home, residents } = residentHome({})
+  const hook = path.join(home, 'loaded.cjs')
+  const list = "require('fs').writeFileSync(__dirname + '/' + process.pid, Object.keys(require.cache).join(','))"
+  writeFileSync(hook, `process.on('exit', () => { ${list} })`)
+  const ann = await connect('ann', { NODE_OPTIONS: `--require ${hook}` })
+  await ann.ask('tools/list')
+  ann.process.stdin!.end()
+  await ann.exited
+  const loaded = (pid: number): string[] =>
+    readFileSync(path.join(home, String(pid)), 'utf8')
+      .split(',')
+      .filter((file) => file.includes('/dist/'))
+  const bytes = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0)
+  const own = loaded(ann.process.pid!)
+  expect(own.length).toBeGreaterThan(1)
+  expect(bytes(own)).toBeLessThan(100_000)
+  // Control: the resident does load them.
+  kill(residents()[0]!, 'SIGTERM')
+  await until(() => !isAlive(residents()[0]!))
+  expect(bytes(loaded(residents()[0]!))).toBeGreaterThan(1_000_000)
+})
+
+describe('a resident', () => {
+  it('ends some time after its last client, and leaves nothing', { timeout: 120_000 }, async () => {
+    const { connect, residents, folder } = residentHome({ who: STAYS })
+    const ann = await connect('ann')
+    const server = await pidOf(ann)
+    ann.process.stdin!.end()
+    expect(await ann.exited).toBe(0)
+    const [resident] = residents()
+    await until(() => !isAlive(resident!))
+    expect(readdirSync(folder).filter((name) => !name.endsWith('.log'))).toEqual([])
+    expect(isAlive(server)).toBe(false)
+  })
+
+  it(
+    'that is killed: the open call is answered, and the client goes on with another',
+    { timeout: 120_000 },
+    async () => {
+      needsLinux('the start times of processes are known there')
+      const { connect, residents } = residentHome({ who: STAYS })
+      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+      const server = await pidOf(ann)
+      await ann.run('kept = 1')
+      const open = ann.run('import time\nprint("began")\ntime.sleep(30)')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      kill(residents()[0]!, 'SIGKILL')
+      expect(await open).toMatch(/resident bridge ended while this code ran.*may or may not have taken effect/)
+      expect(await ann.run('print("kept" in globals())')).toBe('False')
+      expect(await bob.run('print(1)')).toBe('1')
+      expect(residents()).toHaveLength(2)
+      // It does not end at the end of its input: the next resident has ended it.
+      expect(isAlive(server)).toBe(false)
+    },
+  )
+
+  it('that hangs loses its name, and ends when it wakes up', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    const ann = await connect('ann')
+    const [first] = residents()
+    kill(first!, 'SIGSTOP')
+    expect(await ann.run('print(1)')).toMatch(/resident bridge ended/)
+    expect(await ann.run('print(2)')).toBe('2')
+    expect(residents()).toHaveLength(2)
+    expect(isAlive(first!)).toBe(true)
+    kill(first!, 'SIGCONT')
+    await until(() => !isAlive(first!))
+    expect(await ann.run('print(3)')).toBe('3')
+  })
+
+  it(
+    'ends everything of a client whose relay was killed, and nothing of the others',
+    { timeout: 120_000 },
+    async () => {
+      const { connect } = residentHome({ who: { ...WHO, shared: false } as typeof WHO })
+      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+      const [server, other] = await Promise.all([pidOf(ann), pidOf(bob)])
+      await bob.run('kept = 1')
+      void ann.run('while True: pass')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      ann.process.kill('SIGKILL')
+      const killedAt = performance.now()
+      await until(() => !isAlive(server))
+      expect(performance.now() - killedAt).toBeLessThan(2_000)
+      expect(await bob.run('print(kept)')).toBe('1')
+      expect(await pidOf(bob)).toBe(other)
+    },
+  )
+
+  it('that was killed while nobody used it leaves no obstacle', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({}, { MCP_BRIDGE_RESIDENT_IDLE: '60' })
+    const ann = await connect('ann')
+    ann.process.stdin!.end()
+    await ann.exited
+    kill(residents()[0]!, 'SIGKILL')
+    const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => connect(name)))
+    expect(await Promise.all(clients.map((client) => client.run('print(1)')))).toEqual(['1', '1', '1', '1'])
+    expect(residents()).toHaveLength(2)
+  })
+})
+
+describe('sandbridge status and stop', () => {
+  it(
+    'name the clients of a resident and how they share servers, and end it after its cells',
+    { timeout: 120_000 },
+    async () => {
+      const shared = { ...fixtureServer('whoami.mjs'), cwd: '/' }
+      const { connect, command, home, residents } = residentHome({ who: WHO, shared })
+      expect(command('status')).toMatchObject({ code: 0, stderr: expect.stringContaining('No resident') as string })
+      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+      const use = 'await mcp_who.who()\nprint((await mcp_shared.who())["pid"])'
+      expect(await ann.run(use)).toBe(await bob.run(use))
+      const [one] = JSON.parse(command('status', '--json').stdout) as [{ pid: number; clients: { cwd: string }[] }]
+      expect(one.pid).toBe(residents()[0])
+      expect(one.clients.map(({ cwd }) => cwd).toSorted()).toEqual([path.join(home, 'ann'), path.join(home, 'bob')])
+      expect(one.clients[0]).toMatchObject({
+        servers: expect.arrayContaining([
+          { server: 'shared', state: 'running', clients: 2 },
+          { server: 'who', state: 'running', clients: 1, reason: expect.stringContaining('folder') as string },
+        ]) as unknown,
+      })
+      expect(command('status').stdout).toContain('shared: running, shared by 2 clients')
+      const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(command('stop').code).toBe(0)
+      // The cell of one client ends first; both go on with another resident.
+      expect(await open).toBe('whole')
+      await until(() => !isAlive(one.pid))
+      expect(await bob.run('print(2)')).toBe('2')
+    },
+  )
+})
+
+describe('run serves its client itself', () => {
+  it('in CI', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    const ann = await connect('ann', { CI: 'true' })
+    expect(await who(ann)).toBe('ann')
+    expect(residents()).toEqual([])
+  })
+
+  it.each([
+    ['others can write to', (folder: string) => (mkdirSync(folder, { recursive: true }), chmodSync(folder, 0o777))],
+    ['is a link', (folder: string) => (mkdirSync(path.dirname(folder)), symlinkSync('/tmp', folder))],
+    ['is a file', (folder: string) => (mkdirSync(path.dirname(folder)), writeFileSync(folder, ''))],
+  ])('where the folder for residents %s, and says so', { timeout: 120_000 }, async (_, prepare) => {
+    const { connect, residents, folder } = residentHome({ who: WHO })
+    prepare(folder)
+    const ann = await connect('ann')
+    expect(await who(ann)).toBe('ann')
+    expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets a bridge of its own/)
+    expect(residents()).toEqual([])
+  })
+
+  it('where a resident fails at its start, at once, and reports why', { timeout: 120_000 }, async () => {
+    const { start } = residentHome({})
+    const startedAt = performance.now()
+    const ann = start('ann', { MCP_BRIDGE_OUTPUT_MODE: 'loud' })
+    expect(await ann.exited).toBe(2)
+    expect(ann.said()).toMatch(/MCP_BRIDGE_OUTPUT_MODE/)
+    // Not after the time that a resident may take to start.
+    expect(performance.now() - startedAt).toBeLessThan(8_000)
+  })
+
+  it('and reports invalid rules as without a resident', { timeout: 120_000 }, async () => {
+    const { start, home } = residentHome({ who: WHO })
+    writeFileSync(path.join(home, 'MCPs/permissions.json'), '{"permissions": {"deny": 1}}')
+    const [with_, without] = [start('ann'), start('ann', { MCP_BRIDGE_RESIDENT: 'off' })]
+    for (const { process: one } of [with_, without]) one.stdin!.end()
+    const codes = await Promise.all([with_.exited, without.exited])
+    expect(codes[0]).toBe(codes[1])
+    expect(codes[0]).not.toBe(0)
+    expect(with_.said()).toContain(without.said())
+  })
+})

@@ -1,0 +1,144 @@
+// Clients of one resident bridge, each behind its own relay as an MCP client would start it, and what a test does to
+// the processes between them.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, makeHome, type ServerEntry } from './bridge-process.ts'
+
+const PROGRAM = [CLI]
+
+export interface RelayClient {
+  process: ChildProcess
+  /** Everything that the relay wrote to stderr. */
+  said: () => string
+  /** Every line that is neither an answer nor expected. */
+  unasked: Record<string, unknown>[]
+  ask: (method: string, params?: object) => Promise<Record<string, unknown>>
+  /** The text of a cell's result. */
+  run: (code: string) => Promise<string>
+  exited: Promise<number | NodeJS.Signals | null>
+}
+
+export interface ResidentHome {
+  home: string
+  /** The folder in which residents are found. */
+  folder: string
+  /** A client in a folder of its own, after its handshake. */
+  connect: (name: string, env?: Record<string, string>, capabilities?: object) => Promise<RelayClient>
+  /** Runs another command of the user. */
+  command: (...words: string[]) => { code: number | null; stdout: string; stderr: string }
+  /** Only starts the process. */
+  start: (name: string, env?: Record<string, string>) => RelayClient
+  /** The process ids of all residents that had a name, in order. */
+  residents: () => number[]
+}
+
+/** Its resident ends half a second after its last client, unless the test says otherwise. */
+export function residentHome(servers: Record<string, ServerEntry>, env: Record<string, string> = {}): ResidentHome {
+  const home = makeHome(servers)
+  const folder = path.join(home, 'MCPs/.sandbridge/run')
+  const started: RelayClient[] = []
+  const residents = (): number[] => {
+    const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory()
+    const logs = isFolder ? readdirSync(folder).filter((name) => name.endsWith('.log')) : []
+    const text = logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
+    return [...text.matchAll(/bridge runs pid=(\d+)/g)].map((found) => Number(found[1]))
+  }
+  onTestFinished(async () => {
+    for (const client of started) client.process.kill('SIGKILL')
+    await Promise.all(started.map(({ exited }) => exited))
+    for (const pid of residents()) kill(pid, 'SIGCONT')
+    for (const pid of residents()) kill(pid, 'SIGTERM')
+    await until(() => residents().every((pid) => !isAlive(pid)))
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 })
+  })
+  const settings = { MCP_BRIDGE_RESIDENT: 'on', MCP_BRIDGE_RESIDENT_IDLE: '1', MCP_BRIDGE_SOURCES: 'mcps' }
+  const envOf = (name: string, own: Record<string, string> = {}) =>
+    bridgeEnv(home, { ...settings, WHO: name, ...env, ...own })
+  const start: ResidentHome['start'] = (name, own = {}) => {
+    const cwd = path.join(home, name)
+    mkdirSync(cwd, { recursive: true })
+    const child = spawn(process.execPath, [...PROGRAM, 'run'], {
+      cwd,
+      env: envOf(name, own),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    const client = talkTo(child, name)
+    started.push(client)
+    return client
+  }
+  return {
+    home,
+    folder,
+    start,
+    residents,
+    command: (...words) => {
+      const ran = spawnSync(process.execPath, [...PROGRAM, ...words], { env: envOf('user'), encoding: 'utf8' })
+      return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr }
+    },
+    connect: async (name, own, capabilities = {}) => {
+      const client = start(name, own)
+      const clientInfo = { name: 'inspector-cli', version: '1' }
+      await client.ask('initialize', { protocolVersion: '2025-06-18', capabilities, clientInfo })
+      client.process.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+      return client
+    },
+  }
+}
+
+function talkTo(child: ChildProcess, name: string): RelayClient {
+  const waiting = new Map<string, (answer: Record<string, unknown>) => void>()
+  const unasked: Record<string, unknown>[] = []
+  let said = ''
+  let count = 0
+  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stdin!.on('error', () => {})
+  createInterface({ input: child.stdout! }).on('line', (line) => {
+    const message = JSON.parse(line) as Record<string, unknown>
+    const answer = message['method'] === undefined ? waiting.get(String(message['id'])) : undefined
+    if (!answer) return unasked.push(message)
+    waiting.delete(String(message['id']))
+    return answer(message)
+  })
+  const ask: RelayClient['ask'] = (method, params = {}) => {
+    const id = `${name}-${(count += 1)}`
+    child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    return new Promise((resolve) => waiting.set(id, resolve))
+  }
+  return {
+    process: child,
+    said: () => said,
+    unasked,
+    ask,
+    run: async (code) => {
+      const { result } = await ask('tools/call', { name: 'run_python', arguments: { code } })
+      const { content } = result as { content: { text?: string }[] }
+      return content.map(({ text }) => text).join('\n')
+    },
+    exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal))),
+  }
+}
+
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Waits for something that will certainly happen; the test's own timeout is the limit. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
