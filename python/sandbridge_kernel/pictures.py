@@ -40,10 +40,10 @@ def install() -> None:
 
 def picture(value: Any) -> dict[str, Any] | None:
     """Returns the MIME bundle of a figure or an image of these libraries; None for any other value."""
-    if _is_a(value, "matplotlib.figure", "Figure"):
+    if is_a(value, "matplotlib.figure", "Figure"):
         _shown.add(value)
         return {"text/plain": "", "image/png": _figure_png(value)}  # its repr adds nothing to the picture
-    if _is_a(value, "PIL.Image", "Image"):
+    if is_a(value, "PIL.Image", "Image"):
         return _pillow_bundle(value)
     return None
 
@@ -68,7 +68,7 @@ def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
     """
     if isinstance(value, (list, tuple)):
         return depth > 0 and 0 < len(value) < 1000 and all(is_artist(item, depth - 1) for item in value)
-    if depth == _ARTISTS_DEPTH and _is_a(value, "matplotlib.figure", "Figure"):
+    if depth == _ARTISTS_DEPTH and is_a(value, "matplotlib.figure", "Figure"):
         return False
     return str(type(value).__module__).startswith("matplotlib.")
 
@@ -108,7 +108,8 @@ def _note(what: str, size: tuple[int, int], most: str) -> None:
         )
 
 
-def _is_a(value: object, module: str, name: str) -> bool:
+def is_a(value: object, module: str, name: str) -> bool:
+    """True if a class of this module, which the cell has imported, made the value."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)
 
