@@ -24,6 +24,8 @@ _MAX_UNSCALED_SIDE = (
 _MAX_DECODED = 40_000_000  # pixels: a small file may decode to more than fits into the sandbox's memory
 _MAX_BASE64 = 5_000_000
 _MAX_NOTES = 20
+_MARGIN = 0.1  # inches
+_MAX_GROWTH = 2
 _ARTISTS_DEPTH = 3  # of nested lists that plotting functions return
 
 _shown: weakref.WeakSet[Any] = weakref.WeakSet()  # figures that the running cell has already shown
@@ -115,13 +117,26 @@ def is_a(value: object, module: str, name: str) -> bool:
 
 
 def _figure_png(figure: Any) -> str:
-    dpi = min(figure.dpi, _MAX_SIDE / max(*figure.get_size_inches(), 0.01))
+    size, options = figure.get_size_inches(), {}
+    if (box := _drawn_box(figure, *size)) is not None:
+        size, options = (box.width, box.height), {"bbox_inches": box}
+    dpi = min(figure.dpi, _MAX_SIDE / max(*size, 0.01))
     for scale in (1, 0.5, 0.25):
         stream = BytesIO()
-        figure.savefig(stream, format="png", dpi=dpi * scale)
+        figure.savefig(stream, format="png", dpi=dpi * scale, **options)
         if stream.tell() * 4 // 3 <= _MAX_BASE64:
             break
     return b64encode(stream.getvalue()).decode("ascii")
+
+
+def _drawn_box(figure: Any, width: float, height: float) -> Any:
+    """Returns what the figure draws on, in inches, also beyond its edges: labels there are not cut off, as in Jupyter. None if that is
+    unknown or much larger than the figure."""
+    try:
+        box = figure.get_tightbbox().padded(_MARGIN)
+    except Exception:
+        return None
+    return box if box.width <= _MAX_GROWTH * width and box.height <= _MAX_GROWTH * height else None
 
 
 def _pillow_bundle(image: Any) -> dict[str, Any]:

@@ -87,7 +87,10 @@ it('a chart with an exporter is an image; with one that fails it is a web page',
   expect(value).toEqual({ 'text/plain': '', 'image/png': Buffer.from('png of altair').toString('base64') })
   expect(saved.size).toBe(0)
   const failed = await kernel.run(`${PLOTLY}BaseFigure()`, { onCall })
-  expect([failed.value, [...saved.keys()]]).toMatchObject([{ 'text/plain': expect.stringContaining('chart-1.html') }, ['chart-1.html']])
+  expect([failed.value, [...saved.keys()]]).toMatchObject([
+    { 'text/plain': expect.stringContaining('chart-1.html') },
+    ['chart-1.html'],
+  ])
 })
 
 it('a chart that its library refuses fails the cell with the reason', async (ctx) => {
