@@ -33,7 +33,6 @@ import type { Methods } from '../calls/methods/method.ts'
 import { scopeFor } from '../calls/scope.ts'
 import { serversBehind } from '../calls/servers-behind.ts'
 import { Questions } from '../calls/questions/questions.ts'
-import { packageName } from '../isolation/packages/package-name.ts'
 import { chooseProvider, type ProviderChoice } from '../isolation/detect/choose-provider.ts'
 import { checkSavedTool } from '../cell/session/check-saved-tool.ts'
 import { KernelPool } from '../cell/session/kernel-pool.ts'
@@ -142,7 +141,7 @@ export class Bridge {
       provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
       size: { min: settings.poolCount, max: settings.poolMaxCount ?? settings.poolCount },
-      packages: settings.packages.map((word) => packageName(word)),
+      packages: settings.packages,
       log,
       events,
     })

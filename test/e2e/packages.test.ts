@@ -65,14 +65,20 @@ it('a missing package stops no cell: the first result names it, and its import s
   expect(second).not.toMatch(/configured and missing here/)
 }, 120_000)
 
-it.each(['bubblewrap', 'pyodide'] as const)(
+it.for(['bubblewrap', 'pyodide'] as const)(
   'packages are imported in a waiting sandbox of %s, also one whose import fails',
   async (engine, ctx) => {
     await providerOrSkip(engine, ctx)
     const broken = wheel({ name: 'broken', files: { 'broken/__init__.py': '1 / 0\n' } })
-    const more = { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_POOL: '1', MCP_BRIDGE_PACKAGES: `${good} ${broken}` }
+    const more = {
+      MCP_BRIDGE_RUNTIME: engine,
+      MCP_BRIDGE_POOL: '1',
+      MCP_BRIDGE_SESSION: 'fresh',
+      MCP_BRIDGE_PACKAGES: `${good} ${broken}`,
+    }
     const bridge = await startBridge({ env: { ...env, ...more } })
-    expect(await bridge.run("import sys\n'tinypkg' in sys.modules")).toBe('True')
+    // The first sandboxes may be taken before they have waited.
+    await expect.poll(() => bridge.run("import sys\n'tinypkg' in sys.modules"), { timeout: 60_000 }).toBe('True')
     expect(await bridge.run('import broken')).toMatch(/ZeroDivisionError/)
   },
   120_000,

@@ -4,6 +4,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../../util/log.ts'
+import { packageName } from '../../isolation/package-name.ts'
 import type { KeptSession, MissingPackage, Provider, Sandbox, SandboxLimits } from '../../isolation/provider.ts'
 import type { OnPreparing } from './cell-run.ts'
 import { type PoolBounds, PoolSize } from './pool-size.ts'
@@ -16,7 +17,7 @@ interface KernelPoolOptions {
   limits: SandboxLimits
   /** Number of kernels to keep waiting; with two bounds, adapts to how fast sessions take them. */
   size: number | PoolBounds
-  /** Names of packages that waiting kernels import. */
+  /** Packages that waiting kernels import: requirements, and paths of wheels. */
   packages?: readonly string[]
   log: Log
   events?: EventStream
@@ -63,7 +64,7 @@ export class KernelPool {
   constructor(options: KernelPoolOptions) {
     this.#options = options
     const { size, packages = [] } = options
-    this.#packages = packages
+    this.#packages = packages.map((word) => packageName(word))
     this.#size = new PoolSize(typeof size === 'number' ? { min: size, max: size } : size)
   }
 
