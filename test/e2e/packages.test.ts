@@ -67,6 +67,7 @@ it('a missing package stops no cell: the first result names it, and its import s
 
 it.for(['bubblewrap', 'pyodide'] as const)(
   'packages are imported in a waiting sandbox of %s, also one whose import fails',
+  { timeout: 120_000 },
   async (engine, ctx) => {
     await providerOrSkip(engine, ctx)
     const broken = wheel({ name: 'broken', files: { 'broken/__init__.py': '1 / 0\n' } })
@@ -81,7 +82,6 @@ it.for(['bubblewrap', 'pyodide'] as const)(
     await expect.poll(() => bridge.run("import sys\n'tinypkg' in sys.modules"), { timeout: 60_000 }).toBe('True')
     expect(await bridge.run('import broken')).toMatch(/ZeroDivisionError/)
   },
-  120_000,
 )
 
 it('a cache folder that sandboxes cannot enter stops no cell', async (ctx) => {
