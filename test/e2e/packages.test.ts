@@ -84,6 +84,23 @@ it.for(['bubblewrap', 'pyodide'] as const)(
   },
 )
 
+it('doctor names the packages of cells, those that are missing, and how to add pandas', async () => {
+  const home = makeHome()
+  const doctor = async (more = {}) =>
+    (
+      await runProgram(
+        process.execPath,
+        [CLI, 'doctor'],
+        bridgeEnv(home, { ...env, MCP_BRIDGE_RUNTIME: 'pyodide', ...more }),
+      )
+    ).stdout
+  const withPackages = await doctor({ MCP_BRIDGE_PACKAGES: `${good} ${damaged}` })
+  expect(withPackages).toContain(`Packages: ${good}, ${damaged}, from MCP_BRIDGE_PACKAGES.`)
+  expect(withPackages).toMatch(/Cells cannot import .*damaged.*RECORD/)
+  expect(withPackages).not.toContain('no pandas')
+  expect(await doctor()).toContain('Cells have no pandas. Add it: sandbridge packages add pandas matplotlib')
+}, 120_000)
+
 it('a cache folder that sandboxes cannot enter stops no cell', async (ctx) => {
   needsRoot('the sandboxes of other users run as the user of the cache folder')
   await providerOrSkip('bubblewrap', ctx)

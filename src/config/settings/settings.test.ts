@@ -135,6 +135,7 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_MEMORY', '1g', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '65536K', { memoryBytes: 67_108_864 }],
     ['MCP_BRIDGE_MEMORY', '67108864', { memoryBytes: 67_108_864 }],
+    ['MCP_BRIDGE_PACKAGES', 'pandas', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '256MiB', { memoryBytes: 268_435_456 }],
     ['MCP_BRIDGE_STATE_DIR', '~/state', { stateDir: '/home/ann/state' }],
     ['MCP_BRIDGE_CACHE_DIR', '/dev/shm/cache', { cacheDir: '/dev/shm/cache' }],
@@ -197,6 +198,10 @@ describe('readSettings', () => {
     expect(message).toContain(variable)
     expect(message).toContain(allowed)
     if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL') expect(message).toContain(JSON.stringify(value))
+  })
+
+  it('a memory limit that is set holds with packages, too', () => {
+    expect(read({ MCP_BRIDGE_PACKAGES: 'pandas', MCP_BRIDGE_MEMORY: '300m' }).memoryBytes).toBe(300 * 2 ** 20)
   })
 
   it.each(['mysql://ann:pass-word@db/x', 'ann:pass-word@db/x', 'postgres://ann:pass-word@db:port/x', 'postgres://'])(

@@ -1,6 +1,7 @@
 // All settings of the bridge: the table of environment variables, read once into one typed, frozen object.
 // Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a test compares
 // both.
+import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { homedir } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
@@ -128,7 +129,9 @@ export function readSettings(
   const kept = isListReplaced(env) ? { packages: values.packages } : readKeptPackages(values.stateDir)
   if (kept.problem !== undefined) remarks.push(kept.problem)
   const memoryBytes =
-    kept.packages.length > 0 && !hasText(env['MCP_BRIDGE_MEMORY']) ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
+    kept.packages.length > 0 && !hasText(env['MCP_BRIDGE_MEMORY'])
+      ? DEFAULT_MEMORY_BYTES.withPackages
+      : values.memoryBytes
   // As in the original, a cell then reaches only the servers that its call names.
   const load = values.compat && !hasText(env['MCP_BRIDGE_LOAD']) ? 'explicit' : values.load
   return Object.freeze({
@@ -140,9 +143,6 @@ export function readSettings(
     warnings: [...remarks, ...unknownNames(env)],
   })
 }
-
-/** Packages for data need room for data. */
-const MEMORY_WITH_PACKAGES_BYTES = 1 << 30
 
 /** Providers whose sandboxes can outlive the bridge. */
 const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])
