@@ -107,8 +107,8 @@ export async function prepareBundle(
     readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
     ...listeners,
     makeSnapshot: (folder) => {
-      // V8 accepts a code cache only under the flags with which it was made, and some depend on the memory. With another
-      // size than that of sandboxes, the glue is compiled at every start.
+      // V8 accepts a code cache only under the flags with which it was made, and some depend on the memory. With a size
+      // other than that of sandboxes, the glue is compiled at every start.
       const memory = planMemory(words.length > 0 ? DEFAULT_MEMORY_BYTES.withPackages : DEFAULT_MEMORY_BYTES.plain)
       return readSnapshot(
         spawnSandbox([node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]),
@@ -122,7 +122,7 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
     kernelFolder: KERNEL_FOLDER,
     node: process.execPath,
     packages: [],
-    distribution: installedDistribution,
+    distribution: () => installedDistribution(),
     ...options,
   }
 }
