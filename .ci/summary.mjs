@@ -10,6 +10,8 @@ import path from 'node:path'
 
 const SHOWN_LINES = 40
 
+const print = (line) => void process.stdout.write(`${line}\n`)
+
 const [reports, ...steps] = process.argv.slice(2)
 const none = { passed: 0, failed: 0, failures: [], skipped: [] }
 const read = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined)
@@ -19,7 +21,8 @@ const failures = [one, newest, two].flatMap((run) => run.failures)
 // A test that stage two skips for a reason that is not known has lost what it needs.
 const known = read(path.join(import.meta.dirname, 'known-skips.json')).map((pattern) => new RegExp(pattern))
 const lost = two.skipped.filter(({ reason }) => !known.some((pattern) => pattern.test(reason)))
-for (const test of lost) failures.push(`  ${test.file}: ${test.path.join(' > ')}: skipped in CI, because ${test.reason}`)
+for (const test of lost)
+  failures.push(`  ${test.file}: ${test.path.join(' > ')}: skipped in CI, because ${test.reason}`)
 
 const failedTests = one.failed + newest.failed + two.failed + lost.length
 // The tests of a step with failed tests are listed already; any other step that failed is a failure of its own.
@@ -30,8 +33,8 @@ for (const step of unexplained) {
   failures.push([`  ${name} failed, and its output ends so:`, ...lines.map((line) => `    ${line}`)].join('\n'))
 }
 
-if (failures.length > 0) console.log(['failed:', ...failures].join('\n'))
+if (failures.length > 0) print(['failed:', ...failures].join('\n'))
 const failed = failedTests + unexplained.length
-const skipped = one.skipped.filter(({ reason }) => /^only on /.test(reason)).length + two.skipped.length
-console.log(`${one.passed + two.passed} passed, ${failed} failed, ${skipped} skipped`)
+const skipped = one.skipped.filter(({ reason }) => reason.startsWith('only on ')).length + two.skipped.length
+print(`${one.passed + two.passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exitCode = failed > 0 ? 1 : 0

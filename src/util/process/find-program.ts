@@ -13,10 +13,10 @@ const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
 export function findPrograms(name: string, platform = process.platform): string[] {
   const found = new Map<string, string>()
   const isWindows = platform === 'win32'
-  const { delimiter, isAbsolute } = isWindows ? path.win32 : path.posix
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const paths = isWindows ? path.win32 : path.posix
+  const folders = (process.env['PATH'] ?? '').split(paths.delimiter)
   for (const folder of isWindows ? folders : [...folders, ...USUAL_FOLDERS]) {
-    if (!isAbsolute(folder)) continue
+    if (!paths.isAbsolute(folder)) continue
     const file = isWindows ? `${folder}/${name}.exe` : `${folder}/${name}`
     try {
       accessSync(file, constants.X_OK)
