@@ -31,7 +31,7 @@ _page_count = 0  # of this session; each page has a name of its own
 
 def install() -> None:
     """Make `chart.show()` display the chart, from the import of its library on."""
-    sys.meta_path.insert(0, _ShowFinder())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _ShowFinder())
 
 
 def chart(value: Any) -> dict[str, Any] | None:

@@ -31,8 +31,13 @@ export async function runPip(python: string | undefined, verb: string, args: rea
   throw new InstallError(isNetworkFailure(stderr) ? `the package index cannot be reached: ${said}` : said, stderr)
 }
 
+/** Commands of pips that ran, because each attempt at an installation asks for one. */
+const found = new Map<string | undefined, string[]>()
+
 /** Returns the command of a pip that runs; undefined if this machine has neither pip nor uv. */
 async function findPip(wanted: string | undefined): Promise<string[] | undefined> {
+  const known = found.get(wanted)
+  if (known) return known
   const pythons = wanted === undefined ? PYTHONS.flatMap((name) => findPrograms(name)) : [wanted]
   const [uv] = findPrograms('uv')
   const candidates = [
@@ -42,7 +47,9 @@ async function findPip(wanted: string | undefined): Promise<string[] | undefined
       : [[uv, 'tool', 'run', '--quiet', ...pythons.slice(0, 1).flatMap((python) => ['--python', python]), 'pip']]),
   ]
   for (const [command, ...args] of candidates) {
-    if ((await runCommand(command!, [...args, '--version'])).code === 0) return [command!, ...args]
+    if ((await runCommand(command!, [...args, '--version'])).code !== 0) continue
+    found.set(wanted, [command!, ...args])
+    return [command!, ...args]
   }
   return undefined
 }
