@@ -6,10 +6,10 @@ Neither library can show a chart without IPython or a browser, so `chart.show()`
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 from base64 import b64encode
 from importlib.machinery import PathFinder
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from .pictures import is_a
@@ -25,6 +25,10 @@ _ALTAIR = ("altair", "TopLevelMixin")
 _PLOTLY = ("plotly.basedatatypes", "BaseFigure")
 _SHOWN_BY = dict((_ALTAIR, _PLOTLY))
 _SCALE = 2  # of a PNG: text stays readable when a client scales it down
+
+# In a process of its own: the exporter contains a JavaScript engine, which ends its process if it gets too little memory.
+_DRAW = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.vegalite_to_png(sys.stdin.read(), scale={_SCALE}))"
+_DRAW_SECONDS = 20
 
 _page_count = 0  # of this session; each page has a name of its own
 
@@ -52,9 +56,14 @@ def chart(value: Any) -> dict[str, Any] | None:
 
 
 def _altair_png(value: Any) -> bytes:
-    stream = BytesIO()
-    value.save(stream, format="png", scale_factor=_SCALE)
-    return stream.getvalue()
+    import subprocess
+
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", _DRAW]
+    spec = str(value.to_json()).encode()
+    return subprocess.run(
+        command, input=spec, env=environment, timeout=_DRAW_SECONDS, capture_output=True, check=True
+    ).stdout
 
 
 def _plotly_png(value: Any) -> bytes:

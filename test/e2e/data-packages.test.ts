@@ -79,7 +79,7 @@ describe('with packages of the index', { timeout: 120_000 }, () => {
     const env = {
       MCP_BRIDGE_RUNTIME: 'bubblewrap',
       MCP_BRIDGE_CACHE_DIR: path.join(folder, 'cache'),
-      MCP_BRIDGE_PACKAGES: 'pandas matplotlib scikit-learn',
+      MCP_BRIDGE_PACKAGES: 'pandas matplotlib scikit-learn altair vl-convert-python plotly',
       MCP_BRIDGE_TIMEOUT: '120',
     }
     bridge = await openObserved({ servers, env }, (end) => ends.push(end))
@@ -131,5 +131,18 @@ float(numpy.sqrt(((pixels[0] - pixels[1]) ** 2).mean()))`)
     expect((await run(duckdb!)).images).toHaveLength(1)
     expect((await run('list(prices.price.round())')).text).toMatch(/^\[\d+\.0, \d+\.0, \d+\.0\]/)
     expect((await run(filesystem!)).text).toMatch(/'rooms': .*20\.0.*'area': .*3\.0.*'score': 1\.0/)
+  })
+
+  // The exporter of Altair has a JavaScript engine, which a sandbox's limits end. The session goes on.
+  example('charts of Altair and Plotly are artifacts where their exporters do not run', async () => {
+    const frame = 'import pandas as pd\nframe = pd.DataFrame({"x": [1, 2, 3], "y": [4, 1, 7]})\n'
+    const altair = await run(`${frame}import altair\naltair.Chart(frame).mark_bar().encode(x="x", y="y").show()`)
+    expect(altair.text).toContain('the artifact chart-1.html')
+    const plotly = await run('import plotly.express\nplotly.express.line(frame, x="x", y="y").show()')
+    expect(plotly.text).toContain('the artifact chart-2.html')
+    const saved = await run(
+      'page = runtime.open_artifact("chart-2.html").text()\n"<script" in page, len(page) < 100_000',
+    )
+    expect(saved.text).toBe('(True, True)')
   })
 })
