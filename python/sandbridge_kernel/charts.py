@@ -26,7 +26,7 @@ _PLOTLY = ("plotly.basedatatypes", "BaseFigure")
 _SHOWN_BY = dict((_ALTAIR, _PLOTLY))
 _SCALE = 2  # of a PNG: text stays readable when a client scales it down
 
-# In a process of its own: the exporter contains a JavaScript engine, which ends its process if it gets too little memory.
+# In a process of its own: the exporter contains a JavaScript engine, which ends its process where it cannot start.
 _DRAW = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.vegalite_to_png(sys.stdin.read(), scale={_SCALE}))"
 _DRAW_SECONDS = 20
 
