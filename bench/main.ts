@@ -22,6 +22,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   images: async () => (await import('./images.ts')).imageRows(),
   state: async () => (await import('./state.ts')).stateRows(),
   storage: async () => (await import('./storage.ts')).storageRows(),
+  data: async () => (await import('./data.ts')).dataRows(),
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),

@@ -7,7 +7,7 @@ import json
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from . import pictures
+from . import charts, pictures
 from .tables import records, table
 from .values import media_in
 from .wrapping import wrapped
@@ -39,7 +39,7 @@ def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
 
     `with_json`: also as `application/json`, if the value has a JSON form.
     """
-    found = pictures.picture(value) or table(value) or _own_bundle(value)
+    found = pictures.picture(value) or charts.chart(value) or table(value) or _own_bundle(value)
     contents = (_content(str(mime), content) for mime, content in found.items() if content is not None)
     shown = {mime: content for mime, content in contents if content is not None}
     if "text/plain" not in shown:
@@ -161,3 +161,4 @@ class Display:
 
         builtins.display = display  # type: ignore[attr-defined]
         pictures.install()
+        charts.install()

@@ -24,6 +24,8 @@ _MAX_UNSCALED_SIDE = (
 _MAX_DECODED = 40_000_000  # pixels: a small file may decode to more than fits into the sandbox's memory
 _MAX_BASE64 = 5_000_000
 _MAX_NOTES = 20
+_MARGIN = 0.1  # inches
+_MAX_GROWTH = 2
 _ARTISTS_DEPTH = 3  # of nested lists that plotting functions return
 
 _shown: weakref.WeakSet[Any] = weakref.WeakSet()  # figures that the running cell has already shown
@@ -40,10 +42,10 @@ def install() -> None:
 
 def picture(value: Any) -> dict[str, Any] | None:
     """Returns the MIME bundle of a figure or an image of these libraries; None for any other value."""
-    if _is_a(value, "matplotlib.figure", "Figure"):
+    if is_a(value, "matplotlib.figure", "Figure"):
         _shown.add(value)
         return {"text/plain": "", "image/png": _figure_png(value)}  # its repr adds nothing to the picture
-    if _is_a(value, "PIL.Image", "Image"):
+    if is_a(value, "PIL.Image", "Image"):
         return _pillow_bundle(value)
     return None
 
@@ -68,7 +70,7 @@ def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
     """
     if isinstance(value, (list, tuple)):
         return depth > 0 and 0 < len(value) < 1000 and all(is_artist(item, depth - 1) for item in value)
-    if depth == _ARTISTS_DEPTH and _is_a(value, "matplotlib.figure", "Figure"):
+    if depth == _ARTISTS_DEPTH and is_a(value, "matplotlib.figure", "Figure"):
         return False
     return str(type(value).__module__).startswith("matplotlib.")
 
@@ -108,19 +110,33 @@ def _note(what: str, size: tuple[int, int], most: str) -> None:
         )
 
 
-def _is_a(value: object, module: str, name: str) -> bool:
+def is_a(value: object, module: str, name: str) -> bool:
+    """True if a class of this module, which the cell has imported, made the value."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)
 
 
 def _figure_png(figure: Any) -> str:
-    dpi = min(figure.dpi, _MAX_SIDE / max(*figure.get_size_inches(), 0.01))
+    size, options = figure.get_size_inches(), {}
+    if (box := _drawn_box(figure, *size)) is not None:
+        size, options = (box.width, box.height), {"bbox_inches": box}
+    dpi = min(figure.dpi, _MAX_SIDE / max(*size, 0.01))
     for scale in (1, 0.5, 0.25):
         stream = BytesIO()
-        figure.savefig(stream, format="png", dpi=dpi * scale)
+        figure.savefig(stream, format="png", dpi=dpi * scale, **options)
         if stream.tell() * 4 // 3 <= _MAX_BASE64:
             break
     return b64encode(stream.getvalue()).decode("ascii")
+
+
+def _drawn_box(figure: Any, width: float, height: float) -> Any:
+    """Returns what the figure draws on, in inches, also beyond its edges: labels there are not cut off, as in Jupyter. None if that is
+    unknown or much larger than the figure."""
+    try:
+        box = figure.get_tightbbox().padded(_MARGIN)
+    except Exception:
+        return None
+    return box if box.width <= _MAX_GROWTH * width and box.height <= _MAX_GROWTH * height else None
 
 
 def _pillow_bundle(image: Any) -> dict[str, Any]:

@@ -174,6 +174,7 @@ export class Bridge {
       provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
       size: { min: settings.poolCount, max: settings.poolMaxCount ?? settings.poolCount },
+      packages: settings.packages,
       log,
       events,
     })

@@ -9,13 +9,25 @@ import { ContainerProvider } from '../../src/isolation/container/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { makeProvider, providerOrSkip, removeImageOf, SLIM_IMAGE, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
+import { needsIndex } from '../support/needs.ts'
 
 const LABEL = 'sandbridge.test=packages'
 const WITHOUT_PIP = 'localhost/sandbridge-test-no-pip:1'
 const WITH_PIP = 'localhost/sandbridge-test-pip:1'
+/** Its pip has no configuration: the public index is its index. */
+const WITH_INDEX = 'localhost/sandbridge-test-pip-index:1'
 
 const served = (version: string) =>
   makeWheel({ name: 'served', version, files: { 'served.py': `VERSION = '${version}'\n` } })
+
+const DATA = `
+import io, pandas, matplotlib.pyplot as plt
+from sklearn.linear_model import LinearRegression
+frame = pandas.DataFrame({"x": [1, 2, 3], "y": [2, 4, 6]})
+image = io.BytesIO()
+frame.plot().figure.savefig(image, format="png")
+plt.close("all")
+int(frame.x.sum()), LinearRegression().fit(frame[["x"]], frame.y).coef_.round(6).tolist(), image.getvalue()[1:4]`
 
 /** The folder of this machine's pip. */
 function hostPip(): string | undefined {
@@ -67,14 +79,14 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     for (const version of ['1.0', '2.0']) writeWheel(path.join(folder, 'wheels'), served(version))
     writeFileSync(path.join(folder, 'pip.conf'), '[global]\nno-index = true\nfind-links = /srv/wheels\n')
     const site = "$(python3 -c 'import site; print(site.getsitepackages()[0])')"
-    buildImage(WITHOUT_PIP, [])
-    buildImage(WITH_PIP, [
+    const withPip = [
       'USER 0',
       'COPY pip /srv/pip',
-      'COPY wheels /srv/wheels',
-      'COPY pip.conf /etc/pip.conf',
       `RUN mkdir -p ${site} && mv /srv/pip/* ${site} && rm -f /usr/lib/python3*/EXTERNALLY-MANAGED`,
-    ])
+    ]
+    buildImage(WITHOUT_PIP, [])
+    buildImage(WITH_INDEX, withPip)
+    buildImage(WITH_PIP, [...withPip, 'COPY wheels /srv/wheels', 'COPY pip.conf /etc/pip.conf'])
   }, 120_000)
 
   afterAll(() => {
@@ -117,6 +129,21 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
       expect(await cells.evaluate(interfaces)).toEqual(['lo'])
     },
   )
+
+  it('pandas, matplotlib and scikit-learn of the package index work', { timeout: 600_000 }, async (ctx) => {
+    await needEngine(ctx)
+    needsIndex()
+    const provider = provide(['pandas', 'matplotlib', 'scikit-learn'], WITH_INDEX)
+    const cells = await startCells(provider)
+    removeImageOf(cells.kernel.sandbox)
+    // This machine reaches the index; a build step has another network, or none.
+    const [missing] = provider.missingPackages
+    if (missing && /index cannot be reached|No matching distribution/.test(missing.reason))
+      ctx.skip(`${engine} cannot give a build step a network here`)
+    const { value, error } = await cells.run(DATA)
+    expect(error?.traceback).toBeUndefined()
+    expect(value).toBe("(6, [2.0], b'PNG')")
+  })
 
   it('a package that does not exist is missing, and the others are there', { timeout: 120_000 }, async (ctx) => {
     await needEngine(ctx)

@@ -65,6 +65,42 @@ it('a missing package stops no cell: the first result names it, and its import s
   expect(second).not.toMatch(/configured and missing here/)
 }, 120_000)
 
+it.for(['bubblewrap', 'pyodide'] as const)(
+  'packages are imported in a waiting sandbox of %s, also one whose import fails',
+  { timeout: 120_000 },
+  async (engine, ctx) => {
+    await providerOrSkip(engine, ctx)
+    const broken = wheel({ name: 'broken', files: { 'broken/__init__.py': '1 / 0\n' } })
+    const more = {
+      MCP_BRIDGE_RUNTIME: engine,
+      MCP_BRIDGE_POOL: '1',
+      MCP_BRIDGE_SESSION: 'fresh',
+      MCP_BRIDGE_PACKAGES: `${good} ${broken}`,
+    }
+    const bridge = await startBridge({ env: { ...env, ...more } })
+    // The first sandboxes may be taken before they have waited.
+    await expect.poll(() => bridge.run("import sys\n'tinypkg' in sys.modules"), { timeout: 60_000 }).toBe('True')
+    expect(await bridge.run('import broken')).toMatch(/ZeroDivisionError/)
+  },
+)
+
+it('doctor names the packages of cells, those that are missing, and how to add pandas', async () => {
+  const home = makeHome()
+  const doctor = async (more = {}) =>
+    (
+      await runProgram(
+        process.execPath,
+        [CLI, 'doctor'],
+        bridgeEnv(home, { ...env, MCP_BRIDGE_RUNTIME: 'pyodide', ...more }),
+      )
+    ).stdout
+  const withPackages = await doctor({ MCP_BRIDGE_PACKAGES: `${good} ${damaged}` })
+  expect(withPackages).toContain(`Packages: ${good}, ${damaged}, from MCP_BRIDGE_PACKAGES.`)
+  expect(withPackages).toMatch(/Cells cannot import .*damaged.*RECORD/)
+  expect(withPackages).not.toContain('no pandas')
+  expect(await doctor()).toContain('Cells have no pandas. Add it: sandbridge packages add pandas matplotlib')
+}, 120_000)
+
 it('a cache folder that sandboxes cannot enter stops no cell', async (ctx) => {
   needsRoot('the sandboxes of other users run as the user of the cache folder')
   await providerOrSkip('bubblewrap', ctx)

@@ -177,7 +177,7 @@ describe('a resident', () => {
   )
 
   it('that was killed while nobody used it leaves no obstacle', { timeout: 120_000 }, async () => {
-    const { connect, residents } = residentHome({}, { MCP_BRIDGE_RESIDENT_IDLE: '60' })
+    const { connect, residents } = residentHome({}, { MCP_BRIDGE_RESIDENT: 'on idle=60' })
     const ann = await connect('ann')
     ann.process.stdin!.end()
     await ann.exited

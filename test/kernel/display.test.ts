@@ -148,6 +148,24 @@ describe('figures', () => {
     expect(await kernel.value('small.saved')).toBe('[100]')
   })
 
+  it('figures are saved with the labels beyond their edges, unless these are far away', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(FAKE_MATPLOTLIB)
+    await kernel.run(`
+class Labelled(Figure):
+    def __init__(self, width):
+        super().__init__()
+        self.width, self.height = width, 5
+    def get_tightbbox(self): return self
+    def padded(self, inches): return self
+    def savefig(self, stream, format, dpi, bbox_inches=None):
+        self.box, self.dots = bbox_inches, dpi
+        stream.write(b'PNG')
+near, far = Labelled(12), Labelled(1e6)
+display(near, far)`)
+    expect(await kernel.value('near.box is near, far.box, far.dots')).toBe('(True, None, 100)')
+  })
+
   it('figures never make the kernel load a library that the cell has not loaded', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('display(b"x"); [1]')

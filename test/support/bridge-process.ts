@@ -88,7 +88,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     // users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),
     // SANDBRIDGE_TEST_RESIDENT=1 runs the tests of bridges over stdio through relays.
-    ...(process.env['SANDBRIDGE_TEST_RESIDENT'] && { MCP_BRIDGE_RESIDENT: 'on', MCP_BRIDGE_RESIDENT_IDLE: '1' }),
+    ...(process.env['SANDBRIDGE_TEST_RESIDENT'] && { MCP_BRIDGE_RESIDENT: 'on idle=1' }),
     ...env,
   }
 }

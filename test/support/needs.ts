@@ -20,7 +20,7 @@ export function needsProgram(name: string): void {
 
 /** Needs a pip that runs, which chooses packages and installs them. */
 export function needsPip(): void {
-  if (spawnSync('python3', ['-m', 'pip', '--version'], { cwd: '/' }).status !== 0) skip('python3 has no pip here')
+  if (!runs('python3', '-m', 'pip', '--version')) skip('python3 has no pip here')
 }
 
 /** Needs a package index that pip is configured for. */
@@ -36,8 +36,14 @@ export function needsIndex(): void {
 const found = new Map<string, boolean>()
 
 function hasProgram(name: string): boolean {
-  const known = found.get(name) ?? spawnSync(name, ['--version'], { cwd: '/' }).status === 0
-  found.set(name, known)
+  return runs(name, '--version')
+}
+
+/** Tried once for each test file. */
+function runs(program: string, ...args: string[]): boolean {
+  const command = [program, ...args].join(' ')
+  const known = found.get(command) ?? spawnSync(program, args, { cwd: '/' }).status === 0
+  found.set(command, known)
   return known
 }
 

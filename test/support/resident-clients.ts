@@ -54,7 +54,7 @@ export function residentHome(servers: Record<string, ServerEntry>, env: Record<s
     await until(() => residents().every((pid) => !isAlive(pid)))
     rmSync(home, { recursive: true, force: true, maxRetries: 10 })
   })
-  const settings = { MCP_BRIDGE_RESIDENT: 'on', MCP_BRIDGE_RESIDENT_IDLE: '1', MCP_BRIDGE_SOURCES: 'mcps' }
+  const settings = { MCP_BRIDGE_RESIDENT: 'on idle=1', MCP_BRIDGE_SOURCES: 'mcps' }
   const envOf = (name: string, own: Record<string, string> = {}) =>
     bridgeEnv(home, { ...settings, WHO: name, ...env, ...own })
   const start: ResidentHome['start'] = (name, own = {}) => {

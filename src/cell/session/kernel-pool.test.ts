@@ -6,7 +6,7 @@ import { createLog } from '../../util/log.ts'
 import { KernelPool } from './kernel-pool.ts'
 import type { PoolBounds } from './pool-size.ts'
 
-function open(start: (count: number) => FakeSandbox, size: number | PoolBounds = 1) {
+function open(start: (count: number) => FakeSandbox, size: number | PoolBounds = 1, packages: string[] = []) {
   const sandboxes: FakeSandbox[] = []
   let startCount = 0
   const events = new EventStream()
@@ -27,6 +27,7 @@ function open(start: (count: number) => FakeSandbox, size: number | PoolBounds =
     provider: async () => provider,
     limits: { memoryBytes: 1 },
     size,
+    packages,
     log: createLog('warning', (line) => void logged.push(line)),
     events,
   })
@@ -86,6 +87,24 @@ describe('KernelPool', () => {
     expect(alive() - takenCount).toBeGreaterThan(1)
     await vi.advanceTimersByTimeAsync(180_000)
     expect(alive() - takenCount).toBe(1)
+    await pool.close()
+  })
+
+  it('a package whose import ends a waiting kernel is not imported in the next one', async () => {
+    const start = () => {
+      const sandbox = new FakeSandbox().ready()
+      sandbox.stdin.prependListener('data', (chunk: Buffer) => {
+        if (!chunk.includes('import_ahead(')) return
+        sandbox.send = () => {}
+        sandbox.end(killed)
+      })
+      return sandbox
+    }
+    const { pool, sandboxes, startCount, logged } = open(start, 1, ['fatal'])
+    pool.warm()
+    const kernel = await pool.take()
+    expect([startCount(), kernel.sandbox]).toEqual([2, sandboxes[1]])
+    expect(logged.join()).toContain('Packages are not imported ahead')
     await pool.close()
   })
 

@@ -4,6 +4,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../../util/log.ts'
+import { packageName } from '../../isolation/package-name.ts'
 import type { KeptSession, MissingPackage, Provider, Sandbox, SandboxLimits } from '../../isolation/provider.ts'
 import type { OnPreparing } from './cell-run.ts'
 import { type PoolBounds, PoolSize } from './pool-size.ts'
@@ -16,6 +17,8 @@ interface KernelPoolOptions {
   limits: SandboxLimits
   /** Number of kernels to keep waiting; with two bounds, adapts to how fast sessions take them. */
   size: number | PoolBounds
+  /** Packages that waiting kernels import: requirements, and paths of wheels. */
+  packages?: readonly string[]
   log: Log
   events?: EventStream
 }
@@ -45,6 +48,8 @@ export class KernelPool {
   #lossCount = 0
   #refill: NodeJS.Timeout | undefined
   #shrinking: NodeJS.Timeout | undefined
+  /** Empty after their import ended a kernel: a package must not keep sessions from getting one. */
+  #packages: readonly string[]
   /** Progress listeners of sessions that wait for a kernel. */
   readonly #listeners = new Set<OnPreparing>()
   /** The latest progress message, for sessions that join later. */
@@ -58,7 +63,8 @@ export class KernelPool {
 
   constructor(options: KernelPoolOptions) {
     this.#options = options
-    const { size } = options
+    const { size, packages = [] } = options
+    this.#packages = packages.map((word) => packageName(word))
     this.#size = new PoolSize(typeof size === 'number' ? { min: size, max: size } : size)
   }
 
@@ -184,7 +190,15 @@ export class KernelPool {
   async #startWarm(): Promise<Kernel> {
     const wantedAt = performance.now()
     const kernel = await this.#start()
-    await warmUp(kernel)
+    const packages = this.#packages
+    try {
+      await warmUp(kernel, { packages })
+    } catch (error) {
+      if (packages.length === 0 || this.#closed) throw error
+      this.#options.log.warning('Packages are not imported ahead: a sandbox ended', { error })
+      this.#packages = []
+      return this.#startWarm()
+    }
     this.#size.started(performance.now() - wantedAt)
     return kernel
   }

@@ -20,7 +20,7 @@ describe('warmUp', () => {
   it('a warm-up ends a kernel that does not come back from it', async () => {
     const { sandbox, kernel } = await attach()
     sandbox.stdin.removeAllListeners('data')
-    await expect(warmUp(kernel, 10)).rejects.toMatchObject({ code: 'KERNEL_DIED' })
+    await expect(warmUp(kernel, { timeoutMs: 10 })).rejects.toMatchObject({ code: 'KERNEL_DIED' })
     expect(sandbox.disposed).toBe(true)
   })
 })

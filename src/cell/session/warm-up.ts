@@ -8,9 +8,16 @@ import { CellRun } from './cell-run.ts'
 const CELLS = ['0', 'print(0)', "await __import__('asyncio').sleep(0)", '0/0']
 const TIMEOUT_MS = 30_000
 
-/** @throws BridgeError KERNEL_DIED, also on timeout */
-export async function warmUp(kernel: Kernel, timeoutMs = TIMEOUT_MS): Promise<void> {
-  for (const code of CELLS) {
+/**
+ * @param packages names of packages to import as well
+ * @throws BridgeError KERNEL_DIED, also on timeout
+ */
+export async function warmUp(
+  kernel: Kernel,
+  { packages = [], timeoutMs = TIMEOUT_MS }: { packages?: readonly string[]; timeoutMs?: number } = {},
+): Promise<void> {
+  const imports = `__import__('sandbridge_kernel.ahead').ahead.import_ahead(${JSON.stringify(packages)})`
+  for (const code of packages.length > 0 ? [...CELLS, imports] : CELLS) {
     const request = { code, timeoutMs, servers: [], onCall: () => Promise.resolve(null) }
     const result = await new CellRun(kernel, request, { cell: 0 }).result()
     renderResult(withParts(result), { mode: 'compact', outputTokens: 1_000 })

@@ -61,7 +61,8 @@ export const CELL_SETTINGS = {
   ),
   residentIdleMs: seconds(
     {
-      variable: 'MCP_BRIDGE_RESIDENT_IDLE',
+      variable: 'MCP_BRIDGE_RESIDENT',
+      member: 'idle',
       meaning: 'How long a resident bridge waits for the next client after the last one has gone.',
     },
     { default: 600, min: 0, max: DAY_S },

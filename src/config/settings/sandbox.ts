@@ -110,6 +110,18 @@ const maskEndpoint: Setting<string | undefined> = {
   secret: true,
 }
 
+const pyodideUrl: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_RUNTIME',
+  member: 'mirror',
+  meaning: 'A mirror of the folder that has the packages of Pyodide, for the embedded sandbox. Hashes are checked.',
+  defaultText: "Pyodide's own address",
+  allowed: 'an http or https URL without a user name',
+  json: TEXT,
+  whenMissing: () => undefined,
+  // The names of files follow it.
+  parse: (text) => (isHttpUrl(text) && new URL(text).username === '' ? text.replace(/\/*$/, '/') : undefined),
+}
+
 export const SANDBOX_SETTINGS = {
   runtime,
   memoryBytes: size(
@@ -237,4 +249,5 @@ export const SANDBOX_SETTINGS = {
       matches: PACKAGE_WORD,
     },
   ),
+  pyodideUrl,
 } as const

@@ -136,6 +136,8 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_MEMORY', '1g', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '65536K', { memoryBytes: 67_108_864 }],
     ['MCP_BRIDGE_MEMORY', '67108864', { memoryBytes: 67_108_864 }],
+    ['MCP_BRIDGE_RUNTIME', 'mirror=https://mirror.example/pyodide', { pyodideUrl: 'https://mirror.example/pyodide/' }],
+    ['MCP_BRIDGE_PACKAGES', 'pandas', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '256MiB', { memoryBytes: 268_435_456 }],
     ['MCP_BRIDGE_STATE_DIR', '~/state', { stateDir: '/home/ann/state' }],
     ['MCP_BRIDGE_CACHE_DIR', '/dev/shm/cache', { cacheDir: '/dev/shm/cache' }],
@@ -174,6 +176,7 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_TIMEOUT', 'ten', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_TIMEOUT', '1e9', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_TIMEOUT', '30s', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_RUNTIME', 'mirror=https://ann@mirror.example/', 'without a user name'],
     ['MCP_BRIDGE_MEMORY', '63m', 'at least 64m'],
     ['MCP_BRIDGE_MEMORY', '1t', 'at least 64m'],
     ['MCP_BRIDGE_POOL', '17', 'a whole number, 0 to 16'],
@@ -198,6 +201,10 @@ describe('readSettings', () => {
     expect(message).toContain(variable)
     expect(message).toContain(allowed)
     if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL') expect(message).toContain(JSON.stringify(value))
+  })
+
+  it('a memory limit that is set holds with packages, too', () => {
+    expect(read({ MCP_BRIDGE_PACKAGES: 'pandas', MCP_BRIDGE_MEMORY: '300m' }).memoryBytes).toBe(300 * 2 ** 20)
   })
 
   it.each(['mysql://ann:pass-word@db/x', 'ann:pass-word@db/x', 'postgres://ann:pass-word@db:port/x', 'postgres://'])(

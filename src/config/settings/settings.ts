@@ -5,6 +5,7 @@ import { BridgeError } from '../../errors.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
 import { processContext } from './client-context.ts'
 import { readKeptPackages } from './kept-packages.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import { type FileSettings, type Given, givenTexts, hasEnded } from './given-texts.ts'
 import { idOf, type NamedSetting, type Setting, type SettingContext } from './setting-kinds.ts'
@@ -170,7 +171,7 @@ export function readSettings(
   const kept = texts.has('MCP_BRIDGE_PACKAGES') ? { packages: values.packages } : readKeptPackages(values.stateDir)
   if (kept.problem !== undefined) remarks.push(kept.problem)
   const memoryBytes =
-    kept.packages.length > 0 && !texts.has('MCP_BRIDGE_MEMORY') ? MEMORY_WITH_PACKAGES_BYTES : values.memoryBytes
+    kept.packages.length > 0 && !texts.has('MCP_BRIDGE_MEMORY') ? DEFAULT_MEMORY_BYTES.withPackages : values.memoryBytes
   // As in the original, a cell then reaches only the servers that its call names.
   const load = values.compat && !texts.has('MCP_BRIDGE_LOAD') ? 'explicit' : values.load
   const isIdleDefault = values.upstreams === 'pods' && !texts.has('MCP_BRIDGE_UPSTREAM_IDLE')
@@ -188,9 +189,6 @@ export function readSettings(
 
 /** A pod costs more than a process. */
 const IDLE_PODS_MS = 600_000
-
-/** Packages for data need room for data. */
-const MEMORY_WITH_PACKAGES_BYTES = 1 << 30
 
 /** Providers whose sandboxes can outlive the bridge. */
 const KEEPING_RUNTIMES = new Set<string>(['auto', 'docker', 'podman', 'kubernetes'])

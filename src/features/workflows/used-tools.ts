@@ -72,7 +72,8 @@ export async function driftOf(
     else if (before.readOnly && !now.readOnly) changed.push(`${server}.${tool} no longer says that it changes nothing.`)
   }
   for (const one of packages) {
-    if (!packagesNow.includes(one)) changed.push(`The package ${one} is not in MCP_BRIDGE_PACKAGES.`)
+    if (!packagesNow.includes(one))
+      changed.push(`Cells do not have the package ${one}. Run: sandbridge packages add ${one}`)
   }
   return { changed: [...new Set(changed)], gone: [...new Set(gone)] }
 }

@@ -24,8 +24,8 @@ export function hostFiles({ executable, folders, links }: HostPython): SystemFil
     ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((folder) => bindIfThere(folder)),
     ...folders.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...links.flatMap(([link, target]) => ['--symlink', target, link]),
-    // Which of several installed libraries to use, and where they are. Nothing else of /etc.
-    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => bindIfThere(file)),
+    // Which of several installed libraries to use, where they and the fonts are. Nothing else of /etc.
+    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime', '/etc/fonts'].flatMap((file) => bindIfThere(file)),
   ]
   return { id: executable, binds, python: executable, environment: { PATH: '/usr/local/bin:/usr/bin:/bin' } }
 }

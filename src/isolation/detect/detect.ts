@@ -232,7 +232,9 @@ async function createProvider(
       })
     }
     const { PyodideProvider } = await import('../pyodide/provider.ts')
-    return new PyodideProvider({ cacheFolder: pyodideFolder(settings), packages })
+    const { installedDistribution } = await import('../pyodide/distribution.ts')
+    const distribution = () => installedDistribution(settings.pyodideUrl)
+    return new PyodideProvider({ cacheFolder: pyodideFolder(settings), packages, distribution })
   }
   if (name === 'kubernetes') return createKubernetes(settings, mount)
   if (name === 'bubblewrap') {

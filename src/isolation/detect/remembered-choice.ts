@@ -93,7 +93,7 @@ export class RememberedChoice {
 function inputsOfMachine(): unknown {
   const runtime = process.env['XDG_RUNTIME_DIR'] ?? ''
   const files = [
-    ...PROGRAMS.flatMap(findPrograms),
+    ...PROGRAMS.flatMap((name) => findPrograms(name)),
     path.join(homedir(), '.docker', 'config.json'),
     // An engine's service listens there while it runs.
     '/var/run/docker.sock',

@@ -131,6 +131,8 @@ export function kernelEnvironment(threads: number): Record<string, string> {
     USER: 'sandbox',
     LOGNAME: 'sandbox',
     LANG: 'C.UTF-8',
+    // Not in /workspace, which belongs to the cells.
+    XDG_CACHE_HOME: '/tmp/cache',
     MPLBACKEND: 'agg',
     MPLCONFIGDIR: '/tmp/matplotlib',
     OMP_NUM_THREADS: String(threads),

@@ -9,6 +9,7 @@ import { replaceFile } from '../../util/files/replace-file.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import type { MissingPackage } from '../provider.ts'
+import { packageName } from '../package-name.ts'
 
 export interface Available<T> {
   /** Undefined if no package can be had. */
@@ -89,12 +90,6 @@ export function blame(words: readonly string[], error: unknown): string[] {
 /** True if pip retried because an index did not answer. */
 export function isNetworkFailure(output: string): boolean {
   return /Retrying \(Retry\(|NewConnectionError|ConnectTimeoutError|Max retries exceeded/.test(output)
-}
-
-/** The name that an index knows a requirement by, or the beginning of a wheel's file name. */
-export function packageName(word: string): string {
-  const file = path.basename(word)
-  return word.endsWith('.whl') ? file.split('-')[0]! : (/^[A-Za-z0-9][\w.-]*/.exec(word)?.[0] ?? word)
 }
 
 /** Packages for a line of progress: names, and files of wheels without their folders. */

@@ -6,6 +6,9 @@ import { InstallError, isNetworkFailure } from './missing-packages.ts'
 
 const INSTALL_TIMEOUT_MS = 15 * 60_000
 
+/** On Windows, `py` starts the newest one, and `python` may only offer to install one. */
+const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3']
+
 /** Wheels only: building from source would run the package's own code on this machine. */
 const OPTIONS = ['--only-binary', ':all:', '--no-input', '--disable-pip-version-check', '--quiet']
 
@@ -28,18 +31,25 @@ export async function runPip(python: string | undefined, verb: string, args: rea
   throw new InstallError(isNetworkFailure(stderr) ? `the package index cannot be reached: ${said}` : said, stderr)
 }
 
+/** Commands of pips that ran, because each attempt at an installation asks for one. */
+const found = new Map<string | undefined, string[]>()
+
 /** Returns the command of a pip that runs; undefined if this machine has neither pip nor uv. */
 async function findPip(wanted: string | undefined): Promise<string[] | undefined> {
-  const [python = wanted] = wanted === undefined ? findPrograms('python3') : [wanted]
+  const known = found.get(wanted)
+  if (known) return known
+  const pythons = wanted === undefined ? PYTHONS.flatMap((name) => findPrograms(name)) : [wanted]
   const [uv] = findPrograms('uv')
   const candidates = [
-    ...(python === undefined ? [] : [[python, '-m', 'pip']]),
+    ...pythons.map((python) => [python, '-m', 'pip']),
     ...(uv === undefined
       ? []
-      : [[uv, 'tool', 'run', '--quiet', ...(python === undefined ? [] : ['--python', python]), 'pip']]),
+      : [[uv, 'tool', 'run', '--quiet', ...pythons.slice(0, 1).flatMap((python) => ['--python', python]), 'pip']]),
   ]
   for (const [command, ...args] of candidates) {
-    if ((await runCommand(command!, [...args, '--version'])).code === 0) return [command!, ...args]
+    if ((await runCommand(command!, [...args, '--version'])).code !== 0) continue
+    found.set(wanted, [command!, ...args])
+    return [command!, ...args]
   }
   return undefined
 }

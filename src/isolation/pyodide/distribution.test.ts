@@ -126,6 +126,7 @@ it.each([
 
 it('the installed distribution has the packages for data, and says where it lies', async () => {
   const { lock: installed, baseUrl } = await installedDistribution()
+  expect(await installedDistribution('http://mirror/')).toMatchObject({ baseUrl: 'http://mirror/' })
   expect(baseUrl).toMatch(/^https:\/\/[^${}]+\/v\d+\.\d+\.\d+\/full\/$/)
   const names = resolvePackages(['numpy', 'pandas', 'scipy', 'matplotlib', 'scikit-learn', 'pillow'], installed)
   expect(names.length).toBeGreaterThan(10)

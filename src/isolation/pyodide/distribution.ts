@@ -33,8 +33,11 @@ export interface Distribution {
   baseUrl: string
 }
 
-/** Returns the distribution of the installed `pyodide` package. */
-export async function installedDistribution(): Promise<Distribution> {
+/**
+ * Returns the distribution of the installed `pyodide` package.
+ * @param mirror URL of a folder with its files, with a trailing `/`
+ */
+export async function installedDistribution(mirror?: string): Promise<Distribution> {
   const folder = path.dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
   const read = (name: string): Promise<string> => readFile(path.join(folder, name), 'utf8')
   const { version } = JSON.parse(await read('package.json')) as { version: string }
@@ -42,7 +45,7 @@ export async function installedDistribution(): Promise<Distribution> {
   const baseUrl = /https:\/\/[\w./-]+\$\{\w+\}\/full\//.exec(await read('pyodide.mjs'))?.[0] ?? ''
   return {
     lock: JSON.parse(await read('pyodide-lock.json')) as LockFile,
-    baseUrl: baseUrl.replace(/\$\{\w+\}/, version),
+    baseUrl: mirror ?? baseUrl.replace(/\$\{\w+\}/, version),
   }
 }
 
@@ -129,7 +132,7 @@ async function download(url: URL, fileName: string): Promise<Buffer> {
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     throw new BridgeError('CONFIG_INVALID', `${fileName} cannot be downloaded: ${messageOf(cause)}`, {
-      hint: 'Without a network, put that file and its dependencies into a folder, and add the folder as a package.',
+      hint: 'Set MCP_BRIDGE_RUNTIME=mirror=URL to a mirror, or put the file and its dependencies into a folder and add that folder.',
     })
   }
 }

@@ -7,6 +7,7 @@ import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan 
 import { type Distribution, installedDistribution } from './distribution.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { packageFiles } from './package-files.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { readSnapshot } from './snapshot.ts'
@@ -22,13 +23,6 @@ export interface PyodideOptions {
   packages?: readonly string[]
   distribution?: () => Promise<Distribution>
 }
-
-/**
- * Memory of the process that makes the snapshot: the defaults of sandboxes. V8 accepts a code cache only under the
- * flags with which it was made, and some flags depend on the memory. With another size, the glue is compiled at every
- * start.
- */
-const BUILD_MEMORY_BYTES = { plain: 512 << 20, withPackages: 1 << 30 }
 
 export class PyodideProvider implements Provider {
   readonly name = 'pyodide'
@@ -113,7 +107,9 @@ export async function prepareBundle(
     readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
     ...listeners,
     makeSnapshot: (folder) => {
-      const memory = planMemory(words.length > 0 ? BUILD_MEMORY_BYTES.withPackages : BUILD_MEMORY_BYTES.plain)
+      // V8 accepts a code cache only under the flags with which it was made, and some depend on the memory. With a size
+      // other than that of sandboxes, the glue is compiled at every start.
+      const memory = planMemory(words.length > 0 ? DEFAULT_MEMORY_BYTES.withPackages : DEFAULT_MEMORY_BYTES.plain)
       return readSnapshot(
         spawnSandbox([node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]),
       )
@@ -126,7 +122,7 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
     kernelFolder: KERNEL_FOLDER,
     node: process.execPath,
     packages: [],
-    distribution: installedDistribution,
+    distribution: () => installedDistribution(),
     ...options,
   }
 }

@@ -23,3 +23,14 @@ it('programs are found in the order of PATH, each once', () => {
     path.join(root, 'one/no-such-program-elsewhere'),
   ])
 })
+
+it('programs of Windows have an extension, and PATH other separators', () => {
+  needsPosix('folders of Windows begin with a letter and a colon')
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'path-')))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  for (const name of ['no-such-program', 'no-such-program.exe'])
+    writeFileSync(path.join(root, name), '', { mode: 0o755 })
+  vi.stubEnv('PATH', `relative;${root}/missing;${root}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(findPrograms('no-such-program', 'win32')).toEqual([`${root}/no-such-program.exe`])
+})

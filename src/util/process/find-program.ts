@@ -1,18 +1,23 @@
 // Finds programs as a shell does, with full paths: which program starts must not depend on the bridge's working folder.
 import { accessSync, constants, realpathSync } from 'node:fs'
+import path from 'node:path'
 
 const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /**
- * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. POSIX only.
+ * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. On Windows,
+ * only `.exe` files: scripts need a shell.
  * Synchronous: the first cell waits for the result while the bridge loads its code, and each asynchronous disk access
  * would queue behind that.
  */
-export function findPrograms(name: string): string[] {
+export function findPrograms(name: string, platform = process.platform): string[] {
   const found = new Map<string, string>()
-  for (const folder of [...(process.env['PATH'] ?? '').split(':'), ...USUAL_FOLDERS]) {
-    if (!folder.startsWith('/')) continue
-    const file = `${folder}/${name}`
+  const isWindows = platform === 'win32'
+  const paths = isWindows ? path.win32 : path.posix
+  const folders = (process.env['PATH'] ?? '').split(paths.delimiter)
+  for (const folder of isWindows ? folders : [...folders, ...USUAL_FOLDERS]) {
+    if (!paths.isAbsolute(folder)) continue
+    const file = isWindows ? `${folder}/${name}.exe` : `${folder}/${name}`
     try {
       accessSync(file, constants.X_OK)
     } catch {

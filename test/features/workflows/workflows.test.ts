@@ -258,7 +258,7 @@ it('a workflow reports a package that is gone, and names the artifacts that a ru
   tool.workflow.packages = ['tinypkg==1.0']
   writeFileSync(file, JSON.stringify(tool))
   const dry = await run('--week', '47', '--dry-run')
-  expect(dry.stderr).toContain('The package tinypkg==1.0 is not in MCP_BRIDGE_PACKAGES.')
+  expect(dry.stderr).toContain('Cells do not have the package tinypkg==1.0. Run: sandbridge packages add')
   expect(dry.stdout).toContain('needs the package tinypkg==1.0')
 })
 

@@ -1,0 +1,127 @@
+"""Shows charts of Altair and Plotly: as a PNG if their own exporter is installed, else as a web page that is saved as an artifact.
+
+Neither library can show a chart without IPython or a browser, so `chart.show()` is replaced when a cell imports them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+from base64 import b64encode
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
+
+from .pictures import is_a
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+# The module and class that all charts of a library derive from.
+_ALTAIR = ("altair", "TopLevelMixin")
+_PLOTLY = ("plotly.basedatatypes", "BaseFigure")
+_SHOWN_BY = dict((_ALTAIR, _PLOTLY))
+_SCALE = 2  # of a PNG: text stays readable when a client scales it down
+
+# In a process of its own: the exporter contains a JavaScript engine, which ends its process where it cannot start.
+_DRAW = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.vegalite_to_png(sys.stdin.read(), scale={_SCALE}))"
+_DRAW_SECONDS = 20
+
+_page_count = 0  # of this session; each page has a name of its own
+
+
+def install() -> None:
+    """Make `chart.show()` display the chart, from the import of its library on."""
+    sys.meta_path.insert(0, _ShowFinder())
+
+
+def chart(value: Any) -> dict[str, Any] | None:
+    """Returns the MIME bundle of a chart; None for any other value. Raises what the library says of an invalid chart."""
+    if is_a(value, *_ALTAIR):
+        value.to_dict()  # an invalid chart must not pass for a failed exporter
+        has_exporter, png, page = _has("vl_convert"), _altair_png, value.to_html
+    elif is_a(value, *_PLOTLY):
+        has_exporter, png, page = _has("kaleido"), _plotly_png, _plotly_page(value)
+    else:
+        return None
+    if has_exporter:
+        try:
+            return {"text/plain": "", "image/png": b64encode(png(value)).decode("ascii")}
+        except Exception:  # such as Kaleido without a browser
+            pass
+    return {"text/plain": _saved(page())}
+
+
+def _altair_png(value: Any) -> bytes:
+    import subprocess
+
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", _DRAW]
+    spec = str(value.to_json()).encode()
+    return subprocess.run(
+        command, input=spec, env=environment, timeout=_DRAW_SECONDS, capture_output=True, check=True
+    ).stdout
+
+
+def _plotly_png(value: Any) -> bytes:
+    return bytes(value.to_image(format="png", scale=_SCALE))
+
+
+def _plotly_page(value: Any) -> Callable[[], str]:
+    # With the library inside, each page would have 5 MB.
+    return lambda: str(value.to_html(include_plotlyjs="cdn"))
+
+
+def _saved(page: str) -> str:
+    from .api.artifacts import save_artifact
+    from .api.errors import MCPError
+
+    global _page_count
+    _page_count += 1
+    name = f"chart-{_page_count}.html"
+    instead = "To see a chart yourself, draw it with matplotlib."
+    try:
+        save_artifact(name, page)
+    except MCPError as error:
+        return f"The chart can be shown only as a web page, which could not be saved: {error} {instead}"
+    return f"The chart is a web page, saved for the user as the artifact {name}. {instead}"
+
+
+def _has(name: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+class _ShowFinder:
+    """Finds the two modules as Python does, and replaces `show` after they have run."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name not in _SHOWN_BY:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        loader: Any = spec and spec.loader
+        if loader is not None:
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                kind = getattr(module, _SHOWN_BY[name], None)
+                if isinstance(kind, type):
+                    kind.show = _show  # type: ignore[attr-defined]
+
+            loader.exec_module = exec_module
+        return spec
+
+
+def _show(self: object, *_: object, **__: object) -> None:
+    """Display the chart, whatever renderer it names."""
+    builtins.display(self)  # type: ignore[attr-defined]
