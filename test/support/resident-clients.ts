@@ -4,6 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type ServerEntry } from './bridge-process.ts'
 
@@ -49,9 +50,13 @@ export function residentHome(servers: Record<string, ServerEntry>, env: Record<s
   onTestFinished(async () => {
     for (const client of started) client.process.kill('SIGKILL')
     await Promise.all(started.map(({ exited }) => exited))
-    for (const pid of residents()) kill(pid, 'SIGCONT')
-    for (const pid of residents()) kill(pid, 'SIGTERM')
-    await until(() => residents().every((pid) => !isAlive(pid)))
+    // One that a relay had just started takes the name once the other has ended.
+    for (let ended = -1; ended < residents().length; await sleep(started.length > 2 ? 500 : 0)) {
+      ended = residents().length
+      for (const pid of residents()) kill(pid, 'SIGCONT')
+      for (const pid of residents()) kill(pid, 'SIGTERM')
+      await until(() => residents().every((pid) => !isAlive(pid)))
+    }
     rmSync(home, { recursive: true, force: true, maxRetries: 10 })
   })
   const settings = { MCP_BRIDGE_RESIDENT: 'on idle=1', MCP_BRIDGE_SOURCES: 'mcps' }

@@ -7,6 +7,7 @@ import type { ClientServers } from '../../bridge/client-servers.ts'
 import { readKeptBehind } from '../../bridge/kept-behind.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
 import { processContext } from '../../config/settings/client-context.ts'
+import { type LiveSettings, loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import { readSettings, type Settings } from '../../config/settings/settings.ts'
 import { messageOf } from '../../errors.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
@@ -27,7 +28,8 @@ import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
 const FAILED = 70
 
 export async function serveResident(): Promise<void> {
-  const settings = readSettings(process.env)
+  const live = await loadLiveSettings()
+  const { settings } = live
   const key = residentKey(processContext())
   const place = residentPlace(settings.stateDir, key.name)
   const log = createLog('info', residentLogWriter(place.log))
@@ -42,7 +44,7 @@ export async function serveResident(): Promise<void> {
   let opening: Promise<Bridge> | undefined
   let opened: Bridge | undefined
   const bridge = (): Promise<Bridge> => {
-    opening ??= openBridge(settings, log).then((made) => (opened = made))
+    opening ??= openBridge(live, log).then((made) => (opened = made))
     return opening
   }
   const resident = new Resident({
@@ -67,7 +69,7 @@ export async function serveResident(): Promise<void> {
   if (!(await resident.start())) process.exit(0)
 }
 
-async function openBridge(settings: Settings, log: Log): Promise<Bridge> {
+async function openBridge({ settings, refresh }: LiveSettings, log: Log): Promise<Bridge> {
   const { chooseProvider, prepareAhead } = await import('../../isolation/detect/choose-provider.ts')
   const findProvider = chooseProvider(settings, log)
   // Start these child processes before loading code, because loading blocks the event loop.
@@ -77,6 +79,7 @@ async function openBridge(settings: Settings, log: Log): Promise<Bridge> {
   }
   const { Bridge: Opened } = await import('../../bridge/bridge.ts')
   const bridge = await Opened.open(settings, log, {
+    refreshSettings: refresh,
     isResident: true,
     servePage: pageOnDemand,
     findProvider,

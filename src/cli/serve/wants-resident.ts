@@ -5,5 +5,6 @@ export function wantsResident(): boolean {
   const words = process.argv.slice(2)
   const isRun = words.length === 0 || (words.length === 1 && words[0] === 'run')
   const { MCP_BRIDGE_RESIDENT: wanted = '', CI = '' } = process.env
-  return isRun && wanted.trim().toLowerCase() === 'on' && CI.trim() === '' && process.platform !== 'win32'
+  // The setting may say more: `on idle=60`.
+  return isRun && /(?<!\S)on(?!\S)/i.test(wanted) && CI.trim() === '' && process.platform !== 'win32'
 }

@@ -55,6 +55,7 @@ export const CELL_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_RESIDENT',
       meaning: '`on`: your clients share one resident bridge (not on Windows, and not where `CI` is set).',
+      onlyVariable: 'a client finds its resident bridge before it reads files',
     },
     ['off', 'on'],
     'off',
@@ -63,6 +64,7 @@ export const CELL_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_RESIDENT',
       member: 'idle',
+      key: 'residentIdle',
       meaning: 'How long a resident bridge waits for the next client after the last one has gone.',
     },
     { default: 600, min: 0, max: DAY_S },

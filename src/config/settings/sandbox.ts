@@ -113,6 +113,7 @@ const maskEndpoint: Setting<string | undefined> = {
 const pyodideUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_RUNTIME',
   member: 'mirror',
+  key: 'mirror',
   meaning: 'A mirror of the folder that has the packages of Pyodide, for the embedded sandbox. Hashes are checked.',
   defaultText: "Pyodide's own address",
   allowed: 'an http or https URL without a user name',

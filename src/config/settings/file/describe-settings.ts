@@ -1,4 +1,5 @@
 // The settings in force, each with its value and its source, for `sandbridge config list` and the page.
+import { type Environment, processContext } from '../client-context.ts'
 import { givenTexts } from '../given-texts.ts'
 import { idOf } from '../setting-kinds.ts'
 import type { Machine } from '../settings.ts'
@@ -30,7 +31,7 @@ export interface DescribedSettings {
 
 /** @throws BridgeError CONFIG_INVALID as `loadSettings` does */
 export async function describeSettings(
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Environment = processContext().env,
   machine: Machine = {},
   file = settingsFile(settingContext(env, machine)),
 ): Promise<DescribedSettings> {

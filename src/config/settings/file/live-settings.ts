@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { nodeFileSystem } from '../../config-file.ts'
 import { PlacesSeen } from '../../places-seen.ts'
+import { type Environment, processContext } from '../client-context.ts'
 import { type Machine, namedSettings, readSettings, type Settings, settingContext } from '../settings.ts'
 import { readSettingsFile, settingsFile } from './load-settings.ts'
 
@@ -18,7 +19,7 @@ export interface LiveSettings {
 
 /** @throws BridgeError CONFIG_INVALID as `loadSettings` does */
 export async function loadLiveSettings(
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Environment = processContext().env,
   machine: Machine = {},
 ): Promise<LiveSettings> {
   const context = settingContext(env, machine)

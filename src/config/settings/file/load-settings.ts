@@ -1,5 +1,6 @@
 // The settings of this process: its environment variables, and settings.json of the user's state folder. A project has
 // no such file: it would be someone else's choice.
+import { type Environment, processContext } from '../client-context.ts'
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from '../../config-file.ts'
@@ -11,13 +12,11 @@ import { type Machine, namedSettings, readSettings, type Settings, settingContex
 /** Thousands of times what all settings take. */
 const MAX_CHARS = 2 ** 20
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /**
  * Reads all settings.
  * @throws BridgeError CONFIG_INVALID as `readSettings` does; of the file it names line and column
  */
-export async function loadSettings(env: Environment = process.env, machine: Machine = {}): Promise<Settings> {
+export async function loadSettings(env: Environment = processContext().env, machine: Machine = {}): Promise<Settings> {
   const context = settingContext(env, machine)
   return readSettings(env, machine, await readSettingsFile(settingsFile(context), context))
 }
