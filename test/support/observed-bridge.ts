@@ -11,7 +11,7 @@ import { readSettings, type Settings } from '../../src/config/settings/settings.
 import type { BridgeEvent, EventOf, EventType } from '../../src/observe/events/event.ts'
 import { SILENT } from '../../src/util/log.ts'
 import { createServer } from '../../src/serve/mcp/create-server.ts'
-import type { OpenRuns } from '../../src/serve/mcp/open-runs.ts'
+import type { OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
 import { oneSession } from '../../src/serve/mcp/sessions.ts'
 import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
 

@@ -288,7 +288,7 @@ export class Catalog {
     return wrong
   }
 
-  /** Whether reading a server's tools anew may tell of others: the list is from disk, or the server has changed it before. */
+  /** Whether a server's tools may be others than those known: the list is from disk, or it has changed before. */
   #isOutdated(record: ServerRecord): boolean {
     return !record.isFresh || this.#options.hasChangedTools?.(record.name) === true
   }

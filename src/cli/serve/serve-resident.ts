@@ -11,7 +11,7 @@ import { type LiveSettings, loadLiveSettings } from '../../config/settings/file/
 import { readSettings, type Settings } from '../../config/settings/settings.ts'
 import { messageOf } from '../../errors.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
-import { OpenRuns } from '../../serve/mcp/open-runs.ts'
+import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
 import type { Hello } from '../../serve/resident/protocol.ts'

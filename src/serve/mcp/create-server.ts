@@ -22,9 +22,9 @@ import { VERSION } from '../../util/version.ts'
 import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { runRequest } from './observed-run.ts'
-import { nextWithin } from './late-results.ts'
-import { methodsOf, type OpenRun, type RunEvent } from './open-run.ts'
-import { OpenRuns } from './open-runs.ts'
+import { nextWithin } from './runs/late-results.ts'
+import { methodsOf, type OpenRun, type RunEvent } from './runs/open-run.ts'
+import { OpenRuns } from './runs/open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
 import { sendQuestion } from './send-question.ts'
@@ -238,7 +238,7 @@ export function createServer(parts: ServerParts): Server {
   return server
 }
 
-const lateAnswers = () => import('./late-answers.ts')
+const lateAnswers = () => import('./runs/late-answers.ts')
 
 /** The session that a call names. */
 function handleIn(args: Record<string, unknown> | undefined): string | undefined {

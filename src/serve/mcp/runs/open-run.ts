@@ -4,11 +4,11 @@
 // call stays open.
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
-import { BridgeError } from '../../errors.ts'
-import type { Asker, Question, QuestionMethod } from '../../calls/questions/questions.ts'
-import type { TimeLimit } from '../../cell/time-limit.ts'
-import { ClientLog } from './client-log.ts'
-import { ProgressReporter } from './progress.ts'
+import { BridgeError } from '../../../errors.ts'
+import type { Asker, Question, QuestionMethod } from '../../../calls/questions/questions.ts'
+import type { TimeLimit } from '../../../cell/time-limit.ts'
+import { ClientLog } from '../client-log.ts'
+import { ProgressReporter } from '../progress.ts'
 
 /** Sends a question to an older client; the signal withdraws it. */
 export type SendQuestion = (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>

@@ -1,10 +1,10 @@
 // Answers to calls whose client would have given up: that a cell goes on, and later its result beside that of another
 // call.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { noticeLine } from '../../cell/render/notice.ts'
-import { written } from '../../cell/render/render-result.ts'
-import type { Settings } from '../../config/settings/settings.ts'
-import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
+import { noticeLine } from '../../../cell/render/notice.ts'
+import { written } from '../../../cell/render/render-result.ts'
+import type { Settings } from '../../../config/settings/settings.ts'
+import { estimateTokens } from '../../../util/tokens/estimate-tokens.ts'
 import type { OpenRun } from './open-run.ts'
 
 /** Left for the result of a call that brings others with it, whatever they cost. */

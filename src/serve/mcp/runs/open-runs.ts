@@ -1,6 +1,6 @@
 // Calls that wait for their client to come back with an answer, by request state. A call's run ends with its cell.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError } from '../../../errors.ts'
 import { LateResults } from './late-results.ts'
 import { OpenRun } from './open-run.ts'
 
