@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OpenRun, RunEvent } from './open-run.ts'
 
 /** Clients that give up do so after 60 s. */
-export const PATIENCE_MS = 50_000
+const PATIENCE_MS = 50_000
 /** Most results that wait for a call, of all sessions. */
 const MAX_WAITING = 16
 
