@@ -19,7 +19,8 @@ const failures = [one, newest, two].flatMap((run) => run.failures)
 // A test that stage two skips for a reason that is not known has lost what it needs.
 const known = read(path.join(import.meta.dirname, 'known-skips.json')).map((pattern) => new RegExp(pattern))
 const lost = two.skipped.filter(({ reason }) => !known.some((pattern) => pattern.test(reason)))
-for (const test of lost) failures.push(`  ${test.file}: ${test.path.join(' > ')}: skipped in CI, because ${test.reason}`)
+for (const test of lost)
+  failures.push(`  ${test.file}: ${test.path.join(' > ')}: skipped in CI, because ${test.reason}`)
 
 const failedTests = one.failed + newest.failed + two.failed + lost.length
 // The tests of a step with failed tests are listed already; any other step that failed is a failure of its own.

@@ -17,7 +17,7 @@ function setUp() {
   for (const one of [project, stateDir]) mkdirSync(one, { recursive: true })
   const warnings: string[] = []
   const files = new PermissionFiles(
-    { stateDir, permissions: 'open', profile: undefined },
+    { stateDir, permissions: 'open', flow: 'off', profile: undefined },
     { cwd: path.dirname(project), warn: (message) => warnings.push(message) },
   )
   return { files, warnings, stateDir, rules: path.join(project, 'permissions.json') }

@@ -1,10 +1,10 @@
 // The literals in a model's code: what it wrote as data. Pure.
 
 const STRING_START = /(?:[rRbBuUfFtT]{0,3})('''|"""|'|"|`)/y
-const NUMBER = /\d[\d_]{5,}/y
+const NUMBER = /\d[\d_]*/y
 
 /**
- * The texts and long numbers that Python or JavaScript code has as literals. What stands in the braces of an f-string
+ * The texts and numbers that Python or JavaScript code has as literals. What stands in the braces of an f-string
  * is code, but is not told apart: names of variables are no values of anybody.
  */
 export function literalsOf(code: string): string[] {

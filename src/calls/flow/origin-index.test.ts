@@ -111,6 +111,15 @@ describe('the origin of a value', () => {
     for (const one of [12_345, true, 'true', 'null', 'no', '', ' ']) expect(serversOf(index, one)).toEqual([])
   })
 
+  it('is found for a short id where a value stands for something, unless the model wrote it', () => {
+    const index = indexOf({ id: 13, file: 'b7', text: 'file 14 is open' })
+    const found = (one: unknown) => index.originOf(one, true).sources.length
+    expect([13, '13', 'b7', 14].map(found)).toEqual([1, 1, 1, 0])
+    expect(index.originOf(13).sources).toEqual([])
+    for (const literal of literalsOf('delete(13, "b7")')) index.addWritten(literal)
+    expect([13, 'b7'].map(found)).toEqual([0, 0])
+  })
+
   it('may be any server whose results were forgotten, once the index is full', () => {
     const index = new OriginIndex({ resultSlots: 1 << 10 })
     index.addResult(MAIL, { to: 'eve@evil.example' })

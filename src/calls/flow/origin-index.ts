@@ -97,7 +97,7 @@ export class OriginIndex {
     this.#addResult = adding
     function addUnit(kind: Kind, key: number, check: number, chars: number, traits: number) {
       if (kind === TRIPLE) results.add(key ^ RUN, check, adding.number)
-      else if (isTelling(chars, traits)) {
+      else if (kind === FIELD || isTelling(chars, traits)) {
         if (kind === WORD && traits & HAS_LETTER) results.add(key ^ ANY_WORD, check, adding.number)
         // A plain word in a longer text is no value.
         if (kind !== WORD || traits & (HAS_CAPITAL | HAS_DIGIT)) results.add(key ^ VALUE, check, adding.number)
@@ -107,7 +107,7 @@ export class OriginIndex {
     this.#addWritten = {
       unit(kind, key, check, chars, traits) {
         if (kind === TRIPLE) written.add(key ^ RUN, check, 1)
-        else if (isTelling(chars, traits)) {
+        else if (kind === FIELD || isTelling(chars, traits)) {
           written.add(key ^ VALUE, check, 1)
           if (kind === WORD) written.add(key ^ ANY_WORD, check, 1)
         }
@@ -167,15 +167,18 @@ export class OriginIndex {
     this.addKnown(name)
   }
 
-  /** Finds where a value came from. */
-  originOf(value: unknown): Found {
+  /**
+   * Finds where a value came from.
+   * @param isExact it stands for something, so that a short value counts, too, such as an id of one digit
+   */
+  originOf(value: unknown, isExact = false): Found {
     const servers = new Map<string, Source>()
     let isModels = false
     let unknownWords = 0
     for (const { text } of leavesOf(value)) {
       let unknown = Infinity
       for (const reading of readingsOf(text).texts) {
-        const owners = this.#owners(reading)
+        const owners = this.#owners(reading, undefined, isExact)
         unknown = Math.min(unknown, owners.unknown.size)
         isModels ||= owners.isModels
         for (const number of owners.sets)
@@ -217,8 +220,13 @@ export class OriginIndex {
   /**
    * Finds who owns each word of a text: larger units decide first, and the model before servers.
    * @param tell receives the words of each unit that servers own
+   * @param isExact see {@link originOf}
    */
-  #owners(text: string, tell?: (set: number, isRun: boolean, words: readonly number[]) => void): Owners {
+  #owners(
+    text: string,
+    tell?: (set: number, isRun: boolean, words: readonly number[]) => void,
+    isExact = false,
+  ): Owners {
     const all = new Units()
     const { words, larger, triples } = all
     const count = this.#scanner.scan(text, all)
@@ -242,7 +250,8 @@ export class OriginIndex {
       return false
     }
     const decide = (unit: Told, salt: number): void => {
-      if (!isOpen(unit) || !isTelling(unit.chars, unit.traits) || EMPTY_WORDS.has(unit.key)) return
+      if (!isOpen(unit) || EMPTY_WORDS.has(unit.key)) return
+      if (!isTelling(unit.chars, unit.traits) && !(isExact && count === 1)) return
       const isLong = unit.chars >= MIN_SENTENCE_CHARS && (unit.traits & HAS_LETTER) !== 0
       if (this.#written.get(unit.key ^ salt, unit.check) !== 0) own(WRITTEN, unit.first, unit.last, false)
       else {
@@ -363,14 +372,14 @@ interface Leaf {
   isBytes: boolean
 }
 
-/** The texts in a value, and its long numbers. */
+/** The texts and numbers in a value. */
 function* leavesOf(value: unknown): Generator<Leaf> {
   const pending: { value: unknown; isBytes: boolean }[] = [{ value, isBytes: false }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value: one, isBytes } = next
     if (typeof one === 'string') yield { text: one, key: false, isBytes }
     else if (typeof one === 'number' || typeof one === 'bigint') {
-      if (Math.abs(Number(one)) >= 100_000) yield { text: String(one), key: false, isBytes: false }
+      yield { text: String(one), key: false, isBytes: false }
     } else if (Array.isArray(one))
       for (let at = one.length - 1; at >= 0; at -= 1) pending.push({ value: one[at], isBytes: false })
     else if (typeof one === 'object' && one !== null)

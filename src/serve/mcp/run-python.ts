@@ -118,7 +118,9 @@ export async function runPython(
         : result
       // Runs after the response was handed to the transport.
       if (!run.signal.aborted) setImmediate(() => session.delivered())
-      return { ...renderResult(shown, { ...limits, ...way, ...(note !== undefined && { note }) }) }
+      const rendered = renderResult(shown, { ...limits, ...way, ...(note !== undefined && { note }) })
+      bridge.cells.shown(session, rendered.content)
+      return { ...rendered }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
