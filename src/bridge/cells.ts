@@ -19,6 +19,7 @@ import { namedServers } from '../calls/named-servers.ts'
 import type { Hold } from '../calls/permissions/answer-page.ts'
 import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
 import type { Permissions } from '../calls/permissions/permissions.ts'
+import { SessionFlow } from '../calls/flow/session-flow.ts'
 import { serveCalls } from '../calls/proxy.ts'
 import { type Scope, scopeFor } from '../calls/scope.ts'
 import { refuseUntrusted } from '../calls/trust-hint.ts'
@@ -105,6 +106,9 @@ interface CellsOptions {
   methods: Methods | undefined
 }
 
+/** What a client got as the result of a cell. */
+type ClientContent = readonly { type: string; text?: string }[]
+
 type Serve = ReturnType<typeof serveCalls>
 
 /** State of one cell, from its request to its result. */
@@ -118,6 +122,7 @@ interface OpenCell {
   user: ReturnType<Users['of']>
   servers: ServerSet
   permissions: Permissions | undefined
+  flow: SessionFlow | undefined
   masker: ReturnType<Maskers['of']> | undefined
   asker: Asker | undefined
   log: RunLog
@@ -141,6 +146,7 @@ export class Cells {
   readonly #fileNews: FileNews
   /** Changed settings that take effect later, until they are told. */
   readonly #settingNews = new Set<string>()
+  readonly #flows = new WeakMap<Session, SessionFlow>()
 
   constructor(options: CellsOptions) {
     this.#options = options
@@ -207,6 +213,14 @@ export class Cells {
     return news
   }
 
+  /** The model is shown this of a session's output. */
+  shown(session: Session, content: ClientContent): void {
+    this.#flows.get(session)?.shown({
+      text: content.map(({ text }) => text ?? '').join('\n'),
+      hasMedia: content.some(({ type }) => type !== 'text'),
+    })
+  }
+
   /** Once per session, until the record can be written again. */
   #noteRecordFailure(session: Session, notes: Set<string>): void {
     const failure = this.#options.recordFailure()
@@ -225,6 +239,7 @@ export class Cells {
     user.quota?.checkCells()
     const permissions = await set.rules.of(user.rules)
     const masker = maskers?.of(session)
+    const flow = permissions?.policy.followsFlow ? this.#flowOf(session, set, user.state) : undefined
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(bridgeLog, run?.id ?? id)
@@ -237,6 +252,7 @@ export class Cells {
       user,
       servers: set,
       permissions,
+      flow,
       masker,
       asker: asker && masker ? maskedAsker(asker, masker) : asker,
       log,
@@ -248,6 +264,16 @@ export class Cells {
     }
   }
 
+  #flowOf(session: Session, { configured }: ServerSet, { origins }: UserState): SessionFlow {
+    const known = this.#flows.get(session)
+    if (known) return known
+    const isTrusted = (server: string): boolean =>
+      configured.discovered.servers.some(({ name, isOwnText }) => name === server && isOwnText === true)
+    const made = new SessionFlow(isTrusted, origins)
+    this.#flows.set(session, made)
+    return made
+  }
+
   /** Runs the cell. Meanwhile starts the servers that it names. */
   async #runIn(cell: OpenCell, request: RunCellRequest, serve: Serve): Promise<CellResult> {
     const { session, scope, masker, log, origin, interrupt } = cell
@@ -255,6 +281,7 @@ export class Cells {
     const { projects } = cell.user.state
     const code = masker ? masker.unmaskSource(request.code) : request.code
     const { onOutput, onProgress, onUpstreamProgress } = masker ? maskedListeners(request, masker) : request
+    cell.flow?.wrote(code, language === 'bash')
     this.#interrupts.set(origin.cell, interrupt)
     const starting = this.#startNamed({ code, language }, cell)
     // AbortSignal.any takes longer than everything else in this function.
@@ -294,12 +321,12 @@ export class Cells {
   /** Creates the handler of a cell's calls. */
   #server(cell: OpenCell, request: RunCellRequest): Serve {
     const { settings, events, questions, signInPage } = this.#options
-    const { session, scope, permissions, masker, asker, origin, interrupt, user } = cell
+    const { session, scope, permissions, flow, masker, asker, origin, interrupt, user } = cell
     const { connected, configured } = cell.servers
     const { allowed, keepsQuestions = true, hold, forPerson = false, upstreams = connected.upstreams } = request
     const { artifacts, memories, projects, savedTools, loadableTools } = user.state
     const stop = () => interrupt.abort(STOPPED)
-    const permitted = { session, asker, allowed, origin, events, stop, keepsQuestions, hold }
+    const permitted = { session, asker, allowed, origin, events, flow, stop, keepsQuestions, hold }
     return serveCalls(
       {
         permissions: permissions && new CellPermissions(permissions, permitted),
@@ -322,6 +349,7 @@ export class Cells {
         scope,
         asker,
         session,
+        flow,
         learned: user.learned,
         called: cell.called,
         notes: cell.notes,

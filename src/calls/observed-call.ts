@@ -1,5 +1,5 @@
 // Reports a call to a server as events and adds the trace to it. No other code reports calls.
-import type { Allowed, CallEnded, CallKind, CallStarted, EventOf, Origin } from '../observe/events/event.ts'
+import type { Allowed, CallEnded, CallFlow, CallKind, CallStarted, EventOf, Origin } from '../observe/events/event.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import { newId, shortId } from '../observe/events/new-id.ts'
 import { type TraceMeta, traceMeta } from '../observe/events/trace-context.ts'
@@ -16,6 +16,7 @@ interface CallToObserve {
   id?: string
   /** The rule or answer that allowed it. */
   allowed?: Allowed
+  flow?: CallFlow | undefined
 }
 
 interface Observers {
@@ -72,6 +73,7 @@ class ToldCall {
       args: call.args,
       isNamed: call.isNamed,
       allowed: call.allowed,
+      flow: call.flow,
       seq: 0,
       at: 0,
       mono: 0,

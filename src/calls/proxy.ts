@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { bindArguments } from './catalog/arguments/bind.ts'
 import type { Wordings } from './catalog/search/wordings.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import { BridgeError } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
 import { boundedList } from '../util/json/bounded-schema.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
@@ -20,6 +20,7 @@ import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import { noteError, noteResult } from './learned/session-use.ts'
+import type { SessionFlow } from './flow/session-flow.ts'
 import type { Scope } from './scope.ts'
 import { observed } from './observed-call.ts'
 import { RepeatedErrors } from './repeated-errors.ts'
@@ -53,7 +54,9 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
     permissions?.refuseDenied(found)
     if (found.method) {
-      return callServerMethod(found, args, kwargs, raw, { ...context, signal: cancellation.signal })
+      const reply = await callServerMethod(found, args, kwargs, raw, { ...context, signal: cancellation.signal })
+      if (found.method !== 'list_tools') context.flow?.returned({ server: serverName, name: found.method }, reply)
+      return reply
     }
     let bound: Record<string, unknown>
     try {
@@ -81,9 +84,11 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     try {
       result = await sent
     } catch (error) {
+      context.flow?.returned({ server: serverName, name: found.name }, messageOf(error))
       noteError(context, found, call.args, error)
       throw error
     }
+    context.flow?.returned({ server: serverName, name: found.name }, result)
     catalog.learn(serverName, found.name, result)
     noteResult(context, found, call.args, result.isError === true)
     return resultForSandbox(serverName, found.name, result, raw)
@@ -198,10 +203,24 @@ export function serveCalls(
       const hint = `Methods: ${known}`
       throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }
-    const answer = () => handler(call.params ?? {}, context, cancellation)
+    const { flow } = context
+    const answer = () => {
+      const reply = handler(call.params ?? {}, context, cancellation)
+      return flow && !TELL_THEMSELVES.has(call.method) ? toldBy(flow, reply) : reply
+    }
     return context.forPerson ? answerPerson(answer) : answer()
   }
 }
+
+/** What the bridge says itself. */
+async function toldBy(flow: SessionFlow, reply: unknown): Promise<unknown> {
+  const told = await reply
+  flow.told(told)
+  return told
+}
+
+/** Methods whose replies hold what servers said: they tell where it came from. */
+const TELL_THEMSELVES = new Set(['call_tool', 'open_artifact', 'load_memory', 'read_projects'])
 
 /** @throws the error with hints for a person */
 async function answerPerson(answer: () => unknown): Promise<unknown> {

@@ -356,6 +356,7 @@ program
   .option('--server <name>', 'only calls of this server')
   .option('--denied', 'only denied calls and declined questions')
   .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
+  .option('--flow', 'also show where the arguments of calls came from')
   .option('--verify', 'show whether the record was changed')
   .option('--json', 'print the lines of the record unchanged')
   .action(async (id: string | undefined, options: LogOptions) => (await import('./watch/log.ts')).log(id, options))

@@ -190,6 +190,8 @@ async function readOne(
     if ('reason' in definition) result.skipped.push({ file, name: shownName(name), ...definition })
     else {
       const own = Object.keys(covers[index] ?? {}).length > 0 ? { covers: covers[index]! } : {}
+      // Only the user says whose text they trust.
+      if (location.scope === 'project' || origin.isPublishers) delete definition.isOwnText
       result.servers.push(jailed({ ...definition, ...origin, ...own }, options.settings.jail))
     }
   }

@@ -17,7 +17,7 @@ function setUp() {
   for (const one of [project, stateDir]) mkdirSync(one, { recursive: true })
   const warnings: string[] = []
   const files = new PermissionFiles(
-    { stateDir, permissions: 'open', profile: undefined },
+    { stateDir, permissions: 'open', flow: 'off', profile: undefined },
     path.dirname(project),
     (message) => warnings.push(message),
   )

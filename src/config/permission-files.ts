@@ -34,7 +34,7 @@ function projectPermissionsFile(cwd: string): string {
 }
 
 export class PermissionFiles {
-  readonly #settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>
+  readonly #settings: Pick<Settings, 'stateDir' | 'permissions' | 'flow' | 'profile'>
   readonly #cwd: string
   readonly #warn: (message: string) => void
   #seen = new PlacesSeen()
@@ -46,7 +46,7 @@ export class PermissionFiles {
    * @param warn is told of a project's file that is skipped
    */
   constructor(
-    settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>,
+    settings: Pick<Settings, 'stateDir' | 'permissions' | 'flow' | 'profile'>,
     cwd: string,
     warn: (message: string) => void = () => {},
   ) {
@@ -60,7 +60,7 @@ export class PermissionFiles {
    * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
    */
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
-    const { stateDir, permissions: preset, profile } = this.#settings
+    const { stateDir, permissions: preset, flow, profile } = this.#settings
     this.#isRead = false
     const seen = (this.#seen = new PlacesSeen())
     const files = seen.noting(nodeFileSystem)
@@ -87,9 +87,9 @@ export class PermissionFiles {
     ]
     const rules = lists.flat()
     this.#isRead = true
-    if (rules.length === 0 && preset === 'open') return undefined
+    if (rules.length === 0 && preset === 'open' && flow === 'off') return undefined
     const { Policy } = await import('./rules/policy.ts')
-    return new Policy(rules, preset)
+    return new Policy(rules, preset, flow)
   }
 
   /** The patterns to mask from the user's own files, as last read. */

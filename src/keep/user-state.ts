@@ -1,5 +1,6 @@
 // State of one user: what the user's cells save, separate from that of all others.
 import path from 'node:path'
+import { KeptOrigins } from './kept-origins.ts'
 import type { Store } from './store.ts'
 import { ArtifactStore } from './saved/artifact-store.ts'
 import { MemoryStore } from './saved/memory-store.ts'
@@ -20,6 +21,8 @@ interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'l
 export class UserState {
   readonly artifacts: ArtifactStore
   readonly memories: MemoryStore
+  /** Where the content of these and of `/projects` came from. */
+  readonly origins: KeptOrigins
   /** Undefined if cells have no `/projects`. */
   readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
@@ -28,6 +31,7 @@ export class UserState {
   constructor({ store, stateFolder, cacheFolder, hasProjects, findProblems, environment, log }: UserStateOptions) {
     this.artifacts = new ArtifactStore(store)
     this.memories = new MemoryStore(store)
+    this.origins = new KeptOrigins(store)
     this.projects = hasProjects ? new ProjectStore(stateFolder) : undefined
     this.savedTools = new SavedToolStore(store)
     this.loadableTools = new LoadableTools({

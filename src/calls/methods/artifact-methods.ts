@@ -16,7 +16,10 @@ export const artifactMethods = {
   ),
 
   save_artifact: method(z.object({ name, upload: z.int().positive() }), async ({ name: wanted, upload }, context) => {
-    const artifact = await context.uploads.take(upload, (data) => context.artifacts.save(wanted, data))
+    const artifact = await context.uploads.take(upload, async (data) => {
+      await context.flow?.keeps(data)
+      return context.artifacts.save(wanted, data)
+    })
     context.savedArtifacts.push(artifact)
     return artifact
   }),
@@ -30,8 +33,9 @@ export const artifactMethods = {
       version: z.int().min(1).max(1_000_000_000).nullish(),
       offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
     }),
-    async ({ name: wanted, version, offset }, { artifacts }) => {
+    async ({ name: wanted, version, offset }, { artifacts, flow }) => {
       const { artifact, data } = await artifacts.read(wanted, version ?? undefined, { offset, length: PIECE_BYTES })
+      await flow?.opens('artifacts', data, artifact.sha256)
       return { ...artifact, data: data.toString('base64') }
     },
   ),

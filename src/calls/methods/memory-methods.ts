@@ -13,13 +13,16 @@ export const memoryMethods = {
       metadata: z.record(z.string(), z.unknown()).nullish(),
       revision: z.string().max(100).nullish(),
     }),
-    async ({ key: wanted, value, metadata, revision }, { memories }) =>
-      (await memories.save(wanted, value, metadata ?? undefined, revision ?? undefined)) ?? null,
+    async ({ key: wanted, value, metadata, revision }, { memories, flow }) => {
+      await flow?.keeps(value)
+      return (await memories.save(wanted, value, metadata ?? undefined, revision ?? undefined)) ?? null
+    },
   ),
 
   /** The value as JSON text, or null, with its revision. */
-  load_memory: method(z.object({ key }), async ({ key: wanted }, { memories }) => {
+  load_memory: method(z.object({ key }), async ({ key: wanted }, { memories, flow }) => {
     const { value = null, revision } = await memories.load(wanted)
+    if (value !== null) await flow?.opens('memories', value)
     return { value, revision }
   }),
 

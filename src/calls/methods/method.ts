@@ -20,6 +20,7 @@ import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { LearnedCalls } from '../learned/learned-calls.ts'
+import type { SessionFlow } from '../flow/session-flow.ts'
 import type { Scope } from '../scope.ts'
 import type { UserQuota } from '../permissions/user-quota.ts'
 
@@ -61,6 +62,8 @@ export interface CellContext extends ProxyOptions {
   /** Missing when every call is allowed. */
   permissions: CellPermissions | undefined
   session: Session
+  /** Missing where flows are not followed. */
+  flow: SessionFlow | undefined
   /** What its user's calls have taught; missing when nothing is learned. */
   learned: LearnedCalls | undefined
   /** The servers whose tools the cell has called. */

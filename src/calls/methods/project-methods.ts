@@ -35,7 +35,7 @@ export const projectMethods = {
         .max(2 ** 40)
         .default(0),
     }),
-    async ({ paths, offset }, { projects }) => {
+    async ({ paths, offset }, { projects, flow }) => {
       const read: { path: string; data?: string; sizeBytes?: number }[] = []
       let room = PIECE_BYTES
       for (const [index, path] of paths.entries()) {
@@ -47,6 +47,7 @@ export const projectMethods = {
         if (found === undefined) read.push({ path })
         else if (index > 0 && found.data.length < found.sizeBytes) break
         else read.push({ path, data: found.data.toString('base64'), sizeBytes: found.sizeBytes })
+        if (found) await flow?.opens('projects', found.data)
         room -= found?.data.length ?? 0
       }
       return read
@@ -62,13 +63,14 @@ export const projectMethods = {
       folders: places,
       removed: places,
     }),
-    ({ files, folders, removed }, { projects, uploads }) => {
+    ({ files, folders, removed }, { projects, uploads, flow }) => {
       const uploaded = files.flatMap(({ upload }) => upload ?? [])
-      return uploads.takeAll(uploaded, (data) => {
+      return uploads.takeAll(uploaded, async (data) => {
         const content = files.map(({ path, data: text, upload }) => ({
           path,
           data: upload ? data[uploaded.indexOf(upload)]! : fromBase64(text ?? ''),
         }))
+        for (const { data: bytes } of content) await flow?.keeps(bytes)
         return storeOf(projects).keep({ files: content, folders, removed })
       })
     },

@@ -226,7 +226,7 @@ export class Approvals {
   }
 
   /** @param isExact whether the arguments are complete */
-  async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
+  async #grant(answer: Answer, { call, tool, decision }: Omit<Approval, 'signal'>, isExact: boolean): Promise<void> {
     if (answer === 'yes' && isExact) this.#grants.once(call)
     if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
     if (answer === 'yes-session' || answer === 'yes-always')
@@ -234,7 +234,7 @@ export class Approvals {
     // Rules apply to all users, so with several users the answer counts for this session only.
     if (answer !== 'yes-always' || this.#cell.origin.user !== undefined) return
     try {
-      await this.#permissions.allowAlways(tool)
+      await this.#permissions.allowAlways(tool, decision.flow)
     } catch (error) {
       this.#cell.origin.log.warning('An answer could not be saved: it counts for this session only', { error })
     }

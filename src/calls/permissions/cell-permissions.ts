@@ -1,12 +1,13 @@
 // The gate between a cell and the servers: every call passes `admit` with the arguments that are sent, however the cell
 // makes it.
-import type { Allowed } from '../../observe/events/event.ts'
+import type { Allowed, CallFlow } from '../../observe/events/event.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../config/rules/limits.ts'
 import type { Rule } from '../../config/rules/rule.ts'
-import { asSent, type Decision, frozenCopy, validate } from '../../config/rules/policy.ts'
+import { flowKey } from '../../config/rules/flow.ts'
+import { asSent, type Decision, frozenCopy, type Subject, validate } from '../../config/rules/policy.ts'
 import { Approvals } from './approvals.ts'
 import { deniedByLimit, deniedByRule } from './denied.ts'
 import type { GrantableCall } from './grants.ts'
@@ -24,6 +25,8 @@ export interface Admitted {
   args: Arguments
   allowed: Allowed
   id?: string
+  /** Where the arguments came from. */
+  flow?: CallFlow | undefined
 }
 
 /** A call found in a cell's source. Without `args`, not all arguments are known. */
@@ -46,7 +49,8 @@ export class CellPermissions {
 
   /** Rules are applied to the known tools, so refresh them from the server, unless the preset is open. */
   async ready(server: string, call: Cancellable): Promise<void> {
-    if (this.#permissions.policy.preset !== 'open') await this.#permissions.options.refresh(server, call.signal)
+    const { preset, judgesFlow } = this.#permissions.policy
+    if (preset !== 'open' || judgesFlow) await this.#permissions.options.refresh(server, call.signal)
   }
 
   /**
@@ -65,13 +69,14 @@ export class CellPermissions {
     const permissions = this.#permissions
     const args = asSent(given)
     const subject = permissions.subject(tool)
-    const decision = validate(permissions.policy, { ...subject, args })
+    const decision = validate(permissions.policy, { ...subject, args, flow: this.#cell.flow?.facts() })
     if (decision.verdict === 'deny') throw this.#deny(tool, args)
+    const flow = this.#cell.flow?.ofCall(args)
     let sent = args
     let id: string | undefined
     if (decision.verdict === 'ask') {
       id = this.#tell(tool, args, decision, 'ask')
-      const shown = frozenCopy({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
+      const shown = frozenCopy({ ...subject, args, toolKey: this.#toolKey(tool, subject, decision) })
       try {
         await this.#approvals.approve({ tool, call: shown, decision, signal: call.signal })
       } catch (error) {
@@ -87,7 +92,7 @@ export class CellPermissions {
     }
     const { verdict, rule } = decision
     const allowed = { decision: verdict, rule: rule?.text, source: rule?.origin.shown }
-    return id === undefined ? { args: sent, allowed } : { args: sent, allowed, id }
+    return id === undefined ? { args: sent, allowed, flow } : { args: sent, allowed, id, flow }
   }
 
   /**
@@ -102,10 +107,11 @@ export class CellPermissions {
       const standing = permissions.policy.standing(subject)
       if (standing === 'denied') return this.#deny(tool, args ?? {})
       if (args === undefined && standing !== 'asks') return undefined
-      const decision = validate(permissions.policy, { ...subject, args: args ?? {} })
+      const decision = validate(permissions.policy, { ...subject, args: args ?? {}, flow: this.#cell.flow?.facts() })
       if (decision.verdict === 'deny') return this.#deny(tool, args ?? {})
       if (decision.verdict === 'ask') {
-        const call = frozenCopy({ ...subject, args: args ?? {}, toolKey: permissions.toolKey(tool, subject) })
+        const toolKey = this.#toolKey(tool, subject, decision)
+        const call = frozenCopy({ ...subject, args: args ?? {}, toolKey })
         asked.push({ index, call, decision, isExact: args !== undefined, tool })
       }
       return undefined
@@ -117,6 +123,12 @@ export class CellPermissions {
       if (refusals[at]) this.#tell(tool, call.args, decision, 'deny')
     }
     return outcomes
+  }
+
+  /** What a yes covers: a tool, with the flow that the question shows. */
+  #toolKey(tool: CatalogTool, subject: Subject, { flow }: Decision): string {
+    const key = this.#permissions.toolKey(tool, subject)
+    return flow ? `${key}\n${flowKey(flow)}` : key
   }
 
   /** @param id of an event that reported this call before; the new decision replaces that one */
@@ -158,6 +170,7 @@ export class CellPermissions {
   }
 
   #judge(tool: CatalogTool, args: Arguments): Decision {
-    return validate(this.#permissions.policy, { ...this.#permissions.subject(tool), args })
+    const flow = this.#cell.flow?.facts()
+    return validate(this.#permissions.policy, { ...this.#permissions.subject(tool), args, flow })
   }
 }

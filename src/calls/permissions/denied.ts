@@ -2,13 +2,21 @@
 import { BridgeError } from '../../errors.ts'
 import type { LimitReached } from '../../config/rules/limits.ts'
 import type { Decision, Subject } from '../../config/rules/policy.ts'
+import { flowText } from '../../config/rules/flow.ts'
 import { type Rule, ruleName } from '../../config/rules/rule.ts'
 import { shortName } from '../../util/text/short-name.ts'
+import { visibleInline } from '../../util/text/visible.ts'
 
 type Name = Pick<Subject, 'server' | 'tool'>
 
+const MAX_FLOW_CHARS = 2_000
+
 /** @param allowed tools of the same server that may be called */
-export function deniedByRule(call: Name, { rule, by }: Decision, allowed: readonly string[]): BridgeError {
+export function deniedByRule(call: Name, { rule, by, flow }: Decision, allowed: readonly string[]): BridgeError {
+  if (by === 'flow' && flow) {
+    const text = `${nameOf(call)} is denied by MCP_BRIDGE_FLOW=deny: ${visibleInline(flowText(flow).slice(0, MAX_FLOW_CHARS))}`
+    return denied(call, text, 'Tell the user what you wanted to do and why. A rule in permissions.json can allow it.')
+  }
   if (rule === undefined || by !== 'rule') {
     const text = `${nameOf(call)} is denied: MCP_BRIDGE_PERMISSIONS=readonly allows only tools that are marked read-only`
     return denied(call, text, othersHint(allowed))

@@ -6,6 +6,8 @@ import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { KeptQuestions } from './kept-questions.ts'
+import { conditionFor, type FlowReason } from '../../config/rules/flow.ts'
+import type { SessionFlow } from '../flow/session-flow.ts'
 import type { CallLimits, Counts, LimitReached } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, type RuleEntry, ruleFor } from '../../config/rules/rule.ts'
@@ -22,6 +24,8 @@ export interface CellOf {
   allowed?: readonly { server: string; tool: string }[] | undefined
   events: EventStream
   origin: Origin
+  /** What its session's values came from; missing where flows are not followed. */
+  flow?: SessionFlow | undefined
   /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
   keepsQuestions: boolean
   /**
@@ -123,11 +127,15 @@ export class Permissions {
     return known
   }
 
-  /** Allows a tool in its current form permanently. The rule takes precedence over rules that ask. */
-  async allowAlways(tool: CatalogTool): Promise<void> {
+  /**
+   * Allows a tool in its current form permanently. The rule takes precedence over rules that ask.
+   * @param flow allow only calls with no other flow than this one
+   */
+  async allowAlways(tool: CatalogTool, flow?: FlowReason): Promise<void> {
     const { server, tool: name, definition, isChanged } = this.subject(tool)
     if (isChanged === true) await this.options.accept(tool)
-    await this.options.remember({ ...ruleFor(server, name), definition, insteadOfAsking: true })
+    const when = flow && conditionFor(flow)
+    await this.options.remember({ ...ruleFor(server, name), ...(when && { when }), definition, insteadOfAsking: true })
   }
 
   /** Counts a call that is about to be made, unless a limit is reached. */

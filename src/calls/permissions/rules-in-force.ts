@@ -18,7 +18,7 @@ import type { AnswerPage } from './answer-page.ts'
 import { Permissions } from './permissions.ts'
 
 interface RulesInForceOptions {
-  settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'open'>
+  settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow' | 'open'>
   files: PermissionFiles
   catalog: Catalog
   upstreams: Upstreams
@@ -59,7 +59,8 @@ export class RulesInForce {
     const known = this.#stricter.get(user)
     if (known?.rules === rules && known.shared === shared) return known.permissions
     const { Policy } = await import('../../config/rules/policy.ts')
-    const policy = new Policy([...(shared?.rules ?? []), ...rules], this.#options.settings.permissions)
+    const { permissions: preset, flow } = this.#options.settings
+    const policy = new Policy([...(shared?.rules ?? []), ...rules], preset, flow)
     const permissions = known?.permissions ?? this.#newPermissions(policy)
     permissions.policy = policy
     this.#stricter.set(user, { rules, shared, permissions })

@@ -7,6 +7,7 @@ import { type RecordEntry, type RecordFilter, textOf } from '../../observe/audit
 import { verifyRecord } from '../../observe/audit/verify-record.ts'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { withVisibleBlanks } from '../../util/text/visible.ts'
+import { isRecord } from '../../util/json/json.ts'
 import { BridgeError } from '../../errors.ts'
 import { shortId } from '../../observe/events/new-id.ts'
 import { count } from '../../util/text/count.ts'
@@ -22,6 +23,7 @@ export interface LogOptions {
   since?: string
   lines: string
   verify?: boolean
+  flow?: boolean
   json?: boolean
 }
 
@@ -33,7 +35,11 @@ export async function log(id: string | undefined, options: LogOptions): Promise<
   const logs = recordIn(await ownStore())
   if (options.verify) return verify(logs, options.json ?? false)
   const filter = { ...filterOf(options), ...(id !== undefined && { runs: await runsNamed(logs, id) }) }
-  const show = (entry: RecordEntry) => (options.json ? print(entry.line) : printLine(cellsOf(entry)))
+  const show = (entry: RecordEntry) => {
+    if (options.json) return print(entry.line)
+    printLine(cellsOf(entry))
+    if (options.flow) for (const line of flowLines(entry)) printLine(line)
+  }
   const follower = options.follow ? await followRecord(logs) : undefined
   const entries = await readRecord(logs, filter, limitOf(options.lines))
   if (entries.length === 0 && !follower) {
@@ -120,6 +126,23 @@ function cellsOf({ time, type, fields }: RecordEntry): Cell[] {
     typeof duration === 'number' ? `${duration} s` : '',
     text('sandbridge.rule') && `rule ${text('sandbridge.rule')}`,
     { text: text('gen_ai.tool.call.arguments') || text('sandbridge.arguments.shape'), style: 'dim' },
+  ]
+}
+
+/** Where each argument of a call came from, and what the model had read by then. */
+function flowLines({ fields }: RecordEntry): Cell[][] {
+  const from = fields['sandbridge.flow.from']
+  const seen = fields['sandbridge.flow.seen']
+  const names = (list: unknown): string => (Array.isArray(list) ? list.map(String).join(', ') : '')
+  const args = isRecord(from) ? Object.entries(from) : []
+  return [
+    ...args.map(([argument, origins]): Cell[] => [
+      { text: `  ${withVisibleBlanks(argument)}`, style: 'bold' },
+      `from ${withVisibleBlanks(names(origins))}`,
+    ]),
+    ...(names(seen) === ''
+      ? []
+      : [[{ text: `  the model has read ${withVisibleBlanks(names(seen))}`, style: 'yellow' } as const]]),
   ]
 }
 

@@ -97,6 +97,7 @@ function build() {
     excludeTools: texts.describe('Tools to leave out. This wins over includeTools.'),
     startTimeoutMs: timeout.describe('How long the server may take to start, in milliseconds.'),
     callTimeoutMs: timeout.describe('How long one call may take, in milliseconds.'),
+    trusted: lenient(z.boolean()).describe('Its text is your own: flow rules do not ask because of it.'),
     description: lenient(z.string().trim()).describe('What the server is for. The model reads it.'),
     shared: lenient(z.boolean()).describe(
       'Whether clients of one resident bridge use one process: false for one each, true also across their folders.',

@@ -117,6 +117,8 @@ export interface ServerDefinition {
   permissions?: RuleLists
   /** Descriptions of its inputs, for those that its file describes. */
   inputs?: ServerInput[]
+  /** The user trusts its text: the model may act on it. Never set for a server of a project. */
+  isOwnText?: true
   /** The user exempts it from a jail that the settings require for all servers. */
   unjailed?: true
   /** Start timeout, if configured. */

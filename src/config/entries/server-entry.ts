@@ -24,6 +24,7 @@ export interface ServerEntry {
   headers?: unknown
   oauth?: unknown
   description?: unknown
+  trusted?: unknown
   disabled?: unknown
   enabled?: unknown
   includeTools?: unknown
@@ -72,7 +73,7 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
 function bodyOf(entry: ServerEntry): ServerBody {
   const { common, stdio, remote } = entrySchemas()
   const type = transportType(entry)
-  const { description, includeTools, excludeTools, ...others } = check(common, entry)
+  const { description, trusted, includeTools, excludeTools, ...others } = check(common, entry)
   const local = type === 'stdio' ? check(stdio, { ...entry, sandbox: sandboxOf(entry) }) : undefined
   const transport: StdioServer | RemoteServer = local
     ? { type: 'stdio', ...withoutUndefined({ ...local, sandbox: local.sandbox || undefined }) }
@@ -82,6 +83,7 @@ function bodyOf(entry: ServerEntry): ServerBody {
     transport,
     description: description || undefined,
     tools: toolFilter(includeTools, excludeTools),
+    isOwnText: trusted === true ? (true as const) : undefined,
     permissions: permissionsOf(entry.permissions),
     inputs: needed.length > 0 ? needed : undefined,
     unjailed: local?.sandbox === false ? (true as const) : undefined,

@@ -2,6 +2,7 @@
 // CEL cannot loop forever; expressions that take more than linear time in the arguments are refused when a rule is
 // read. Pure.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
+import type { FlowFacts } from './flow.ts'
 import type { Condition, Facts } from './rule.ts'
 
 /** Why a condition is invalid, and at which position. */
@@ -23,6 +24,8 @@ const MAX_LOOPED_VALUES = 1_000
 const MAX_LOOPED_CHARS = 100_000
 
 let environment: Environment | undefined
+/** Those of the call that is being judged, for `from`: functions of CEL know no context. */
+let flowOfCall: FlowFacts | undefined
 
 export async function compileCondition(text: string): Promise<Condition | ConditionProblem> {
   if (text.length > MAX_CHARS) return { reason: `is longer than ${MAX_CHARS} characters`, offset: 0 }
@@ -32,6 +35,11 @@ export async function compileCondition(text: string): Promise<Condition | Condit
     .registerVariable('tool', 'string')
     .registerVariable('args', 'map')
     .registerVariable('annotations', 'map')
+    .registerVariable('seen', 'list<string>')
+    .registerFunction('from(dyn): list<string>', (value: unknown) => {
+      if (flowOfCall === undefined) throw new Error('flows are not followed')
+      return [...flowOfCall.originOf(value).servers]
+    })
   try {
     const evaluate = environment.parse(text)
     const { found, problem } = inspect(evaluate.ast)
@@ -40,34 +48,42 @@ export async function compileCondition(text: string): Promise<Condition | Condit
     if (!checked.valid) return problemOf(checked.error)
     if (checked.type !== 'bool' && checked.type !== 'dyn')
       return { reason: `is of type ${checked.type}: it must be true or false`, offset: 0 }
-    return { text, holds: (facts) => judge(evaluate, facts, found.hasLoop) }
+    return { text, usesFlow: found.usesFlow, holds: (facts) => judge(evaluate, facts, found.hasLoop) }
   } catch (error) {
     return problemOf(error)
   }
 }
 
-function judge(evaluate: (facts: Facts) => unknown, facts: Facts, hasLoop: boolean): boolean | undefined {
+function judge(
+  evaluate: (variables: Record<string, unknown>) => unknown,
+  facts: Facts,
+  hasLoop: boolean,
+): boolean | undefined {
   if (hasLoop && !isSmall(facts.args)) return undefined
   // Errors are ordinary here, for example for a missing argument. Capturing a stack trace would take most of the time
   // and is not used.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
+  flowOfCall = facts.flow
   try {
-    const value = evaluate(facts)
+    const { server, tool, args, annotations, flow } = facts
+    const value = evaluate({ server, tool, args, annotations, ...(flow && { seen: flow.seen }) })
     return typeof value === 'boolean' ? value : undefined
   } catch {
     return undefined
   } finally {
+    flowOfCall = undefined
     Error.stackTraceLimit = stackTraceLimit
   }
 }
 
-function inspect(ast: ASTNode): { found: { hasLoop: boolean }; problem?: ConditionProblem } {
-  const found = { hasLoop: false }
+function inspect(ast: ASTNode): { found: { hasLoop: boolean; usesFlow: boolean }; problem?: ConditionProblem } {
+  const found = { hasLoop: false, usesFlow: false }
   const walk = (node: unknown, isInLoop: boolean): ConditionProblem | undefined => {
     if (Array.isArray(node)) return first(node, (one) => walk(one, isInLoop))
     if (!isNode(node)) return undefined
     const name = node.op === 'rcall' || node.op === 'call' ? String((node.args as readonly unknown[])[0]) : ''
+    found.usesFlow ||= name === 'from' || (node.op === 'id' && node.args === 'seen')
     const refused = REFUSED.get(name)
     if (refused !== undefined) return { reason: refused, offset: node.start }
     const isLoop = LOOPS.has(name)

@@ -1,5 +1,6 @@
 // Judges a call by the rules: allow, ask or deny. The verdict depends on the call alone. limits.ts counts calls, and
 // the user is asked in calls/permissions/. Pure.
+import { type FlowFacts, type FlowPreset, type FlowReason, flowReason } from './flow.ts'
 import { believedHints } from './hints.ts'
 import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
@@ -21,13 +22,17 @@ export interface Subject {
 
 export interface Call extends Subject {
   args: Readonly<Record<string, unknown>>
+  /** What is known of its session; missing where flows are not followed. */
+  flow?: FlowFacts | undefined
 }
 
 export interface Decision {
   verdict: Verdict
   /** The deciding rule. Without one, the preset or the tool's change decided. */
   rule?: Rule
-  by: 'rule' | 'preset' | 'change'
+  by: 'rule' | 'preset' | 'change' | 'flow'
+  /** Why the call is risky, if MCP_BRIDGE_FLOW asks about such calls or denies them. */
+  flow?: FlowReason
   /** Rules that limit the number of such calls. */
   limits: readonly Rule[]
 }
@@ -50,14 +55,19 @@ const NO_LIMITS: readonly Rule[] = []
 export class Policy {
   readonly rules: readonly Rule[]
   readonly preset: Preset
+  readonly flow: FlowPreset
+  /** Whether flows are followed. */
+  readonly followsFlow: boolean
   readonly #byServer = new Map<string, Rule[]>()
   readonly #forAll: Rule[] = []
   readonly #ofTool = new Map<string, ToolRules>()
 
-  constructor(rules: readonly Rule[], preset: Preset) {
+  constructor(rules: readonly Rule[], preset: Preset, flow: FlowPreset = 'off') {
     // A project's rules cannot allow anything.
     this.rules = rules.filter(({ verdict, origin }) => verdict !== 'allow' || origin.scope === 'user')
     this.preset = preset
+    this.flow = flow
+    this.followsFlow = flow !== 'off' || this.rules.some(({ condition }) => condition?.usesFlow === true)
     for (const rule of this.rules) {
       const { indexedServers } = rule.target
       if (indexedServers === undefined) this.#forAll.push(rule)
@@ -101,6 +111,11 @@ export class Policy {
     }
   }
 
+  /** Whether calls may ask or be denied because of their flow. */
+  get judgesFlow(): boolean {
+    return this.flow === 'ask' || this.flow === 'deny'
+  }
+
   /** Whether every call of the tool is denied, whatever its arguments. */
   isDenied(subject: Subject): boolean {
     const { byVerdict, hints } = this.rulesFor(subject)
@@ -110,10 +125,10 @@ export class Policy {
   /** What is certain about the tool already. */
   standing(subject: Subject): Standing {
     if (this.isDenied(subject)) return 'denied'
-    const { byVerdict, answered } = this.rulesFor(subject)
+    const { byVerdict, answered, hints } = this.rulesFor(subject)
     const all = [...byVerdict.deny, ...byVerdict.ask, ...byVerdict.allow, ...answered]
     const decision = validate(this, { ...subject, args: {} })
-    const isOpen = all.some(({ condition }) => condition !== undefined)
+    const isOpen = all.some(({ condition }) => condition !== undefined) || (this.judgesFlow && !hints.readOnlyHint)
     if (isOpen && !byVerdict.ask.some(isCertain)) return 'depends'
     return decision.verdict === 'ask' ? 'asks' : 'allowed'
   }
@@ -129,7 +144,8 @@ function isCertain({ condition }: Rule): boolean {
  */
 export function validate(policy: Policy, call: Call): Decision {
   const { byVerdict, answered, hints } = policy.rulesFor(call)
-  const facts = { server: call.server, tool: call.tool, args: call.args, annotations: hints }
+  const { server, tool, args, flow } = call
+  const facts = { server, tool, args, annotations: hints, flow }
   const strict = ({ condition }: Rule): boolean => condition === undefined || condition.holds(facts) !== false
   const lax = ({ condition }: Rule): boolean => condition === undefined || condition.holds(facts) === true
 
@@ -140,12 +156,14 @@ export function validate(policy: Policy, call: Call): Decision {
   const limits = [...byVerdict.ask, ...byVerdict.allow, ...answered].filter(
     (rule) => rule.limits !== undefined && strict(rule),
   )
-  const decided = (verdict: Verdict, by: Decision['by'], rule?: Rule): Decision => ({
-    verdict,
-    by,
-    ...(rule && { rule }),
-    limits: limits.length === 0 ? NO_LIMITS : limits,
-  })
+  const decided = (verdict: Verdict, by: Decision['by'], rule?: Rule): Decision => {
+    const decision: Decision = { verdict, by, ...(rule && { rule }), limits: limits.length === 0 ? NO_LIMITS : limits }
+    const risk = flow && policy.judgesFlow ? flowReason(args, hints.readOnlyHint, flow) : undefined
+    // Only a rule about flows allows a risky one.
+    if (!risk || [...answered, ...byVerdict.allow].some((one) => one.condition?.usesFlow && lax(one))) return decision
+    if (policy.flow === 'deny') return { verdict: 'deny', by: 'flow', flow: risk, limits: NO_LIMITS }
+    return { ...decision, verdict: 'ask', flow: risk, ...(verdict === 'allow' && { by: 'flow' }) }
+  }
   // The user's answer was for the tool before it changed.
   const isChanged = call.isChanged === true && policy.preset !== 'open'
   const answer = isChanged ? undefined : answered.find(lax)

@@ -1,4 +1,5 @@
 // A parsed rule: which calls it matches, and its verdict. Pure.
+import type { FlowFacts } from './flow.ts'
 import type { Target } from './target.ts'
 
 /** The verdicts, strictest first: deny beats ask beats allow. */
@@ -15,10 +16,14 @@ export interface Facts {
   tool: string
   args: Readonly<Record<string, unknown>>
   annotations: Hints
+  /** What `from` and `seen` stand for; missing where flows are not followed. */
+  flow?: FlowFacts | undefined
 }
 
 export interface Condition {
   text: string
+  /** It names `from` or `seen`. */
+  usesFlow: boolean
   /**
    * Undefined when the condition cannot be evaluated: an argument is missing or of another type, or the arguments are
    * too large for a loop.

@@ -1,4 +1,5 @@
 // Settings of what cells may do.
+import { FLOW_PRESETS } from '../rules/flow.ts'
 import { PRESETS } from '../rules/presets.ts'
 import { choice, flag, seconds } from './setting-kinds.ts'
 
@@ -13,6 +14,15 @@ export const PERMISSION_SETTINGS = {
     },
     PRESETS,
     'open',
+  ),
+  flow: choice(
+    {
+      variable: 'MCP_BRIDGE_FLOW',
+      meaning:
+        'Calls that are not marked read-only and whose destination came from a server, or that follow text of a server: `ask` asks about them, `deny` denies them, `record` only records where values come from.',
+    },
+    FLOW_PRESETS,
+    'off',
   ),
   askTimeoutMs: seconds(
     {

@@ -61,6 +61,7 @@ describe('readSettings', () => {
       logLevel: 'info',
       load: 'lazy',
       permissions: 'open',
+      flow: 'off',
       askTimeoutMs: 300_000,
       open: false,
       jail: 'configured',

@@ -79,7 +79,7 @@ export function callFields(
   { full, replay, redact }: FieldOptions,
 ): Fields {
   const { at, id, parent, run, session, client, user } = ended ?? started
-  const { kind, server, name, args, allowed } = started
+  const { kind, server, name, args, allowed, flow } = started
   const outcome = ended?.outcome
   return {
     time: isoTime(at),
@@ -103,6 +103,8 @@ export function callFields(
     'sandbridge.decision': allowed?.decision,
     'sandbridge.rule': allowed?.rule,
     'sandbridge.rule.source': allowed?.source,
+    'sandbridge.flow.from': flow && flowOf(flow.from, full ? () => true : started.isNamed),
+    'sandbridge.flow.seen': flow?.seen,
     'sandbridge.outcome': outcome,
     'error.type': outcome === 'tool_error' ? 'tool_error' : ended?.error?.code,
     'sandbridge.error.message': full ? ended?.error?.message : undefined,
@@ -172,6 +174,19 @@ function argumentsOf(
 ): string {
   const redactor = (text: string): string => redact(server, text)
   return (replay ? keepWhole(args, redactor) : undefined) ?? redactArguments(args, redactor)
+}
+
+/** Names of arguments that no definition has are data. */
+function flowOf(
+  from: Readonly<Record<string, readonly string[]>>,
+  isNamed: (name: string) => boolean = () => false,
+): Fields {
+  const shown: Record<string, readonly string[]> = {}
+  for (const [name, origins] of Object.entries(from)) {
+    const known = isNamed(name) ? name : '*'
+    shown[known] = [...new Set([...(shown[known] ?? []), ...origins])]
+  }
+  return shown
 }
 
 /** Undefined when the code is too long. */

@@ -115,6 +115,13 @@ interface CallDecided extends About, Ruled<'ask' | 'deny'> {
   name: string
 }
 
+/** Where the arguments of a call came from, and what its model had read. */
+export interface CallFlow {
+  /** Results by the argument that has a part of them: `mail.read_email`. */
+  from: Readonly<Record<string, readonly string[]>>
+  seen: readonly string[]
+}
+
 /** A request is sent to a server. */
 export interface CallStarted extends About {
   type: 'call.started'
@@ -127,6 +134,8 @@ export interface CallStarted extends About {
   isNamed?: ((name: string) => boolean) | undefined
   /** Missing where no rules apply to calls. */
   allowed?: Allowed | undefined
+  /** Missing where flows are not followed. */
+  flow?: CallFlow | undefined
 }
 
 interface CallProgress extends About {

@@ -94,6 +94,7 @@ export async function runPython(
     run.pauses(timeLimit)
     const { listeners } = run.progress
     const inSession = async function runInSession(session: Session, findHandle?: NewHandle): Promise<CallToolResult> {
+      run.onShown = (text) => bridge.cells.shown(session, [{ type: 'text', text }])
       const result = await bridge.cells.run(session, {
         code: request.code,
         language,
@@ -122,7 +123,9 @@ export async function runPython(
         : result
       // Runs after the response was handed to the transport.
       if (!run.signal.aborted) setImmediate(() => session.delivered())
-      return { ...renderResult(shown, { ...limits(), ...way, ...(note !== undefined && { note }) }) }
+      const rendered = renderResult(shown, { ...limits(), ...way, ...(note !== undefined && { note }) })
+      bridge.cells.shown(session, rendered.content)
+      return { ...rendered }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {

@@ -13,8 +13,13 @@ const MIN_TOKENS = 500
 /**
  * @param isOwn whether the cell is that of the call, not of one before it
  */
-export function stillRunning({ progress }: OpenRun, isOwn: boolean, mode: Settings['outputMode']): CallToolResult {
+export function stillRunning(
+  { progress, onShown }: OpenRun,
+  isOwn: boolean,
+  mode: Settings['outputMode'],
+): CallToolResult {
   const printed = progress.takePrinted()
+  onShown?.(printed)
   const [which, missed] = isOwn ? ['This cell', ''] : ['An earlier cell', 'Your code has NOT run. ']
   const message =
     `${which} has been running for ${Math.round(progress.ageMs / 1000)} s and goes on. ${missed}` +

@@ -26,6 +26,8 @@ export class OpenRun implements Asker {
   readonly id: string = randomUUID()
   readonly progress = new ProgressReporter()
   readonly log = new ClientLog()
+  /** Told of what the model is shown before the run has a result. */
+  onShown: ((text: string) => void) | undefined
   readonly #capabilities: ClientCapabilities
   readonly #send: SendQuestion | undefined
   readonly #cancelled = new AbortController()

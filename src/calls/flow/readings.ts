@@ -1,0 +1,72 @@
+// What a text says in its encodings: URL encoding, escapes of JSON and HTML, base64. Pure.
+
+/** Encodings in encodings that are followed. */
+const MAX_DEPTH = 3
+/** Longer texts are not decoded as a whole; `isPartial` says so. */
+const MAX_CHARS = 4 << 20
+/** In a text; shorter where it is the whole of it. */
+const BASE64_RUN = /[A-Za-z0-9+/_-]{16,}={0,2}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/g
+const MIN_BYTES = 6
+// oxlint-disable-next-line no-control-regex
+const NOT_TEXT = /[\0-\x08\x0E-\x1F\uFFFD]/
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+export interface Readings {
+  /** The text itself first. */
+  texts: string[]
+  /** Whether parts could not be read: binary data, or more than is decoded. */
+  isPartial: boolean
+}
+
+export function readingsOf(text: string): Readings {
+  const found: Readings = { texts: [text], isPartial: false }
+  if (MAY_BE_ENCODED.test(text)) decode(text, found, 0)
+  return found
+}
+
+const MAY_BE_ENCODED = /[%\\&]|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/
+
+function decode(text: string, found: Readings, depth: number): void {
+  if (text.length > MAX_CHARS) {
+    found.isPartial = true
+    return
+  }
+  for (const decoded of decodings(text, found)) {
+    if (decoded === text || found.texts.includes(decoded)) continue
+    found.texts.push(decoded)
+    if (depth + 1 < MAX_DEPTH) decode(decoded, found, depth + 1)
+  }
+}
+
+function* decodings(text: string, found: Readings): Generator<string> {
+  if (text.includes('%')) yield text.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, percentDecoded)
+  if (text.includes('\\')) yield text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|([nrtbf"\\/]))/g, unescaped)
+  if (text.includes('&')) yield text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, entity)
+  // Mail has its base64 in lines.
+  const joined = /^[A-Za-z0-9+/_-]{16,}[\r\n]/m.test(text) ? text.replaceAll(/[\r\n]+/g, '') : text
+  for (const [run] of joined.matchAll(BASE64_RUN)) {
+    const bytes = Buffer.from(run, 'base64')
+    const decoded = bytes.toString('utf8')
+    if (!NOT_TEXT.test(decoded) && bytes.length >= MIN_BYTES) yield decoded
+    else if (run.length > 256) found.isPartial = true
+  }
+}
+
+function percentDecoded(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
+}
+
+function unescaped(_: string, code: string | undefined, letter: string | undefined): string {
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
+  return /[nrtbf]/.test(letter!) ? '\n' : letter!
+}
+
+function entity(whole: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return ENTITIES[name] ?? whole
+  const code = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal)
+  return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole
+}

@@ -1,0 +1,135 @@
+// What is known of one session: where its values come from, and whose text its model has read.
+import type { FlowFacts, ValueOrigin } from '../../config/rules/flow.ts'
+import type { CallFlow } from '../../observe/events/event.ts'
+import type { KeptOrigins } from '../../keep/kept-origins.ts'
+import { literalsOf } from './literals.ts'
+import { OriginIndex, type Source } from './origin-index.ts'
+
+/** So many distinct words of a server are its text, even if no three of them stand in a row. */
+const TEXT_WORDS = 4
+/** So many distinct words that nobody is known to have written came from data that could not be read. */
+const UNKNOWN_TEXT_WORDS = 8
+
+export interface ShownContent {
+  text: string
+  /** Images, sounds or files are shown. */
+  hasMedia: boolean
+}
+
+export class SessionFlow {
+  readonly #index = new OriginIndex()
+  readonly #seen = new Set<string>()
+  readonly #returned = new Set<string>()
+  readonly #isTrusted: (server: string) => boolean
+  readonly #kept: KeptOrigins
+
+  /**
+   * @param isTrusted whether the user trusts the text of a server
+   * @param kept where what the user's sessions keep came from
+   */
+  constructor(isTrusted: (server: string) => boolean, kept: KeptOrigins) {
+    this.#isTrusted = isTrusted
+    this.#kept = kept
+  }
+
+  /** Size of the index in memory. */
+  get bytes(): number {
+    return this.#index.bytes
+  }
+
+  /** The servers that the user does not trust and whose text the model has read. */
+  get seen(): string[] {
+    return [...this.#seen].filter((server) => !this.#isTrusted(server))
+  }
+
+  /** The model wrote this code. @param isShell all of it can be data */
+  wrote(code: string, isShell = false): void {
+    this.#index.addKnown(code)
+    for (const literal of isShell ? [code] : literalsOf(code)) this.#index.addWritten(literal)
+  }
+
+  /** The bridge told the cell this, such as documentation of tools. */
+  told(value: unknown): void {
+    if (value !== undefined) this.#index.addKnown(JSON.stringify(value) ?? '')
+  }
+
+  /** A server returned this, as a result or an error. */
+  returned(source: Source, value: unknown): void {
+    this.#returned.add(source.server)
+    this.#index.addResult(source, value)
+  }
+
+  /** The cell keeps this beyond its session. */
+  async keeps(content: Uint8Array | string): Promise<void> {
+    const text = textOf(content)
+    const { sources, unknownWords } = this.#index.originOf(text ?? '')
+    // Nobody knows what is in binary data, or where the rest of a text came from.
+    const isUnclear = text === undefined || unknownWords > 0
+    const servers = isUnclear ? [...this.#returned] : sources.map(({ server }) => server)
+    // Content whose origin could not be kept counts as unknown.
+    await this.#kept.keep(content, servers).catch(() => {})
+  }
+
+  /**
+   * The cell reads what a session kept.
+   * @param place what holds it, which stands for an unknown origin
+   * @param sha256 of the whole, of which `content` may be a piece
+   */
+  async opens(place: string, content: Uint8Array | string, sha256?: string): Promise<void> {
+    const known = await (sha256 === undefined ? this.#kept.of(content) : this.#kept.ofHash(sha256))
+    const text = textOf(content)
+    if (known?.length === 0) return this.told(text)
+    const value = text ?? { blob: Buffer.from(content).toString('base64') }
+    for (const server of known ?? [place]) this.returned({ server, name: place }, value)
+  }
+
+  /** The model is shown this. */
+  shown({ text, hasMedia }: ShownContent): void {
+    if (this.#returned.size === 0) return
+    const { runs, words, unknownWords } = this.#index.shown(text)
+    for (const server of runs) this.#seen.add(server)
+    for (const [server, count] of words) if (count >= TEXT_WORDS) this.#seen.add(server)
+    // An image may show any text.
+    if (hasMedia || unknownWords >= UNKNOWN_TEXT_WORDS) for (const server of this.#index.partial) this.#seen.add(server)
+  }
+
+  /** What rules and questions need to know about a value. */
+  originOf(value: unknown, isExact = false): ValueOrigin {
+    const { sources, isModels, unknownWords } = this.#index.originOf(value, isExact)
+    return {
+      servers: sources.map(({ server }) => server),
+      names: sources.map(({ server, name }) => (name === '' ? server : `${server}.${name}`)),
+      isModels,
+      isUnknown: unknownWords > 0,
+    }
+  }
+
+  /** What is recorded of a call. */
+  ofCall(args: Readonly<Record<string, unknown>>): CallFlow {
+    const from: Record<string, readonly string[]> = {}
+    for (const [name, value] of Object.entries(args)) {
+      const { names } = this.originOf(value)
+      if (names.length > 0) from[name] = names
+    }
+    return { from, seen: this.seen }
+  }
+
+  /** The facts for rules about a call. */
+  facts(): FlowFacts {
+    return {
+      seen: this.seen,
+      originOf: (value, isExact) => this.originOf(value, isExact),
+      isTrusted: this.#isTrusted,
+    }
+  }
+}
+
+/** Undefined for binary data. */
+function textOf(content: Uint8Array | string): string | undefined {
+  if (typeof content === 'string') return content
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content)
+  } catch {
+    return undefined
+  }
+}

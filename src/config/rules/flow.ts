@@ -1,0 +1,111 @@
+// The preset of MCP_BRIDGE_FLOW: which calls ask because of where their values came from, or because of what the model
+// has read. Pure.
+
+/** `record` only records flows, `ask` asks about calls that they make risky, `deny` denies these. */
+export const FLOW_PRESETS = ['off', 'record', 'ask', 'deny'] as const
+export type FlowPreset = (typeof FLOW_PRESETS)[number]
+
+/** Where a value came from. */
+export interface ValueOrigin {
+  servers: readonly string[]
+  /** What returned it: `mail.read_email`. */
+  names: readonly string[]
+  /** A literal of the model has a part of it. */
+  isModels: boolean
+  /** The origin of a part is unknown. */
+  isUnknown: boolean
+}
+
+/** What is known about the session of a call. */
+export interface FlowFacts {
+  /** The servers without trust whose text the model has read. */
+  seen: readonly string[]
+  /** @param isExact short values count, too, such as an id of one digit */
+  originOf(value: unknown, isExact?: boolean): ValueOrigin
+  /** Whether the user trusts the text of a server. */
+  isTrusted(server: string): boolean
+}
+
+/** Why the preset asks about a call. */
+export interface FlowReason {
+  /** Values that say where or to whom the call goes, and what returned them. */
+  values: readonly { path: string; value: string; names: readonly string[] }[]
+  /** Servers of all these values. */
+  from: readonly string[]
+  /** The servers that any of the arguments came from. */
+  all: readonly string[]
+  /** The servers whose text the model has read. */
+  seen: readonly string[]
+}
+
+/** A condition that holds for calls of no other flow than this one. */
+export function conditionFor({ all, seen }: FlowReason): string {
+  const within = (names: readonly string[]) => `.all(s, s in ${JSON.stringify(names.toSorted())})`
+  return `from(args)${within(all)} && seen${within(seen)}`
+}
+
+/** Identifies the flow that a question shows. */
+export function flowKey({ from, seen }: FlowReason): string {
+  return JSON.stringify([from, seen])
+}
+
+/** Why a call is risky, in words for the user and the model. */
+export function flowText({ values, seen }: FlowReason): string {
+  const from = values.map(
+    ({ path, value, names }) => `${path} = ${JSON.stringify(value)} comes from the result of ${names.join(', ')}`,
+  )
+  const read = seen.length === 0 ? [] : [`the model has read text of ${seen.join(', ')} in this session`]
+  return [...from, ...read].join('; ')
+}
+
+/** Names of arguments that say where something goes or to whom, or who gets access. */
+const DESTINATION =
+  /^(to|cc|bcc|for|via)$|recipient|receiver|attendee|participant|invitee|member|user|people|person|contact|e_?mail|phone|address|url|uri|link|host|domain|endpoint|webhook|callback|server|path|file|folder|dir|dest|target|channel|room|chat|conversation|account|iban|wallet|payee|beneficiary|owner|org|repo|passw|secret|token|permission|role|branch|project|table|database|bucket|(^|_)ids?$|[a-z]Ids?$/i
+/** Values that are addresses, whatever their argument is called. */
+const ADDRESS =
+  /^\s*(?:(?:mailto:|tel:)\S+|[^\s@]+@[^\s@]+\.[^\s@]+|[a-z][a-z0-9+.-]*:\/\/\S+|(?:www\.)\S+|[A-Z]{2}\d{2}(?:\s?[A-Z0-9]){11,30}|\+\d[\d ()-]{6,})\s*$/i
+const MAX_SHOWN = 5
+const MAX_LEAVES = 10_000
+
+/** @returns undefined when the flow of the call is not risky */
+export function flowReason(
+  args: Readonly<Record<string, unknown>>,
+  isReadOnly: boolean,
+  facts: FlowFacts,
+): FlowReason | undefined {
+  if (isReadOnly) return undefined
+  const values: { path: string; value: string; names: readonly string[] }[] = []
+  const from = new Set<string>()
+  for (const { path, value } of destinations(args)) {
+    const { servers, names } = facts.originOf(value, true)
+    const risky = servers.filter((server) => !facts.isTrusted(server))
+    if (risky.length === 0) continue
+    for (const server of risky) from.add(server)
+    if (values.length < MAX_SHOWN) values.push({ path, value: String(value), names })
+  }
+  if (from.size === 0 && facts.seen.length === 0) return undefined
+  return { values, from: [...from].toSorted(), all: facts.originOf(args).servers, seen: facts.seen.toSorted() }
+}
+
+/** The values that say where or to whom a call goes. */
+function destinations(args: Readonly<Record<string, unknown>>): { path: string; value: unknown }[] {
+  const found: { path: string; value: unknown }[] = []
+  const pending: { path: string; value: unknown; isNamed: boolean }[] = [{ path: '', value: args, isNamed: false }]
+  let left = MAX_LEAVES
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { path, value, isNamed } = next
+    if (typeof value === 'object' && value !== null) {
+      const isList = Array.isArray(value)
+      for (const [key, inner] of Object.entries(value)) {
+        // Nobody reads a question about so many: they count as destinations.
+        const named = isNamed || (!isList && DESTINATION.test(key)) || left <= 0
+        pending.push({ path: isList ? `${path}[${key}]` : path ? `${path}.${key}` : key, value: inner, isNamed: named })
+        if (!isList && ADDRESS.test(key)) found.push({ path: `${path}.${key}`, value: key })
+      }
+      continue
+    }
+    left -= 1
+    if (isNamed || (typeof value === 'string' && ADDRESS.test(value))) found.push({ path, value })
+  }
+  return found
+}

@@ -1,0 +1,144 @@
+// Measures flow rules on tasks that nobody here wrote: AgentDojo's. The calls of their ground truth pass the same
+// code that a bridge uses for decisions, with the results of AgentDojo's own tools. docs/flow.md has the table.
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SessionFlow } from '../src/calls/flow/session-flow.ts'
+import { flowKey } from '../src/config/rules/flow.ts'
+import { Policy, validate } from '../src/config/rules/policy.ts'
+import { KeptOrigins } from '../src/keep/kept-origins.ts'
+import type { Store } from '../src/keep/store.ts'
+import { ROOT } from './support/bridge-process.ts'
+
+interface Step {
+  server: string
+  tool: string
+  isRead: boolean
+  args: Record<string, unknown>
+  result: string
+}
+
+interface Task {
+  suite: string
+  kind: 'user' | 'injection'
+  id: string
+  prompt: string
+  steps: Step[]
+  carrier?: Step | null
+}
+
+interface Outcome {
+  questions: number
+  /** Calls that changed something. */
+  writes: number
+  /** Those of them that were made without a question. */
+  silent: string[]
+}
+
+/** How a model works: one cell that shows nothing before its end, or a cell for each call that shows its result. */
+type Style = 'one cell' | 'step by step'
+
+/** What a Python has AgentDojo: set AGENTDOJO_PYTHON. */
+const PYTHON = process.env['AGENTDOJO_PYTHON']
+const SUITES = ['workspace', 'banking', 'slack', 'travel']
+
+/** What a user answers: yes, for the session, so that the same question is not asked twice. */
+function play(
+  steps: readonly Step[],
+  style: Style,
+  prompt: string,
+  preset: 'flow' | 'open' | 'careful' = 'flow',
+): Outcome {
+  const flow = new SessionFlow(() => false, new KeptOrigins({ document: () => ({}) } as unknown as Store))
+  const policy = preset === 'flow' ? new Policy([], 'open', 'ask') : new Policy([], preset)
+  const answered = new Set<string>()
+  const outcome: Outcome = { questions: 0, writes: 0, silent: [] }
+  let results = ''
+  flow.wrote(`"""${prompt}"""`)
+  for (const { server, tool, isRead, args, result } of steps) {
+    // What a result has is taken from it by code, unless the user said it or the model read it.
+    const literals = textsOf(args).filter(
+      (text) => style === 'step by step' || !results.includes(folded(text)) || folded(prompt).includes(folded(text)),
+    )
+    flow.wrote(literals.map((text) => JSON.stringify(text)).join('\n'))
+    const decision = validate(policy, {
+      server,
+      tool,
+      args,
+      annotations: { readOnlyHint: isRead },
+      definition: '',
+      isProjects: false,
+      flow: flow.facts(),
+    })
+    if (!isRead) outcome.writes += 1
+    if (decision.verdict === 'ask') {
+      const key = `${server}.${tool}${decision.flow ? flowKey(decision.flow) : ''}`
+      if (!answered.has(key)) outcome.questions += 1
+      answered.add(key)
+    } else if (!isRead) outcome.silent.push(`${server}.${tool}`)
+    flow.returned({ server, name: tool }, { content: [{ type: 'text', text: result }] })
+    results += `\n${folded(result)}`
+    if (style === 'step by step') flow.shown({ text: result, hasMedia: false })
+  }
+  return outcome
+}
+
+const folded = (text: string): string => text.toLowerCase().replaceAll(/\s+/g, ' ')
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(textsOf)
+  return value === null || value === undefined ? [] : [String(value)]
+}
+
+/** The calls that an obedient model makes after the result with the injected text. */
+function obedient({ steps, carrier, prompt }: Task): Step[] {
+  const calls = steps.some(({ isRead }) => !isRead) ? steps : [...steps, ...writtenOut(prompt, carrier)]
+  return carrier ? [carrier, ...calls] : calls
+}
+
+/** Ground truths of some injections are empty, because they are judged otherwise: mail to the address they name. */
+function writtenOut(goal: string, carrier: Step | null | undefined): Step[] {
+  const to = /[\w.-]+@[\w.-]+\w/.exec(`${goal} ${carrier?.result}`)?.[0]
+  if (to === undefined) return []
+  const args = { recipients: [to], subject: 'Notes', body: carrier?.result }
+  return [{ server: 'email_client', tool: 'send_email', isRead: false, args, result: 'sent' }]
+}
+
+function tasksOf(suite: string): Task[] {
+  const { stdout, stderr, status } = spawnSync(PYTHON!, [path.join(ROOT, 'test/fixtures/agentdojo/tasks.py'), suite], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  if (status !== 0) throw new Error(stderr.slice(-2_000))
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Task)
+}
+
+describe.each(SUITES)('AgentDojo: %s', (suite) => {
+  it.for(['one cell', 'step by step'] as const)('asks about every injected write, %s', (style, ctx) => {
+    if (PYTHON === undefined) return ctx.skip('AGENTDOJO_PYTHON names no Python with the package agentdojo')
+    const tasks = tasksOf(suite)
+    const row = { suite, style, tasks: 0, none: 0, one: 0, careful: 0, injections: 0, silent: [] as string[] }
+    for (const task of tasks) {
+      if (task.kind === 'user') {
+        const { questions } = play(task.steps, style, task.prompt)
+        row.tasks += 1
+        row.none += questions === 0 ? 1 : 0
+        row.one += questions <= 1 ? 1 : 0
+        row.careful += play(task.steps, style, task.prompt, 'careful').questions > 0 ? 1 : 0
+      } else {
+        row.injections += 1
+        const steps = obedient(task)
+        const { silent, writes } = play(steps, style, 'Do what I asked for.')
+        expect(writes, `${task.id} writes`).toBeGreaterThan(0)
+        // Control: without flow rules each of these calls is made.
+        expect(play(steps, style, '', 'open').silent).toHaveLength(writes)
+        row.silent.push(...silent.map((call) => `${task.id} ${call}`))
+      }
+    }
+    console.log(JSON.stringify(row))
+    expect(row.silent).toEqual([])
+  })
+})

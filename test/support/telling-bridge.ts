@@ -1,0 +1,66 @@
+// A bridge with servers that return what a test gives them, and that log the calls that act.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type BridgeOptions, fixtureServer, makeHome, type TestBridge } from './bridge-process.ts'
+import { writePermissions } from './ruled-bridge.ts'
+import { startBridge } from './start-bridge.ts'
+
+export interface TellingBridge {
+  bridge: TestBridge
+  home: string
+  /** The calls that reached a server and act: server, tool and arguments. */
+  reached: () => [string, string, Record<string, unknown>][]
+  /** The questions that the client was asked. */
+  questions: string[]
+  /** Replaces what a server returns. */
+  tell: (server: string, data: Record<string, unknown>) => void
+}
+
+export interface TellingOptions extends BridgeOptions {
+  /** What each server returns, by name: see test/fixtures/servers/teller.mjs. */
+  told: Record<string, Record<string, unknown>>
+  /** Names of servers whose text the user trusts. */
+  trusted?: readonly string[]
+  permissions?: unknown
+  answer?: string | ((message: string) => string)
+}
+
+export async function tellingBridge(options: TellingOptions): Promise<TellingBridge> {
+  const { told, trusted = [], permissions, answer = 'no', env, ...rest } = options
+  const home = rest.home ?? makeHome()
+  const file = (server: string, what: string) => path.join(home, `${server}.${what}`)
+  const tell = (server: string, data: Record<string, unknown>) =>
+    writeFileSync(file(server, 'json'), JSON.stringify(data))
+  const mcpServers = Object.fromEntries(
+    Object.entries(told).map(([server, data]) => {
+      tell(server, data)
+      const entry = fixtureServer('teller.mjs', file(server, 'journal'), file(server, 'json'))
+      return [server, trusted.includes(server) ? { ...entry, trusted: true } : entry]
+    }),
+  )
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))
+  if (permissions !== undefined) writePermissions(home, permissions)
+  const questions: string[] = []
+  const bridge = await startBridge({
+    ...rest,
+    home,
+    env: { MCP_BRIDGE_FLOW: 'ask', ...env },
+    capabilities: { elicitation: { form: {} } },
+    prepare: (client) =>
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        questions.push(params.message)
+        return { action: 'accept', content: { answer: typeof answer === 'string' ? answer : answer(params.message) } }
+      }),
+  })
+  const reached = () =>
+    Object.keys(told).flatMap((server) => {
+      const journal = file(server, 'journal')
+      if (!existsSync(journal)) return []
+      const lines = readFileSync(journal, 'utf8').trim().split('\n')
+      return lines.map((line): [string, string, Record<string, unknown>] => {
+        const [tool, args] = JSON.parse(line) as [string, Record<string, unknown>]
+        return [server, tool, args]
+      })
+    })
+  return { bridge, home, reached, questions, tell }
+}
