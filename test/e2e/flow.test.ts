@@ -137,6 +137,19 @@ print(len(text), row["count"], row["state"], "Hello" in text, {"state": row["sta
   })
 })
 
+it('a resource with all of an answer, which the client reads, counts as read', async () => {
+  const { bridge, questions } = await tellingBridge({ told })
+  const answer = await bridge.run(
+    'text = await mcp_mail.get(name="letter")\nfiller = "x y " * 30_000\nprint(filler, text, filler)',
+  )
+  const [uri] = /sandbridge:\/\/output\/[^\s\]]+/.exec(answer) ?? []
+  await bridge.run('await mcp_files.send(to="bob@acme.example")')
+  expect(questions).toEqual([])
+  await bridge.client.readResource({ uri: uri! })
+  await bridge.run(caught('mcp_files.send(to="bob@acme.example")'))
+  expect(questions).toHaveLength(1)
+})
+
 describe('what sessions keep', () => {
   const keep: [string, string, string][] = [
     ['an artifact', 'runtime.save_artifact("a.txt", value)', 'runtime.open_artifact("a.txt").text()'],

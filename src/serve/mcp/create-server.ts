@@ -210,10 +210,13 @@ export function createServer(parts: ServerParts): Server {
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
     const { bridge, sessions } = await getConversation()
     try {
-      return (
+      const found =
         readOutputResource(sessions.readable(), uri) ??
         (await readArtifactResource(bridge.users.of(parts.user).state.artifacts, uri, maskerFor(bridge, sessions)))
-      )
+      // The client may hand it to its model.
+      const content = found?.contents.map((one) => ('text' in one ? { type: 'text', text: one.text } : { type: 'blob' }))
+      if (content) for (const session of sessions.readable()) bridge.cells.shown(session, content)
+      return found
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
     }
