@@ -214,7 +214,9 @@ export function createServer(parts: ServerParts): Server {
         readOutputResource(sessions.readable(), uri) ??
         (await readArtifactResource(bridge.users.of(parts.user).state.artifacts, uri, maskerFor(bridge, sessions)))
       // The client may hand it to its model.
-      const content = found?.contents.map((one) => ('text' in one ? { type: 'text', text: one.text } : { type: 'blob' }))
+      const content = found?.contents.map((one) =>
+        'text' in one ? { type: 'text', text: one.text } : { type: 'blob' },
+      )
       if (content) for (const session of sessions.readable()) bridge.cells.shown(session, content)
       return found
     } catch (error) {

@@ -1,0 +1,94 @@
+// Rows of flow rules: what following flows adds to a tool call with the record on, in turns with a bridge that does
+// not, and how fast results are read into the index of a session, and how large it becomes.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OriginIndex } from '../src/calls/flow/origin-index.ts'
+import {
+  closeTestBridge,
+  makeHome,
+  openTestBridge,
+  published,
+  type TestBridge,
+} from '../test/support/bridge-process.ts'
+import { median, ratio } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const WARM_UP = 1_000
+const ROUNDS = 15
+const CALLS = 100
+const PAUSE_MS = 250
+const CALL_LIMIT = 1.15
+const INDEX_LIMIT_MB = 8
+const SPEED_LIMIT = 50
+const RESULT_CHARS = 50_000_000
+const RECORD = { MCP_BRIDGE_AUDIT: 'full', MCP_BRIDGE_LIVE: '0' }
+const CALL = 'await mcp_everything.echo(message="Order 18231 of Ann Smith, to be sent on Friday.")'
+
+export async function flowRows(): Promise<BenchRow[]> {
+  return [...(await callRows()), ...indexRows()]
+}
+
+async function callRows(): Promise<BenchRow[]> {
+  const open = (flow: string) =>
+    openTestBridge({
+      home: makeHome({ everything: published.everything() }),
+      env: { ...RECORD, MCP_BRIDGE_FLOW: flow },
+    })
+  const bridges = { off: await open('off'), record: await open('record'), ask: await open('ask') }
+  for (const bridge of Object.values(bridges)) await bridge.run(`import time\nfor _ in range(${WARM_UP}): ${CALL}`)
+  const taken = { off: [] as number[], record: [] as number[], ask: [] as number[] }
+  const order = ['off', 'record', 'ask'] as const
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const at of order.keys()) {
+      const flow = order[(round + at) % order.length]!
+      taken[flow].push(await loopOf(bridges[flow]))
+    }
+  for (const bridge of Object.values(bridges)) await closeTestBridge(bridge)
+  return (['record', 'ask'] as const).map((flow) => {
+    const measured = median(taken[flow].map((one, round) => one / taken.off[round]!))
+    const goal = `≤ ${ratio(CALL_LIMIT)}`
+    return {
+      name: `MCP_BRIDGE_FLOW=${flow} ÷ off, one tool call`,
+      value: ratio(measured),
+      goal,
+      ok: measured <= CALL_LIMIT,
+    }
+  })
+}
+
+async function loopOf(bridge: TestBridge): Promise<number> {
+  const text = await bridge.run(
+    `_t = time.perf_counter()\nfor _ in range(${CALLS}): ${CALL}\nprint((time.perf_counter() - _t) * 1e6)`,
+  )
+  if (!Number.isFinite(Number(text))) throw new Error(`the calls failed: ${text}`)
+  await sleep(PAUSE_MS)
+  return Number(text)
+}
+
+/** The largest results, and more different ones than the index has room for. */
+function indexRows(): BenchRow[] {
+  const row = (at: number) => ({ id: at * 7919, name: `Person ${at.toString(36)}`, mail: `p${at}@acme.example` })
+  const large = JSON.stringify(Array.from({ length: RESULT_CHARS / 66 }, (_, at) => row(at)))
+  const speeds = Array.from({ length: 5 }, () => {
+    const began = performance.now()
+    new OriginIndex().addResult({ server: 'a', name: 'list' }, { content: [{ type: 'text', text: large }] })
+    return large.length / 1e3 / (performance.now() - began)
+  })
+  const full = new OriginIndex()
+  for (let at = 0; at < 300_000; at += 1) full.addResult({ server: `s${at % 7}`, name: 'get' }, row(at))
+  const speed = median(speeds)
+  const mb = full.bytes / 2 ** 20
+  return [
+    {
+      name: 'reading a result of 50 MB for its origins',
+      value: `${Math.round(speed)} MB/s`,
+      goal: `≥ ${SPEED_LIMIT} MB/s`,
+      ok: speed >= SPEED_LIMIT,
+    },
+    {
+      name: 'index of origins of a session, full',
+      value: `${mb.toFixed(1)} MB`,
+      goal: `≤ ${INDEX_LIMIT_MB} MB`,
+      ok: mb <= INDEX_LIMIT_MB,
+    },
+  ]
+}
