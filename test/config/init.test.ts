@@ -37,6 +37,7 @@ const CLIENTS: [client: string, fixture: string, file: string][] = [
   ['kiro', 'kiro.json', '.kiro/settings/mcp.json'],
   ['amp', 'amp.json', '.config/amp/settings.json'],
   ['lm-studio', 'lm-studio.json', '.lmstudio/mcp.json'],
+  ['qwen-code', 'qwen.json', '.qwen/settings.json'],
 ]
 
 let home: string

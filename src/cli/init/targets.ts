@@ -68,6 +68,8 @@ const LIBRARY_NAMES: Record<string, string> = { 'copilot-cli': 'github-copilot-c
 const OTHER_SHAPES: Record<string, Shape> = {
   amp: { table: () => ['amp.mcpServers'], entry: (command) => ({ ...command }) },
   'lm-studio': { table: () => ['mcpServers'], entry: (command) => ({ ...command }) },
+  // Otherwise its model has to search for the one tool first.
+  'qwen-code': { table: () => ['mcpServers'], entry: (command) => ({ ...command, alwaysLoadTools: true }) },
 }
 
 /** The clients in which this bridge can be registered, whether or not they are on the machine. */

@@ -1,5 +1,6 @@
-// Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), a
-// project's .mcp.json, and the locations of older versions.
+// Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), of which
+// the user has switched some off in a folder (projects[folder].disabledMcpServers), a project's .mcp.json, and the
+// locations of older versions.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'
@@ -26,8 +27,14 @@ export const claudeCode: Reader = {
   ],
   entries(document, place) {
     // The narrower scope comes first and so keeps its names, as in Claude Code itself.
-    const local = entriesOf(localServers(document, place), SYNTAX, toEntry)
-    const user = entriesOf(valueAt(document, 'mcpServers'), SYNTAX, toEntry)
+    const project = projectOf(document, place)
+    const off = valueAt(project, 'disabledMcpServers')
+    const map = (raw: ConfigObject, name: string): ServerEntry => ({
+      ...toEntry(raw),
+      ...(Array.isArray(off) && off.includes(name) && { disabled: true }),
+    })
+    const local = entriesOf(valueAt(project, 'mcpServers'), SYNTAX, map)
+    const user = entriesOf(valueAt(document, 'mcpServers'), SYNTAX, map)
     return local === undefined && user === undefined ? undefined : [...(local ?? []), ...(user ?? [])]
   },
 }
@@ -36,11 +43,11 @@ function toEntry(raw: ConfigObject): ServerEntry {
   return { ...raw, oauth: withCallback(raw['oauth'], (port) => port && `http://localhost:${port}/callback`) }
 }
 
-/** Servers added for the current directory only. On Windows, its key may use the other slash. */
-function localServers(document: ConfigObject, place: HostPaths): unknown {
+/** What holds for the current directory only. On Windows, its key may use the other slash. */
+function projectOf(document: ConfigObject, place: HostPaths): unknown {
   const projects = valueAt(document, 'projects')
   const key = isRecord(projects) ? Object.keys(projects).find((folder) => sameFolder(folder, place)) : undefined
-  return key === undefined ? undefined : valueAt(projects, key, 'mcpServers')
+  return key === undefined ? undefined : valueAt(projects, key)
 }
 
 function sameFolder(key: string, { cwd, platform }: HostPaths): boolean {

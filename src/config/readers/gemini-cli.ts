@@ -1,30 +1,40 @@
-// Gemini CLI: `mcpServers` of settings.json, where `url` means SSE and `httpUrl` Streamable HTTP, and the lists
-// `mcp.allowed` and `mcp.excluded`.
+// Gemini CLI and Qwen Code, which began as a copy of it: `mcpServers` of settings.json, where `url` means SSE and
+// `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import type { ServerEntry } from '../entries/server-entry.ts'
-import type { ConfigLocation, HostPaths, Reader } from './reader.ts'
+import type { HostPaths, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject, join, withCallback } from './reader.ts'
 
-export const geminiCli: Reader = {
-  client: 'gemini-cli',
-  format: 'jsonc',
-  locations: (place) => [
-    inHome(place, '.gemini', 'settings.json'),
-    systemSettings(place),
-    inProject(place, '.gemini', 'settings.json'),
-  ],
-  entries(document) {
-    const allowed = valueAt(document, 'mcp', 'allowed')
-    const excluded = valueAt(document, 'mcp', 'excluded')
-    return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: true }, (raw, name) => ({
-      ...toEntry(raw),
-      disabled:
-        raw['disabled'] === true ||
-        (Array.isArray(allowed) && !allowed.includes(name)) ||
-        (Array.isArray(excluded) && excluded.includes(name)),
-    }))
-  },
+export const geminiCli = reader('gemini-cli', '.gemini', 'GeminiCli', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH')
+export const qwenCode = reader('qwen-code', '.qwen', 'QwenCode', 'QWEN_CODE_SYSTEM_SETTINGS_PATH')
+
+/**
+ * @param folder in the home folder and in a project
+ * @param application its folder for all users of macOS
+ * @param variable names the file for all users
+ */
+function reader(client: string, folder: string, application: string, variable: string): Reader {
+  return {
+    client,
+    format: 'jsonc',
+    locations: (place) => [
+      inHome(place, folder, 'settings.json'),
+      { path: systemSettings(place, client, application, variable), scope: 'user' },
+      inProject(place, folder, 'settings.json'),
+    ],
+    entries(document) {
+      const allowed = valueAt(document, 'mcp', 'allowed')
+      const excluded = valueAt(document, 'mcp', 'excluded')
+      return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: true }, (raw, name) => ({
+        ...toEntry(raw),
+        disabled:
+          raw['disabled'] === true ||
+          (Array.isArray(allowed) && !allowed.includes(name)) ||
+          (Array.isArray(excluded) && excluded.includes(name)),
+      }))
+    },
+  }
 }
 
 function toEntry(raw: ConfigObject): ServerEntry {
@@ -39,12 +49,9 @@ function toEntry(raw: ConfigObject): ServerEntry {
   }
 }
 
-function systemSettings(place: HostPaths): ConfigLocation {
-  const named = place.env['GEMINI_CLI_SYSTEM_SETTINGS_PATH']
-  if (named) return { path: named, scope: 'user' }
-  if (place.platform === 'darwin') {
-    return { path: '/Library/Application Support/GeminiCli/settings.json', scope: 'user' }
-  }
-  const folder = place.platform === 'win32' ? 'C:\\ProgramData\\gemini-cli' : '/etc/gemini-cli'
-  return { path: join(place, folder, 'settings.json'), scope: 'user' }
+function systemSettings(place: HostPaths, client: string, application: string, variable: string): string {
+  const named = place.env[variable]
+  if (named) return named
+  if (place.platform === 'darwin') return `/Library/Application Support/${application}/settings.json`
+  return join(place, place.platform === 'win32' ? `C:\\ProgramData\\${client}` : `/etc/${client}`, 'settings.json')
 }

@@ -1,7 +1,7 @@
 // All sources of server definitions, in order of precedence: the first one to define a name keeps it.
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
-import { geminiCli } from './gemini-cli.ts'
+import { geminiCli, qwenCode } from './gemini-cli.ts'
 import { goose } from './goose.ts'
 import { opencode } from './opencode.ts'
 import { configMcp, mcpServers, mcps, serversConfig } from './own-places.ts'
@@ -30,6 +30,7 @@ export const READERS: readonly Reader[] = [
   kiro,
   amp,
   lmStudio,
+  qwenCode,
   mcpServers,
 ]
 

@@ -70,6 +70,11 @@ describe('places', () => {
       ['/Users/ann/.gemini/settings.json', '/Library/Application Support/GeminiCli/settings.json'],
       ['C:\\Users\\ann\\.gemini\\settings.json', 'C:\\ProgramData\\gemini-cli\\settings.json'],
     ],
+    'qwen-code': [
+      ['/home/ann/.qwen/settings.json', '/etc/qwen-code/settings.json'],
+      ['/Users/ann/.qwen/settings.json', '/Library/Application Support/QwenCode/settings.json'],
+      ['C:\\Users\\ann\\.qwen\\settings.json', 'C:\\ProgramData\\qwen-code\\settings.json'],
+    ],
     opencode: [
       [
         '/home/ann/.config/opencode/opencode.json',
@@ -152,6 +157,7 @@ describe('places', () => {
     ['CLINE_MCP_SETTINGS_PATH', 'cline', '/x'],
     ['COPILOT_HOME', 'copilot-cli', '/x/mcp-config.json'],
     ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'gemini-cli', '/x'],
+    ['QWEN_CODE_SYSTEM_SETTINGS_PATH', 'qwen-code', '/x'],
     ['XDG_CONFIG_HOME', 'zed', '/x/zed/settings.json'],
     ['XDG_CONFIG_HOME', 'claude-desktop', '/x/Claude/claude_desktop_config.json'],
   ])('config readers read the file that %s names, for %s', (variable, client, expected) => {
@@ -178,6 +184,7 @@ describe('places', () => {
       '.github/mcp.json',
       '.kiro/settings/mcp.json',
       '.amp/settings.json',
+      '.qwen/settings.json',
       'mcp-servers',
     ])
     expect(files.every(({ path }) => path.startsWith('/home/ann/app/'))).toBe(true)

@@ -197,6 +197,15 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
     },
   ],
   [
+    'qwen-code',
+    'qwen.json',
+    {
+      search: { transport: stdio('search-mcp', ['--key', '${SEARCH_KEY}']) },
+      stream: { transport: http(URL_MCP) },
+      banned: OFF,
+    },
+  ],
+  [
     'opencode',
     'opencode-1.json',
     {
@@ -345,6 +354,20 @@ describe('readers', () => {
         .entries(document, linux)
         ?.map(({ name }) => name),
     ).toEqual(['a'])
+  })
+
+  it('config readers leave out what the user of Claude Code has switched off in this folder', () => {
+    const off = { disabledMcpServers: ['a', 'c'] }
+    const document = {
+      mcpServers: { a: { command: 'x' }, b: { command: 'x' } },
+      projects: { [linux.cwd]: { ...off, mcpServers: { c: { command: 'x' } } }, '/elsewhere': off },
+    }
+    const disabled = (cwd: string) =>
+      readerOf('claude-code')
+        .entries(document, { ...linux, cwd })
+        ?.filter(({ entry }) => entry?.disabled === true)
+        .map(({ name }) => name)
+    expect([disabled(linux.cwd), disabled('/elsewhere'), disabled('/other')]).toEqual([['c', 'a'], ['a'], []])
   })
 
   it('config readers leave out what Gemini CLI does not allow', () => {

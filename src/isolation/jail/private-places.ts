@@ -8,7 +8,7 @@ export const SECRET_PLACES: readonly string[] = words(
   '.bash_history .zsh_history .python_history .node_repl_history .local/share/fish .psql_history',
   '.mozilla .config/google-chrome .config/chromium .config/BraveSoftware .config/microsoft-edge .config/vivaldi',
   '.config/opera .thunderbird .config/Signal .config/Slack .config/discord .local/share/TelegramDesktop',
-  '.claude .claude.json .codex .gemini .cursor .codeium .copilot .cline .kiro .lmstudio .config/Claude .config/Code',
+  '.claude .claude.json .codex .gemini .qwen .cursor .codeium .copilot .cline .kiro .lmstudio .config/Claude .config/Code',
   '.config/Cursor .config/VSCodium .config/Windsurf .config/zed .config/goose .config/opencode .config/amp',
 )
 
@@ -24,7 +24,7 @@ export const PROGRAM_PLACES: readonly string[] = words(
  * folder that a jailed server may write to, they stay read-only, and it cannot create them.
  */
 export const OBEYED_PLACES: readonly string[] = words(
-  '.git .envrc .husky .devcontainer .vscode .idea .zed .claude .cursor .codex .gemini .kiro .amp .mcp.json',
+  '.git .envrc .husky .devcontainer .vscode .idea .zed .claude .cursor .codex .gemini .qwen .kiro .amp .mcp.json',
   '.github/mcp.json',
 )
 
