@@ -107,8 +107,9 @@ package = sys.modules['sandbridge_kernel'].__path__[0]
 files = [os.path.join(folder, name) for folder, _, names in os.walk(package) for name in names if name != '__init__.py']
 modules = ['sandbridge_kernel' + file[len(package):-3].replace('/', '.') for file in files]
 sorted(module for module in modules if module not in sys.modules)`)
-      // Types, and the port of the other sandboxes.
-      expect(value).toBe("['sandbridge_kernel.frame_types', 'sandbridge_kernel.port', 'sandbridge_kernel.port_pipe']")
+      // What runs before any cell, types, and the port of the other sandboxes.
+      const others = ['ahead', 'frame_types', 'port', 'port_pipe'].map((module) => `'sandbridge_kernel.${module}'`)
+      expect(value).toBe(`[${others.join(', ')}]`)
     }
     // The embedded sandbox's snapshot contains its modules; any other one would be compiled during some cell.
     if (name === 'pyodide')
