@@ -151,7 +151,12 @@ export class Scanner {
 
   /** @returns the number of words */
   scan(given: string, sink: Sink): number {
-    const text = isAscii(given) ? given : given.normalize('NFKD').replaceAll(/\p{M}+/gu, '').normalize('NFC')
+    const text = isAscii(given)
+      ? given
+      : given
+          .normalize('NFKD')
+          .replaceAll(/\p{M}+/gu, '')
+          .normalize('NFC')
     this.#word = 0
     let key = 0
     let check = 0
