@@ -1,6 +1,6 @@
 // Attacks on what docs/flow.md promises: a hostile server wants the model's code to send a value to an address of the
 // server's choice, or its text to be shown without the session counting as having read it. Each has a control: the same
-// code with a server whose text the user trusts, which asks nothing.
+// code with servers whose text the user trusts, which asks nothing.
 import { expect, it } from 'vitest'
 import { tellingBridge } from '../support/telling-bridge.ts'
 
@@ -102,7 +102,10 @@ const VALUES: [string, string][] = [
   ['forward_to', `${text('people')}args = {"forward_to": text["people"][0]["org"]}`],
   ['sendTo', `${text('people')}args = {"sendTo": text["people"][0]["org"]}`],
   ['assignee', `${text('people')}args = {"assignee": text["people"][0]["org"]}`],
-  ['a name and an address in any argument', `${text('people')}args = {"x": f"Mallory <{text['people'][0]['email']}>"}`],
+  [
+    'a name and an address in any argument',
+    `${text('people')}args = {"x": f"Somebody <{text['people'][0]['email']}>"}`,
+  ],
   ['addresses in any argument', `${text('people')}args = {"x": "bob@acme.example, " + text["people"][0]["email"]}`],
   ['an address as a key', `${text('people')}args = {"x": {text["people"][0]["email"]: 1}}`],
   [
@@ -166,8 +169,8 @@ it('calls ask about every value of a server', { timeout: 120_000 }, async () => 
   }
 })
 
-it('control: the same asks nothing if the user trusts the text of the server', { timeout: 120_000 }, async () => {
-  const started = await start(['mail'])
+it('control: the same asks nothing if the user trusts the text of the servers', { timeout: 120_000 }, async () => {
+  const started = await start(['mail', 'files'])
   for (const [, code] of SHOWS) await asks(started, code, BOB)
   for (const [, code] of VALUES) await asks(started, `${code}\n1`, 'args')
   expect(started.questions).toEqual([])
