@@ -20,6 +20,7 @@ import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import { noteError, noteResult } from './learned/session-use.ts'
+import type { Source } from './flow/origin-index.ts'
 import type { SessionFlow } from './flow/session-flow.ts'
 import type { Scope } from './scope.ts'
 import { observed } from './observed-call.ts'
@@ -49,7 +50,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context
   const serverName = allowedServer(server, catalog, scope)
   context.called.add(serverName)
-  return withUser(serverName, context, cancellation, async function callFoundTool() {
+  const answer = withUser(serverName, context, cancellation, async function callFoundTool() {
     if (permissions) await permissions.ready(serverName, cancellation)
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
     permissions?.refuseDenied(found)
@@ -84,7 +85,6 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     try {
       result = await sent
     } catch (error) {
-      context.flow?.returned({ server: serverName, name: found.name }, messageOf(error))
       noteError(context, found, call.args, error)
       throw error
     }
@@ -93,7 +93,21 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     noteResult(context, found, call.args, result.isError === true)
     return resultForSandbox(serverName, found.name, result, raw)
   })
+  const { flow } = context
+  return flow ? notingErrors(flow, { server: serverName, name: tool }, answer) : answer
 }
+
+/** A server's text can be in an error of its start, too. */
+async function notingErrors<T>(flow: SessionFlow, source: Source, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!BridgeError.isInstance(error) || SERVER_ERROR.test(error.code)) flow.returned(source, messageOf(error))
+    throw error
+  }
+}
+
+const SERVER_ERROR = /^(UPSTREAM_|TOOL_FAILED)/
 
 const ownMethods: Methods = {
   call_tool: callTool,

@@ -60,9 +60,8 @@ const MIN_FOREIGN_CHARS = 2
 const MIN_SENTENCE_CHARS = 32
 /** Words with letters in what counts as text. */
 const MIN_RUN_WORDS = 2
-/** Keys of records that are names of fields. */
-const FIELD_NAME = /^[A-Za-z_]{1,32}$/
-const MAX_FIELD_NAMES = 10_000
+/** Words of one or two letters that stand in runs. */
+const MIN_RUN_LETTERS = 12
 /** A single word is the origin of a value if it is at least so much of what the model did not write. */
 const MIN_SHARE = 1 / 3
 /** The first characters of a result are read. What follows may be the origin of any value that is otherwise unknown. */
@@ -79,8 +78,6 @@ export class OriginIndex {
   readonly #setNumbers = new Map<string, number>()
   readonly #results: Fingerprints
   readonly #written: Fingerprints
-  /** Names of fields that were added as written. */
-  readonly #fieldNames = new Set<string>()
   /** Servers whose results are in the index in part only. */
   readonly partial = new Set<string>()
   readonly #addResult: { sink: Sink; number: number }
@@ -148,8 +145,7 @@ export class OriginIndex {
         this.partial.add(source.server)
         return
       }
-      if (leaf.key && FIELD_NAME.test(leaf.text)) this.#addFieldName(leaf.text)
-      else this.#addText(source, leaf.text.length > left ? { ...leaf, text: leaf.text.slice(0, left) } : leaf)
+      this.#addText(source, leaf.text.length > left ? { ...leaf, text: leaf.text.slice(0, left) } : leaf)
       left -= leaf.text.length
     }
     if (left < 0) this.partial.add(source.server)
@@ -159,12 +155,6 @@ export class OriginIndex {
     const { texts, isPartial } = readingsOf(text)
     if (isPartial || (isBytes && texts.length === 1)) this.partial.add(server)
     for (const reading of isBytes ? texts.slice(1) : texts) this.#scanner.scan(reading, this.#addResult.sink)
-  }
-
-  #addFieldName(name: string): void {
-    if (this.#fieldNames.size >= MAX_FIELD_NAMES || this.#fieldNames.has(name)) return
-    this.#fieldNames.add(name)
-    this.addKnown(name)
   }
 
   /**
@@ -198,13 +188,17 @@ export class OriginIndex {
   /** Finds what a text that the model reads has of the results of servers. */
   shown(text: string): Shown {
     const shown: Shown = { words: new Map(), runs: new Set(), unknownWords: 0 }
+    const letters = new Map<string, number>()
     const seen = new Set<number>()
     for (const reading of readingsOf(text).texts) {
-      const { unknown } = this.#owners(reading, (number, isRun, keys) => {
+      const { unknown } = this.#owners(reading, (number, isRun, keys, shortWords) => {
         for (const source of this.#sets[number]!) {
           const { server } = this.#sources[source]!
           // Numbers in a row are no text.
           if (isRun && keys.length >= MIN_RUN_WORDS) shown.runs.add(server)
+          // A text can have spaces between its letters.
+          if (isRun) letters.set(server, (letters.get(server) ?? 0) + shortWords)
+          if ((letters.get(server) ?? 0) >= MIN_RUN_LETTERS) shown.runs.add(server)
           for (const key of keys) {
             if (seen.has(key)) continue
             seen.add(key)
@@ -224,7 +218,7 @@ export class OriginIndex {
    */
   #owners(
     text: string,
-    tell?: (set: number, isRun: boolean, words: readonly number[]) => void,
+    tell?: (set: number, isRun: boolean, words: readonly number[], shortWords: number) => void,
     isExact = false,
   ): Owners {
     const all = new Units()
@@ -234,15 +228,17 @@ export class OriginIndex {
     const found: Owners = { sets: new Set(), isModels: false, unknown: new Set() }
     const own = (by: number, first: number, last: number, isRun: boolean): void => {
       const taken: number[] = []
+      let shortWords = 0
       for (let word = first; word <= last; word += 1) {
         if (owner[word] !== UNKNOWN) continue
         owner[word] = by
         if (hasWords(words[word]!)) taken.push(words[word]!.key)
+        else if (words[word]!.traits & HAS_LETTER) shortWords += 1
       }
       if (by === WRITTEN) found.isModels = true
       else {
         found.sets.add(by)
-        tell?.(by, isRun, taken)
+        tell?.(by, isRun, taken, shortWords)
       }
     }
     const isOpen = ({ first, last }: Told): boolean => {
@@ -265,7 +261,7 @@ export class OriginIndex {
     for (const word of words) if (this.#written.get(word.key ^ VALUE, word.check) !== 0) decide(word, VALUE)
     const open = words.filter(({ first, key }) => owner[first] === UNKNOWN && !EMPTY_WORDS.has(key))
     const openChars = open.reduce((sum, { chars }) => sum + chars, 0)
-    for (const word of open) if (tell || word.chars >= openChars * MIN_SHARE) decide(word, VALUE)
+    for (const word of open) if (tell || isExact || word.chars >= openChars * MIN_SHARE) decide(word, VALUE)
     if (tell) for (const word of words) if (hasWords(word)) decide(word, ANY_WORD)
     for (const word of words) if (owner[word.first] === UNKNOWN && hasWords(word)) found.unknown.add(word.key)
     return found
@@ -366,8 +362,6 @@ function isTelling(chars: number, traits: number): boolean {
 
 interface Leaf {
   text: string
-  /** The name of an entry. */
-  key: boolean
   /** Binary data in base64. */
   isBytes: boolean
 }
@@ -377,20 +371,25 @@ function* leavesOf(value: unknown): Generator<Leaf> {
   const pending: { value: unknown; isBytes: boolean }[] = [{ value, isBytes: false }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value: one, isBytes } = next
-    if (typeof one === 'string') yield { text: one, key: false, isBytes }
+    if (typeof one === 'string') yield { text: one, isBytes }
     else if (typeof one === 'number' || typeof one === 'bigint') {
-      yield { text: String(one), key: false, isBytes: false }
+      yield { text: String(one), isBytes: false }
     } else if (Array.isArray(one))
       for (let at = one.length - 1; at >= 0; at -= 1) pending.push({ value: one[at], isBytes: false })
     else if (typeof one === 'object' && one !== null)
       for (const [key, inner] of Object.entries(one)) {
-        yield { text: key, key: true, isBytes: false }
+        yield { text: key, isBytes: false }
         pending.push({ value: inner, isBytes: isBytesOf(key, one) })
       }
   }
 }
 
+const BASE64 = /^[A-Za-z0-9+/_\r\n-]*={0,2}\s*$/
+
 /** Images and sounds (`data`) and binary resources (`blob`) of MCP. */
 function isBytesOf(key: string, block: object): boolean {
-  return key === 'blob' || (key === 'data' && 'mimeType' in block)
+  if (key !== 'blob' && !(key === 'data' && 'mimeType' in block)) return false
+  const value = (block as Record<string, unknown>)[key]
+  // A server can write any text there.
+  return typeof value === 'string' && BASE64.test(value)
 }

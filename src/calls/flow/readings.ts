@@ -1,4 +1,5 @@
-// What a text says in its encodings: URL encoding, escapes of JSON and HTML, base64. Pure.
+// What a text says in its encodings: URL encoding, escapes of JSON and HTML, base64 and hexadecimal digits; and without
+// tags and invisible characters, which can stand in a word. Pure.
 
 /** Encodings in encodings that are followed. */
 const MAX_DEPTH = 3
@@ -6,7 +7,10 @@ const MAX_DEPTH = 3
 const MAX_CHARS = 4 << 20
 /** In a text; shorter where it is the whole of it. */
 const BASE64_RUN = /[A-Za-z0-9+/_-]{16,}={0,2}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/g
+const HEX_RUN = /(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){8,}(?![0-9A-Fa-f])/g
 const MIN_BYTES = 6
+const INVISIBLE = /\p{Cf}+/gu
+const TAG = /<[^<>]{0,1000}>/g
 // oxlint-disable-next-line no-control-regex
 const NOT_TEXT = /[\0-\x08\x0E-\x1F\uFFFD]/
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
@@ -24,7 +28,7 @@ export function readingsOf(text: string): Readings {
   return found
 }
 
-const MAY_BE_ENCODED = /[%\\&]|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/
+const MAY_BE_ENCODED = /[%\\&<]|\p{Cf}|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/u
 
 function decode(text: string, found: Readings, depth: number): void {
   if (text.length > MAX_CHARS) {
@@ -42,14 +46,24 @@ function* decodings(text: string, found: Readings): Generator<string> {
   if (text.includes('%')) yield text.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, percentDecoded)
   if (text.includes('\\')) yield text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|([nrtbf"\\/]))/g, unescaped)
   if (text.includes('&')) yield text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, entity)
+  if (text.includes('<')) yield text.replaceAll(TAG, '')
+  yield text.replaceAll(INVISIBLE, '')
   // Mail has its base64 in lines.
   const joined = /^[A-Za-z0-9+/_-]{16,}[\r\n]/m.test(text) ? text.replaceAll(/[\r\n]+/g, '') : text
   for (const [run] of joined.matchAll(BASE64_RUN)) {
-    const bytes = Buffer.from(run, 'base64')
-    const decoded = bytes.toString('utf8')
-    if (!NOT_TEXT.test(decoded) && bytes.length >= MIN_BYTES) yield decoded
+    const decoded = textOf(Buffer.from(run, 'base64'))
+    if (decoded !== undefined) yield decoded
     else if (run.length > 256) found.isPartial = true
   }
+  for (const [run] of text.matchAll(HEX_RUN)) {
+    const decoded = textOf(Buffer.from(run, 'hex'))
+    if (decoded !== undefined) yield decoded
+  }
+}
+
+function textOf(bytes: Buffer): string | undefined {
+  const text = bytes.toString('utf8')
+  return bytes.length < MIN_BYTES || NOT_TEXT.test(text) ? undefined : text
 }
 
 function percentDecoded(encoded: string): string {

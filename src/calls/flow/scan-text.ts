@@ -80,9 +80,10 @@ function classOfOther(code: number): number {
   if (known !== 255) return known
   const char = String.fromCharCode(code)
   const isIdeograph = (code >= 0x30_40 && code <= 0x9f_ff) || (code >= 0xac_00 && code <= 0xd7_a3)
+  const isBraille = code > 0x28_00 && code <= 0x28_ff
   const found = isIdeograph
     ? IDEOGRAPH
-    : /[\p{L}\p{N}\p{M}]/u.test(char) || (code >= 0xd8_00 && code <= 0xdf_ff)
+    : /[\p{L}\p{N}\p{M}]/u.test(char) || (code >= 0xd8_00 && code <= 0xdf_ff) || isBraille
       ? FOREIGN
       : /\s/u.test(char)
         ? SPACE
@@ -150,7 +151,12 @@ export class Scanner {
 
   /** @returns the number of words */
   scan(given: string, sink: Sink): number {
-    const text = isAscii(given) ? given : given.normalize('NFKC')
+    const text = isAscii(given)
+      ? given
+      : given
+          .normalize('NFKD')
+          .replaceAll(/\p{M}+/gu, '')
+          .normalize('NFC')
     this.#word = 0
     let key = 0
     let check = 0

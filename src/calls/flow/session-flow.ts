@@ -90,7 +90,8 @@ export class SessionFlow {
     for (const server of runs) this.#seen.add(server)
     for (const [server, count] of words) if (count >= TEXT_WORDS) this.#seen.add(server)
     // An image may show any text.
-    if (hasMedia || unknownWords >= UNKNOWN_TEXT_WORDS) for (const server of this.#index.partial) this.#seen.add(server)
+    if (hasMedia) for (const server of this.#returned) this.#seen.add(server)
+    if (unknownWords >= UNKNOWN_TEXT_WORDS) for (const server of this.#index.partial) this.#seen.add(server)
   }
 
   /** What rules and questions need to know about a value. */

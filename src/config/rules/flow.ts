@@ -60,10 +60,13 @@ export function flowText({ values, seen }: FlowReason): string {
 
 /** Names of arguments that say where something goes or to whom, or who gets access. */
 const DESTINATION =
-  /^(to|cc|bcc|for|via)$|recipient|receiver|attendee|participant|invitee|member|user|people|person|contact|e_?mail|phone|address|url|uri|link|host|domain|endpoint|webhook|callback|server|path|file|folder|dir|dest|target|channel|room|chat|conversation|account|iban|wallet|payee|beneficiary|owner|org|repo|passw|secret|token|permission|role|branch|project|table|database|bucket|(^|_)ids?$|[a-z]Ids?$/i
+  /^(for|via)$|(^|_)(to|cc|bcc)$|assignee|reviewer|subscriber|recipient|receiver|attendee|participant|invitee|member|user|people|person|contact|e_?mail|phone|address|url|uri|link|host|domain|endpoint|webhook|callback|server|path|file|folder|dir|dest|target|channel|room|chat|conversation|account|iban|wallet|payee|beneficiary|owner|org|repo|passw|secret|token|permission|role|branch|project|table|database|bucket|(^|_)ids?$|[a-z]Ids?$/i
 /** Values that are addresses, whatever their argument is called. */
 const ADDRESS =
   /^\s*(?:(?:mailto:|tel:)\S+|[^\s@]+@[^\s@]+\.[^\s@]+|[a-z][a-z0-9+.-]*:\/\/\S+|(?:www\.)\S+|[A-Z]{2}\d{2}(?:\s?[A-Z0-9]){11,30}|\+\d[\d ()-]{6,})\s*$/i
+/** As in `sendTo`. */
+const CAMEL_TO = /[a-z](To|Cc|Bcc)$/
+const MAX_ADDRESSES_CHARS = 10_000
 const MAX_SHOWN = 5
 const MAX_LEAVES = 10_000
 
@@ -98,14 +101,21 @@ function destinations(args: Readonly<Record<string, unknown>>): { path: string; 
       const isList = Array.isArray(value)
       for (const [key, inner] of Object.entries(value)) {
         // Nobody reads a question about so many: they count as destinations.
-        const named = isNamed || (!isList && DESTINATION.test(key)) || left <= 0
+        const named = isNamed || (!isList && (DESTINATION.test(key) || CAMEL_TO.test(key))) || left <= 0
         pending.push({ path: isList ? `${path}[${key}]` : path ? `${path}.${key}` : key, value: inner, isNamed: named })
         if (!isList && ADDRESS.test(key)) found.push({ path: `${path}.${key}`, value: key })
       }
       continue
     }
     left -= 1
-    if (isNamed || (typeof value === 'string' && ADDRESS.test(value))) found.push({ path, value })
+    if (isNamed || (typeof value === 'string' && isAddress(value))) found.push({ path, value })
   }
   return found
+}
+
+/** Also of several addresses, and with names: `Ann <ann@acme.example>, bob@acme.example`. */
+function isAddress(text: string): boolean {
+  if (ADDRESS.test(text)) return true
+  if (text.length > MAX_ADDRESSES_CHARS || !text.includes('@')) return false
+  return text.split(/[,;]/).every((one) => ADDRESS.test(one.replace(/^[^<>]*<([^<>]*)>\s*$/, '$1')))
 }
