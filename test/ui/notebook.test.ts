@@ -56,10 +56,10 @@ it('a cell of the notebook shows its question and goes on with the answer (needs
   expect(problems).toEqual([])
 })
 
-it('a page of 390 pixels shows the tabs of all eight views (needs Chromium)', async () => {
+it('a page of 390 pixels shows the tabs of all views (needs Chromium)', async () => {
   const { page, problems } = await openPage({ width: 390 })
   const tabs = page.getByRole('navigation', { name: 'Views' }).getByRole('link')
-  expect(await tabs.count()).toBe(8)
+  expect(await tabs.count()).toBe(9)
   for (const tab of await tabs.all()) {
     const { x, width } = (await tab.boundingBox())!
     expect([x >= 0, x + width <= 390]).toEqual([true, true])
