@@ -1,13 +1,18 @@
 // What clients of a resident bridge and hostile programs of the same user can try against it, and what becomes of it.
 // Each group has a control in which the same attack, or its harmless twin, succeeds.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { connect as connectSocket, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Bridge } from '../../src/bridge/bridge.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
+import { controlLine } from '../../src/serve/resident/protocol.ts'
+import { SocketTransport } from '../../src/serve/resident/socket-transport.ts'
 import { SILENT } from '../../src/util/log.ts'
 import { bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { isAlive, type RelayClient, residentHome, until } from '../support/resident-clients.ts'
 
 const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_POOL: '0' }
 
@@ -75,5 +80,166 @@ describe('a client cannot come to a process that works for another one', () => {
   it('a file in its folder, of the same size and time', async () => {
     const prepare = (cwd: string): void => writeFileSync(path.join(cwd, 'token'), path.basename(cwd))
     expect(await usersOf({ env: { TOKEN: '${file:token}' } }, NOTHING, prepare)).toBe(1)
+  })
+})
+
+/** Connections of a program of the same user, which never close their half. */
+function connections(folder: string, count: number, say = ''): { isOver: () => boolean }[] {
+  const name = readdirSync(folder).find((one) => one.endsWith('.d'))!
+  return Array.from({ length: count }, () => {
+    const socket = connectSocket({ path: path.join(folder, name, 's'), allowHalfOpen: true })
+    onTestFinished(() => void socket.destroy())
+    let isOver = false
+    socket
+      .on('error', () => {})
+      .on('close', () => (isOver = true))
+      .resume()
+    if (say !== '') socket.write(say)
+    // Node ends its own half once the other side is gone altogether: only a write finds that out.
+    return { isOver: () => isOver || !socket.write(' ') || isOver }
+  })
+}
+
+const FORGED = { hello: 1, key: 'guessed', pid: 1, env: {}, cwd: '/', home: '/', ownPaths: [] } as const
+
+describe('a program of the same user that connects', () => {
+  it.each([
+    ['with a forged hello', controlLine(FORGED)],
+    ['with two of them', controlLine(FORGED) + controlLine(FORGED)],
+  ])('%s takes no place of a client, and is disconnected', { timeout: 120_000 }, async (_, hello) => {
+    const { connect, folder, residents } = residentHome({})
+    const ann = await connect('ann')
+    const hostile = connections(folder, 100, hello)
+    await sleep(300)
+    const bob = await connect('bob')
+    expect(await bob.run('print(1)')).toBe('1')
+    expect({ said: bob.said(), residents: residents().length }).toEqual({ said: '', residents: 1 })
+    await until(() => hostile.every(({ isOver }) => isOver()))
+    expect(await ann.run('print(2)')).toBe('2')
+  })
+
+  it(
+    'and says nothing, many times: a client that finds no place gets a bridge of its own',
+    { timeout: 120_000 },
+    async () => {
+      const { connect, folder, residents } = residentHome({})
+      const ann = await connect('ann')
+      connections(folder, 1000)
+      await sleep(100)
+      const bob = await connect('bob')
+      expect(bob.said()).toMatch(/cannot be used: it serves 64 clients.*a bridge of its own/)
+      expect(await bob.run('print(1)')).toBe('1')
+      expect(await ann.run('print(2)')).toBe('2')
+      // After 5 seconds there is a place again.
+      await sleep(6_000)
+      expect((await connect('carl')).said()).toBe('')
+      expect(residents()).toHaveLength(1)
+    },
+  )
+})
+
+const line = (message: object): string => JSON.stringify({ jsonrpc: '2.0', ...message })
+const HOSTILE_LINES = [
+  ...['[]', 'null', '1', '"x"', '{}', '{', '\u0000', line({ id: 1, result: {} }), line({ id: null, method: 'ping' })],
+  ...[{ stop: true }, { status: true }, { ...FORGED, ownPaths: [] }].map((said) => controlLine(said as never).trim()),
+  line({ id: 1, method: 'tools/call', params: null }),
+  line({ id: '__proto__', method: 'ping' }),
+  line({ id: 'i'.repeat(5_000), method: 'ping' }),
+  line({ id: 2, method: 'logging/setLevel', params: { level: 'none' } }),
+  line({ id: 3, method: 'resources/read', params: { uri: 'sandbridge://output/../../x' } }),
+  line({ id: 4, method: 'initialize', params: {} }),
+  line({ id: 5, method: 'completion/complete' }),
+  line({ method: 'notifications/cancelled' }),
+  line({ method: 'notifications/cancelled', params: { requestId: {} } }),
+  line({ method: 'notifications/progress', params: { progressToken: 1, progress: 1 } }),
+  line({ method: 'notifications/roots/list_changed' }),
+  `[${line({ id: 6, method: 'ping' })}]`,
+]
+
+describe('a client that is hostile', () => {
+  const two = async (): Promise<{ ann: RelayClient; bob: RelayClient; pid: number }> => {
+    const { connect, residents } = residentHome({})
+    const [ann, bob] = [await connect('ann'), await connect('bob')]
+    return { ann, bob, pid: residents()[0]! }
+  }
+  const say = ({ process: { stdin } }: RelayClient, ...lines: string[]): void =>
+    lines.forEach((one) => stdin!.write(`${one}\n`))
+
+  it('cannot end the resident with any line, and others hear nothing of it', { timeout: 120_000 }, async () => {
+    const { ann, bob, pid } = await two()
+    await ann.run('kept = 1')
+    say(bob, ...HOSTILE_LINES)
+    expect(await bob.ask('ping')).toMatchObject({ result: {} })
+    // Control: it does get answers to what is a request.
+    expect(bob.unasked).toContainEqual(expect.objectContaining({ id: '__proto__', result: {} }))
+    expect(await ann.run('print(kept)')).toBe('1')
+    expect(ann.unasked).toEqual([])
+    expect(isAlive(pid)).toBe(true)
+  })
+
+  it('cannot cancel the request of another by its id', { timeout: 120_000 }, async () => {
+    const { ann, bob } = await two()
+    const cancels = ['ann-2', 'ann-3', 0, 1, 2].map((requestId) =>
+      line({ method: 'notifications/cancelled', params: { requestId } }),
+    )
+    const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
+    await sleep(500)
+    say(bob, ...cancels)
+    expect(await open).toBe('whole')
+    // Control: the same lines of its own client do.
+    let isAnswered = false
+    void ann.run('import time\ntime.sleep(3)').then(() => (isAnswered = true))
+    await sleep(500)
+    say(ann, ...cancels)
+    await sleep(3_500)
+    expect(isAnswered).toBe(false)
+  })
+
+  it('cannot read the output of another, with whose ids its own collide', { timeout: 120_000 }, async () => {
+    const { ann, bob } = await two()
+    const code = (word: string): string => `for i in range(20_000): print("${word}", i)`
+    const uriOf = (text: string): string => /sandbridge:\/\/output\/[\w/-]+/.exec(text)?.[0] ?? 'none'
+    const uri = uriOf(await ann.run(code('of-ann')))
+    const read = async (client: RelayClient): Promise<string> =>
+      JSON.stringify(await client.ask('resources/read', { uri }))
+    expect(await read(ann)).toContain('of-ann')
+    expect(await read(bob)).not.toContain('of-ann')
+    await bob.run(code('of-bob'))
+    expect(await read(bob)).not.toContain('of-ann')
+    expect(JSON.stringify(await bob.ask('resources/list'))).not.toContain(uri)
+  })
+})
+
+describe('a client that never reads', () => {
+  it.each([
+    ['control: reads', true],
+    ['loses its connection before 300 MB wait for it', false],
+  ])('%s', { timeout: 60_000 }, async (_, reads) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-unread-'))
+    const accepted = new Promise<Socket>((resolve) => {
+      const server = createServer(resolve).listen(path.join(folder, 's'))
+      onTestFinished(() => void server.close(() => rmSync(folder, { recursive: true, force: true })))
+    })
+    const client = connectSocket(path.join(folder, 's'))
+    if (reads) client.resume()
+    else client.pause()
+    const socket = await accepted
+    onTestFinished(() => [client, socket].forEach((one) => void one.destroy()))
+    const transport = new SocketTransport(socket)
+    // All at once, as the answers to requests that came in one piece.
+    const text = 'x'.repeat(2 ** 20)
+    const send = async (): Promise<boolean> =>
+      transport.send({ jsonrpc: '2.0', id: 1, result: { text } }).then(
+        () => true,
+        () => false,
+      )
+    const sent: Promise<boolean>[] = []
+    for (let count = 0; count < 300; count += 1) {
+      const one = send()
+      sent.push(one)
+      if (reads) await one
+    }
+    expect((await Promise.all(sent)).every(Boolean)).toBe(reads)
+    expect(socket.destroyed).toBe(!reads)
   })
 })
