@@ -248,3 +248,46 @@ describe('a client that never reads', () => {
     expect(socket.destroyed).toBe(!reads)
   })
 })
+
+describe('settings.json of a resident', () => {
+  it(
+    'holds for each client from its next cell on, and while it is broken none runs code',
+    { timeout: 120_000 },
+    async () => {
+      const { connect, home } = residentHome({ who: fixtureServer('whoami.mjs') })
+      const clients = [await connect('ann'), await connect('bob')]
+      const file = path.join(home, 'MCPs/settings.json')
+      const call = 'print((await mcp_who.who())["home"])'
+      const inTurn = async (): Promise<string[]> => [await clients[0]!.run(call), await clients[1]!.run(call)]
+      const settings = (content: object): string => JSON.stringify(content)
+      // Control: one of a project, and of the client's own folder, changes nothing.
+      for (const folder of ['bob', 'bob/.sandbridge']) {
+        mkdirSync(path.join(home, folder), { recursive: true })
+        writeFileSync(path.join(home, folder, 'settings.json'), settings({ permissions: { preset: 'readonly' } }))
+      }
+      expect(await inTurn()).toEqual([home, home])
+      writeFileSync(file, settings({ permissions: { preset: 'readonly' } }), { mode: 0o600 })
+      for (const text of await inTurn()) expect(text).toMatch(/PERMISSION|denied|read-only/i)
+      writeFileSync(file, '{"permissions": {"presets": "hunter2-hunter2"}}')
+      for (const text of await inTurn()) {
+        expect(text).toMatch(/settings\.json/)
+        expect(text).not.toContain('hunter2')
+      }
+      writeFileSync(file, settings({ permissions: { preset: 'open' } }))
+      expect(await inTurn()).toEqual([home, home])
+    },
+  )
+
+  it(
+    'is read again by a cell of each client, and each is told what needs a new start',
+    { timeout: 120_000 },
+    async () => {
+      const { connect, home } = residentHome({})
+      const [ann, bob] = [await connect('ann'), await connect('bob')]
+      await Promise.all([ann.run('1'), bob.run('1')])
+      writeFileSync(path.join(home, 'MCPs/settings.json'), '{"sandbox": {"memory": "1g"}}', { mode: 0o600 })
+      expect(await ann.run('print(1)')).toContain('sandbox.memory has changed')
+      expect(await bob.run('print(1)')).toContain('sandbox.memory has changed')
+    },
+  )
+})
