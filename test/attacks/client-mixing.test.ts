@@ -99,7 +99,9 @@ describe('clients of a resident bridge', () => {
     const { context, open } = house({ who: { ...fixtureServer('whoami.mjs'), cwd: '.sandbridge' } })
     const bridge = await open({ isResident: true })
     const contexts = [context('ann'), context('bob')]
-    const seen = await Promise.all(contexts.map(async (one) => (await ask(await bridge.connect(one, SILENT).now())).cwd))
+    const seen = await Promise.all(
+      contexts.map(async (one) => (await ask(await bridge.connect(one, SILENT).now())).cwd),
+    )
     expect(seen).toEqual(contexts.map(({ cwd }) => path.join(cwd, '.sandbridge')))
   })
 

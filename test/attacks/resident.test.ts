@@ -20,7 +20,7 @@ const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_PO
  * Two clients in different folders, with variables of their own, that have the same entry.
  * @returns how many clients use the process that would serve the second one
  */
-async function usersOf(entry: object, envs: [object, object], prepare = (_: string): void => {}): Promise<unknown> {
+async function usersOf(entry: object, envs: [object, object], prepare?: (cwd: string) => void): Promise<unknown> {
   const home = makeHome({ it: { ...fixtureServer('whoami.mjs'), cwd: '/', ...entry } })
   const folders = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-projects-')))
   const base = bridgeEnv(home, OBSERVERS)
@@ -34,7 +34,7 @@ async function usersOf(entry: object, envs: [object, object], prepare = (_: stri
   const clients = envs.map((env, index) => {
     const cwd = path.join(folders, String(index))
     mkdirSync(cwd)
-    prepare(cwd)
+    prepare?.(cwd)
     return bridge.connect({ env: { ...base, ...env }, cwd, home, ownPaths: [] }, SILENT)
   })
   await Promise.all(clients.map((client) => client.now()))
@@ -145,7 +145,13 @@ describe('a program of the same user that connects', () => {
 
 const line = (message: object): string => JSON.stringify({ jsonrpc: '2.0', ...message })
 const HOSTILE_LINES = [
-  ...['[]', 'null', '1', '"x"', '{}', '{', '\u0000', line({ id: 1, result: {} }), line({ id: null, method: 'ping' })],
+  '[]',
+  'null',
+  '{}',
+  '{',
+  '\u0000',
+  line({ id: 1, result: {} }),
+  line({ id: null, method: 'ping' }),
   ...[{ stop: true }, { status: true }, { ...FORGED, ownPaths: [] }].map((said) => controlLine(said as never).trim()),
   line({ id: 1, method: 'tools/call', params: null }),
   line({ id: '__proto__', method: 'ping' }),
