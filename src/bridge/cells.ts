@@ -143,14 +143,15 @@ export class Cells {
   /** Sessions whose client was told that the record cannot be written. */
   readonly #toldOfRecord = new WeakSet<Session>()
 
-  readonly #fileNews: FileNews
-  /** Changed settings that take effect later, until they are told. */
-  readonly #settingNews = new Set<string>()
+  /** Changed settings that take effect later, by their number. */
+  readonly #settingNews = new Map<string, number>()
+  #newsCount = 0
+  /** What was told of files, and up to which number of settings. Clients of a resident bridge are each told. */
+  readonly #told = new WeakMap<ServerSet, { files: FileNews; settings: number }>()
   readonly #flows = new WeakMap<Session, SessionFlow>()
 
   constructor(options: CellsOptions) {
     this.#options = options
-    this.#fileNews = new FileNews(options.settings.stateDir)
   }
 
   /** Number of running and waiting cells. */
@@ -176,11 +177,11 @@ export class Cells {
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
     const { servers, forPerson = false } = request
     // Rules and servers depend on settings.
-    for (const note of (await this.#options.refreshSettings?.()) ?? []) this.#settingNews.add(note)
+    for (const note of (await this.#options.refreshSettings?.()) ?? [])
+      this.#settingNews.set(note, (this.#newsCount += 1))
     const ofClient = request.run?.servers
     const set = await (ofClient ? ofClient.now() : this.#options.serversOf(request.run?.user))
-    const { discovered } = set.configured
-    const { untrusted } = discovered
+    const { untrusted } = set.configured.discovered
     refuseUntrusted(servers, untrusted)
     const cell = await this.#open(session, set, request)
     const ran = await this.#runIn(cell, request, this.#server(cell, request))
@@ -189,7 +190,7 @@ export class Cells {
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && request.run?.user === undefined && !forPerson)
-      for (const note of [...(await this.#fileNews.next(discovered)), ...this.#takeSettingNews()]) notes.add(note)
+      for (const note of await this.#news(set)) notes.add(note)
     if (ran.status === 'timeout') for (const note of await unansweredNotes(cell)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.
     if (!forPerson) this.#noteRecordFailure(session, notes)
@@ -207,10 +208,12 @@ export class Cells {
   }
 
   /** Told once, to the owner. */
-  #takeSettingNews(): string[] {
-    const news = [...this.#settingNews]
-    this.#settingNews.clear()
-    return news
+  async #news(set: ServerSet): Promise<string[]> {
+    const told = this.#told.get(set) ?? { files: new FileNews(this.#options.settings.stateDir), settings: 0 }
+    this.#told.set(set, told)
+    const settings = [...this.#settingNews].flatMap(([note, number]) => (number > told.settings ? [note] : []))
+    told.settings = this.#newsCount
+    return [...(await told.files.next(set.configured.discovered)), ...settings]
   }
 
   /** The model is shown this of a session's output. */

@@ -6,16 +6,13 @@ import type { ClientContext } from '../config/settings/client-context.ts'
 import { Definitions } from '../config/definitions.ts'
 import { passedEnvironment } from '../config/entries/passed-variables.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
-import { startInputs } from '../config/entries/start-inputs.ts'
+import { isAbsolutePlace, namesFolder, startInputs } from '../config/entries/start-inputs.ts'
 import { PermissionFiles } from '../config/permission-files.ts'
 import type { SharedUpstreams } from '../upstream/shared-upstreams.ts'
 import type { Log } from '../util/log.ts'
 import { sortedJson } from '../util/json/sorted-json.ts'
 import { openSharedCatalog } from './open-shared-catalog.ts'
 import { ServerSet, type ServerSetOptions } from './server-set.ts'
-
-/** Variables that change what a server does, beside those that its definition names or that lead to networks. */
-const DECIDING_VARIABLES = ['HOME', 'PATH', 'TZ', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'] as const
 
 interface ClientServersOptions extends Omit<
   ServerSetOptions,
@@ -130,24 +127,22 @@ function serverKey(
     home,
     // Servers list other tools for clients that can be asked.
     [...offered].toSorted(),
-    transport.type === 'stdio' && DECIDING_VARIABLES.map((name) => passedEnvironment(env)[name] ?? null),
+    // A server has no terminal, and each client's may be another.
+    transport.type === 'stdio' && { ...passedEnvironment(env), TERM: null },
   ])
 }
 
 /** A server without a folder of its own starts in the client's folder, and may work on what is there. */
-function isOfFolder({ transport, shared, isProjects }: ServerDefinition): boolean {
-  if (JSON.stringify(transport).includes('workspaceFolder')) return true
-  return transport.type === 'stdio' && !isAbsoluteFolder(transport.cwd) && (!shared || isProjects === true)
+function isOfFolder(definition: ServerDefinition): boolean {
+  const { transport, shared, isProjects } = definition
+  if (namesFolder(definition)) return true
+  return transport.type === 'stdio' && !isAbsolutePlace(transport.cwd ?? '') && (!shared || isProjects === true)
 }
 
 /** Why clients that have this server in common may have processes of their own. */
 function whyOwn(definition: ServerDefinition): string | undefined {
   if (definition.shared === false) return 'its entry says "shared": false'
+  if (namesFolder(definition)) return 'its entry names the folder of its client, or has a path that is relative to it'
   if (!isOfFolder(definition)) return undefined
   return 'it starts in the folder of its client; "cwd" or "shared": true in its entry makes it one for all folders'
-}
-
-/** Whether the folder is the same for every client with this home. */
-function isAbsoluteFolder(cwd: string | undefined): boolean {
-  return cwd !== undefined && /^(?:[/\\~]|[A-Za-z]:[/\\]|\$\{userHome\})/.test(cwd)
 }

@@ -95,6 +95,16 @@ describe('clients of a resident bridge', () => {
     expect(seen[0]!.pid).not.toBe(seen[1]!.pid)
   })
 
+  it('each have their own folder below which a relative `cwd` is', async () => {
+    const { context, open } = house({ who: { ...fixtureServer('whoami.mjs'), cwd: '.sandbridge' } })
+    const bridge = await open({ isResident: true })
+    const contexts = [context('ann'), context('bob')]
+    const seen = await Promise.all(
+      contexts.map(async (one) => (await ask(await bridge.connect(one, SILENT).now())).cwd),
+    )
+    expect(seen).toEqual(contexts.map(({ cwd }) => path.join(cwd, '.sandbridge')))
+  })
+
   it('each have the rules of their own project', async () => {
     const { context, open } = house({ who: WHO })
     const bridge = await open({ isResident: true })

@@ -18,6 +18,12 @@ export function relay(command: () => Promise<void>): void {
     if (isOver) void import('./serve-in-child.ts').then(({ serveInChild }) => serveInChild(read))
     else {
       process.stdin.unshift(read)
+      // It was paused, and a listener does not resume what was.
+      process.stdin.on('newListener', function resume(event) {
+        if (event !== 'data') return
+        process.stdin.off('newListener', resume)
+        process.nextTick(() => process.stdin.resume())
+      })
       void command()
     }
   })

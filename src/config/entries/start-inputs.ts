@@ -7,7 +7,10 @@ import { VERSION } from '../../util/version.ts'
 import { inputVariable } from './inputs.ts'
 import { NETWORK_VARIABLES } from './passed-variables.ts'
 import { placeholdersIn } from './placeholders.ts'
-import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import type { RemoteServer, ServerDefinition, ServerSandbox, StdioServer } from './server-definition.ts'
+
+/** The placeholders that expand.ts fills with the client's folder. */
+const WORKSPACE = /\$\{workspace(?:Folder|FolderBasename|Root)\}/
 
 export interface StartPlace {
   env: Record<string, string | undefined>
@@ -33,8 +36,13 @@ export function startInputs({ transport }: ServerDefinition, place: StartPlace):
 
 function textsOf(transport: StdioServer | RemoteServer): string[] {
   if (transport.type !== 'stdio') return [transport.url, ...Object.values(transport.headers), ...oauthTexts(transport)]
-  const { command, args, env, cwd = '', envFile = '' } = transport
-  return [command, ...args, ...Object.values(env), cwd, envFile]
+  const { command, args, env, cwd = '', envFile = '', sandbox } = transport
+  return [command, ...args, ...Object.values(env), cwd, envFile, ...(sandbox ? sandboxTexts(sandbox) : [])]
+}
+
+function sandboxTexts({ filesystem = {}, network, image = '' }: ServerSandbox): string[] {
+  const domains = typeof network === 'object' ? Object.values(network) : []
+  return [...[...Object.values(filesystem), ...domains].flat(), image]
 }
 
 function oauthTexts({ oauth, signIn }: RemoteServer): string[] {
@@ -43,6 +51,26 @@ function oauthTexts({ oauth, signIn }: RemoteServer): string[] {
 
 function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
   return [...inheritEnv, ...Object.values(NETWORK_VARIABLES).flat()]
+}
+
+/**
+ * Whether the start depends on the client's folder even with an absolute `cwd`: a placeholder names that folder, or a
+ * file outside of `args` has a relative path, which counts from there.
+ */
+export function namesFolder({ transport }: Pick<ServerDefinition, 'transport'>): boolean {
+  const texts = textsOf(transport)
+  if (texts.some((text) => WORKSPACE.test(text))) return true
+  const files = texts.flatMap(filesIn)
+  if (transport.type === 'stdio') {
+    const { envFile, sandbox } = transport
+    files.push(...(envFile === undefined ? [] : [envFile]), ...Object.values(sandbox?.filesystem ?? {}).flat())
+  }
+  return !files.every(isAbsolutePlace)
+}
+
+/** Whether a path in a definition is the same for every client with this home. */
+export function isAbsolutePlace(written: string): boolean {
+  return /^(?:[/\\]|~(?:[/\\]|$)|[A-Za-z]:[/\\]|\$\{userHome\})/.test(written)
 }
 
 /** `${NAME}`, `${env:NAME:-default}` and `${input:ID}`. */

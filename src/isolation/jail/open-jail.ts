@@ -61,7 +61,7 @@ export async function openJail(
   place: JailPlace,
 ): Promise<Jail> {
   // The folder that the bridge runs in is the user's, and not for every server of a registry.
-  const folder = path.resolve(server.cwd ?? (isPublishers ? place.home : cwd))
+  const folder = path.resolve(isPublishers ? place.home : cwd, server.cwd ?? '')
   const image = server.sandbox.image ?? place.image
   if (image !== undefined && !IMAGE_NAME.test(image))
     throw new BridgeError('CONFIG_INVALID', `The sandbox of server '${name}' has an image whose name is invalid`)

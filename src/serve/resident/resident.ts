@@ -19,16 +19,17 @@ import { endLeftGroups, recordGroups } from './left-groups.ts'
 import { MAX_LINE_BYTES } from './relay.ts'
 import type { ResidentKey } from './resident-key.ts'
 import { displace, holderOf, type ResidentPlace } from './run-folder.ts'
+import { leavesUnread } from './socket-transport.ts'
 
 const MAX_CLIENTS = 64
+/** With those that have not said hello, or are refused. Each holds a file of this process open. */
+const MAX_CONNECTIONS = 4 * MAX_CLIENTS
 /** Environments are larger than any other hello. */
 const MAX_HELLO_BYTES = 2 ** 20
 const HELLO_MS = 5_000
 /** A relay that started this resident connects within this time. */
 const FIRST_CLIENT_MS = 15_000
 const WATCH_MS = 1_000
-/** What a client may leave unread. Beyond it, the relay is lost or its client stopped reading for good. */
-const MAX_UNREAD_BYTES = 256 * 2 ** 20
 
 /** One client, as long as it is connected. */
 export interface ServedClient {
@@ -79,6 +80,7 @@ export class Resident {
     this.#options = options
     // Half-open: what was asked before the client left is still answered.
     this.#server = createSocketServer({ allowHalfOpen: true }, (socket) => this.#admit(socket))
+    this.#server.maxConnections = MAX_CONNECTIONS
   }
 
   /** @returns false when another resident has the name. @throws what node:fs and node:net throw */
@@ -106,7 +108,12 @@ export class Resident {
 
   #admit(socket: Socket): void {
     socket.on('error', () => {})
-    const refuse = (reason: string): void => void socket.end(controlLine({ refused: reason }))
+    const refuse = (reason: string): void => {
+      this.#clients.delete(socket)
+      socket.end(controlLine({ refused: reason }))
+      // It may keep its half open.
+      setTimeout(() => socket.destroy(), HELLO_MS).unref()
+    }
     if (this.#clients.size >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
     if (!this.#hasName) return void socket.destroy()
     this.#clients.set(socket, undefined)
@@ -150,7 +157,7 @@ export class Resident {
       if (!client) helloBytes += chunk.length
       if (helloBytes > MAX_HELLO_BYTES + MAX_LINE_BYTES) socket.destroy()
       else lines.push(chunk)
-      if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy()
+      if (leavesUnread(socket)) socket.destroy()
     })
     let hasEnded = false
     const over = (): void => {

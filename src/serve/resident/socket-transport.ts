@@ -5,6 +5,14 @@ import type { Socket } from 'node:net'
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
 import { messageLine } from './protocol.ts'
 
+/** Beyond this, the relay is lost or its client stopped reading for good. */
+const MAX_UNREAD_BYTES = 256 * 2 ** 20
+
+/** Whether too much of what was sent has not been read. */
+export function leavesUnread(socket: Pick<Socket, 'writableLength'>): boolean {
+  return socket.writableLength > MAX_UNREAD_BYTES
+}
+
 export class SocketTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   onclose?: () => void
@@ -41,6 +49,8 @@ export class SocketTransport implements Transport {
   }
 
   send(message: JSONRPCMessage): Promise<void> {
+    // Not only when it says something: it may have asked for all of this at once.
+    if (leavesUnread(this.#socket)) this.#socket.destroy()
     if (this.#socket.destroyed) return Promise.reject(new Error('The client has disconnected'))
     return new Promise((resolve, reject) => {
       this.#socket.write(messageLine(this.#marked(message)), (error) => (error ? reject(error) : resolve()))

@@ -42,7 +42,8 @@ export interface ProcessKeeper {
 }
 
 /**
- * @param context the working directory of a server without a `cwd`, and the variables that it inherits
+ * @param context the working directory of a server without a `cwd`, from which a relative one counts, and the variables
+ * that it inherits
  * @param launch what to start instead, with the server inside
  * @param keeper missing means that nothing about its end is special
  * @throws NodeJS.ErrnoException when its working directory does not exist or its command line is invalid
@@ -58,7 +59,7 @@ export function spawnServer(
     env: { ...passedEnvironment(inherited), ...server.env },
     extraInput: undefined,
   }
-  const folder = server.cwd ?? cwd
+  const folder = path.resolve(cwd, server.cwd ?? '')
   if (!existsSync(folder)) {
     // Without this check, Node would report the program as missing.
     throw Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' })
