@@ -201,6 +201,9 @@ describe('every view (needs Chromium)', () => {
       await goTo(page, 'Cost')
       await page.getByRole('cell').first().waitFor()
       await shot('cost')
+      await goTo(page, 'Settings')
+      await page.getByText('sandbox.runtime', { exact: true }).waitFor()
+      await shot('settings')
       const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off' }
       const other = await openTestBridge({ home, env, clientName: 'cursor' })
       void other.call({ code: 'import time\nprint("reading the archive …")\ntime.sleep(90)' }).catch(() => {})
