@@ -147,7 +147,7 @@ export const SANDBOX_SETTINGS = {
       },
       { min: 1, max: 64 },
     ),
-    defaultText: 'as many as `MCP_BRIDGE_POOL`',
+    defaultText: 'as many as the pool has',
   },
   image,
   forkServer: choice(

@@ -40,7 +40,7 @@ export function Settings(): JSX.Element {
 
 function Group({ settings }: { settings: readonly DescribedSetting[] }): JSX.Element {
   return (
-    <table>
+    <table class="settings">
       <thead>
         <tr>
           <th scope="col">Setting</th>
