@@ -1,27 +1,18 @@
 // Rows of flow rules: what following flows adds to a tool call with the record on, in turns with a bridge that does
 // not, and how fast results are read into the index of a session, and how large it becomes.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { OriginIndex } from '../src/calls/flow/origin-index.ts'
-import {
-  closeTestBridge,
-  makeHome,
-  openTestBridge,
-  published,
-  type TestBridge,
-} from '../test/support/bridge-process.ts'
+import { closeTestBridge, makeHome, openTestBridge, published } from '../test/support/bridge-process.ts'
+import { loopOf, warmUp } from './call-loop.ts'
 import { median, ratio } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 const WARM_UP = 1_000
 const ROUNDS = 15
-const CALLS = 100
-const PAUSE_MS = 250
 const CALL_LIMIT = 1.15
 const INDEX_LIMIT_MB = 8
 const SPEED_LIMIT = 50
 const RESULT_CHARS = 50_000_000
 const RECORD = { MCP_BRIDGE_AUDIT: 'full', MCP_BRIDGE_LIVE: '0' }
-const CALL = 'await mcp_everything.echo(message="Order 18231 of Ann Smith, to be sent on Friday.")'
 
 export async function flowRows(): Promise<BenchRow[]> {
   return [...(await callRows()), ...indexRows()]
@@ -34,7 +25,7 @@ async function callRows(): Promise<BenchRow[]> {
       env: { ...RECORD, MCP_BRIDGE_FLOW: flow },
     })
   const bridges = { off: await open('off'), record: await open('record'), ask: await open('ask') }
-  for (const bridge of Object.values(bridges)) await bridge.run(`import time\nfor _ in range(${WARM_UP}): ${CALL}`)
+  for (const bridge of Object.values(bridges)) await warmUp(bridge, WARM_UP)
   const taken = { off: [] as number[], record: [] as number[], ask: [] as number[] }
   const order = ['off', 'record', 'ask'] as const
   for (let round = 0; round < ROUNDS; round += 1)
@@ -53,15 +44,6 @@ async function callRows(): Promise<BenchRow[]> {
       ok: measured <= CALL_LIMIT,
     }
   })
-}
-
-async function loopOf(bridge: TestBridge): Promise<number> {
-  const text = await bridge.run(
-    `_t = time.perf_counter()\nfor _ in range(${CALLS}): ${CALL}\nprint((time.perf_counter() - _t) * 1e6)`,
-  )
-  if (!Number.isFinite(Number(text))) throw new Error(`the calls failed: ${text}`)
-  await sleep(PAUSE_MS)
-  return Number(text)
 }
 
 /** The largest results, and more different ones than the index has room for. */

@@ -10,21 +10,18 @@ import {
   type TestBridge,
 } from '../test/support/bridge-process.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CALL, loopOf, PAUSE_MS, warmUp } from './call-loop.ts'
 import { median, ms, ratio, timed } from './measure.ts'
 import { ruleTexts } from './policy.ts'
 import type { BenchRow } from './row.ts'
 
 const WARM_UP = 1_500
 const ROUNDS = 21
-const CALLS = 100
-/** The record's work after a cell must not fall into the other bridge's measurement. */
-const PAUSE_MS = 250
 const STARTS = 9
 const CALL_LIMIT = 1.1
 const START_LIMIT_MS = 300
 const OFF = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
 const ON = { MCP_BRIDGE_AUDIT: 'full', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_MASK: 'all' }
-const CALL = 'await mcp_everything.echo(message="Order 18231 of Ann Smith, to be sent on Friday.")'
 
 export async function trustRows(): Promise<BenchRow[]> {
   return [...(await callRows()), await startRow()]
@@ -34,7 +31,7 @@ async function callRows(): Promise<BenchRow[]> {
   const servers = { everything: published.everything() }
   const off = await openTestBridge({ home: makeHome(servers), env: OFF })
   const on = await openTestBridge({ home: ruledHome(servers), env: ON })
-  for (const bridge of [off, on]) await bridge.run(`import time\nfor _ in range(${WARM_UP}): ${CALL}`)
+  for (const bridge of [off, on]) await warmUp(bridge, WARM_UP)
   const loops: number[] = []
   const cells: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -51,15 +48,6 @@ async function callRows(): Promise<BenchRow[]> {
 /** On ÷ off, whichever came first. */
 function inTurns(round: number, first: number, second: number): number {
   return round % 2 ? second / first : first / second
-}
-
-async function loopOf(bridge: TestBridge): Promise<number> {
-  const text = await bridge.run(
-    `_t = time.perf_counter()\nfor _ in range(${CALLS}): ${CALL}\nprint((time.perf_counter() - _t) * 1e6)`,
-  )
-  if (!Number.isFinite(Number(text))) throw new Error(`the calls failed: ${text}`)
-  await sleep(PAUSE_MS)
-  return Number(text)
 }
 
 async function cellsOf(bridge: TestBridge): Promise<number> {

@@ -1,22 +1,19 @@
 // `sandbridge run`: serves one client over stdio until it disconnects, then ends everything that was started for it.
 // With --http, many clients.
 import { setImmediate } from 'node:timers/promises'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { readKeptBehind } from '../../bridge/kept-behind.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
 import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
-import { createServer } from '../../serve/mcp/create-server.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
 import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
-import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
 import { features } from '../feature.ts'
 import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
 import type { HttpFlags } from './run-http.ts'
+import { serveConnection } from './serve-connection.ts'
 
 export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<void> {
   if (http !== undefined) {
@@ -34,7 +31,6 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   const context = processContext()
   await new PermissionFiles(settings, context.cwd).read()
   const log = createLog(settings.logLevel)
-  let conversation: Promise<Conversation> | undefined
   const open = async (): Promise<Conversation> => {
     const { chooseProvider, prepareAhead } = await import('../../isolation/detect/choose-provider.ts')
     const findProvider = chooseProvider(settings, log)
@@ -58,40 +54,14 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient(context.cwd))) }
   }
-  if (page) conversation = open()
-  const runs = new OpenRuns()
-  const { offers } = features
-  const getConversation = (): Promise<Conversation> => (conversation ??= open())
-  const behind = async (): Promise<string | undefined> => {
-    const kept = readKeptBehind(settings, context)
-    if (kept?.isCurrent !== false) return kept?.text
-    // Only a start after a change of the config files waits until they are read. No start waits for a server.
-    return getConversation().then(
-      ({ bridge }) => bridge.serversBehind(),
-      () => undefined,
-    )
-  }
-  const handle = serveStdio(
-    async ({ era }) =>
-      createServer({
-        settings,
-        log,
-        getConversation,
-        runs,
-        offers,
-        behind: await behind(),
-        isModern: era === 'modern',
-      }),
-    {
-      transport: new StdioTransport(),
-      onerror: (error) => log.debug('MCP', { error }),
-    },
-  )
+  const served = serveConnection({ settings, log, context, transport: new StdioTransport(), open })
+  if (page) void served.getConversation()
   onShutdown(async () => {
     page?.close()
-    await conversation?.then(({ bridge }) => bridge.close()).catch(() => {})
-    // Cells that have ended with their sandbox still return their result.
-    await runs.answered()
-    await handle.close()
+    await served
+      .opened()
+      .then((opened) => opened?.bridge.close())
+      .catch(() => {})
+    await served.close()
   })
 }

@@ -1,17 +1,13 @@
 // `sandbridge resident`: the process that `run` starts for all clients of this user. Ends by itself.
 import { setImmediate } from 'node:timers/promises'
 import type { Socket } from 'node:net'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { ClientServers } from '../../bridge/client-servers.ts'
-import { readKeptBehind } from '../../bridge/kept-behind.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import { type LiveSettings, loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import { readSettings, type Settings } from '../../config/settings/settings.ts'
 import { messageOf } from '../../errors.ts'
-import { createServer } from '../../serve/mcp/create-server.ts'
-import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
 import type { Hello } from '../../serve/resident/protocol.ts'
@@ -23,6 +19,7 @@ import { SocketTransport } from '../../serve/resident/socket-transport.ts'
 import { createLog, type Log, type LogLevel } from '../../util/log.ts'
 import { features } from '../feature.ts'
 import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
+import { serveConnection } from './serve-connection.ts'
 
 /** After an error that nothing has caught. */
 const FAILED = 70
@@ -97,7 +94,6 @@ function serveClient(
 ): ServedClient {
   const context = { env, cwd, home, ownPaths }
   const log = createLog(logLevelOf(env, settings), tell)
-  let conversation: Promise<Conversation> | undefined
   let servers: ClientServers | undefined
   const open = async (): Promise<Conversation> => {
     const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../cell/session/kept-for.ts')])
@@ -105,43 +101,18 @@ function serveClient(
     servers = shared.connect(context, log)
     return { bridge: shared, sessions: oneSession(session), servers }
   }
-  const getConversation = (): Promise<Conversation> => (conversation ??= open())
-  const behind = async (): Promise<string | undefined> => {
-    const kept = readKeptBehind(settings, context)
-    if (kept?.isCurrent !== false) return kept?.text
-    return getConversation().then(
-      (opened) => opened.bridge.serversBehind(undefined, opened.servers),
-      () => undefined,
-    )
-  }
-  const runs = new OpenRuns()
-  const { offers } = features
   const transport = new SocketTransport(socket)
-  const handle = serveStdio(
-    async ({ era }) =>
-      createServer({
-        settings,
-        log,
-        getConversation,
-        runs,
-        offers,
-        behind: await behind(),
-        isModern: era === 'modern',
-      }),
-    { transport, onerror: (error) => log.debug('MCP', { error }) },
-  )
+  const served = serveConnection({ settings, log, context, transport, open })
   return {
     servers: () => servers?.sharing() ?? [],
     receive: (line) => transport.receive(line),
     end: async () => {
-      const opened = await conversation?.catch(() => undefined)
+      const opened = await served.opened()
       if (opened) {
         for (const session of opened.sessions.readable()) await opened.bridge.sessions.close(session)
         await opened.servers?.close()
       }
-      // Cells that have ended with their sandbox still return their result.
-      await runs.answered()
-      await handle.close()
+      await served.close()
     },
   }
 }

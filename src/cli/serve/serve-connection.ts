@@ -1,0 +1,65 @@
+// Serves one client over a transport: its standard streams, or the socket of its relay.
+import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server/stdio'
+import { readKeptBehind } from '../../bridge/kept-behind.ts'
+import type { ClientContext } from '../../config/settings/client-context.ts'
+import type { Settings } from '../../config/settings/settings.ts'
+import { createServer } from '../../serve/mcp/create-server.ts'
+import type { Conversation } from '../../serve/mcp/run-python.ts'
+import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
+import type { Log } from '../../util/log.ts'
+import { features } from '../feature.ts'
+
+interface ClientOptions {
+  settings: Settings
+  log: Log
+  context: ClientContext
+  transport: NonNullable<ServeStdioOptions['transport']>
+  /** Called once, when the client first needs a bridge. */
+  open: () => Promise<Conversation>
+}
+
+export interface ServedConnection {
+  getConversation: () => Promise<Conversation>
+  /** What was opened; undefined when nothing was, or when that failed. */
+  opened: () => Promise<Conversation | undefined>
+  /** Call when its cells have ended. */
+  close: () => Promise<void>
+}
+
+export function serveConnection({ settings, log, context, transport, open }: ClientOptions): ServedConnection {
+  let conversation: Promise<Conversation> | undefined
+  const getConversation = (): Promise<Conversation> => (conversation ??= open())
+  const behind = async (): Promise<string | undefined> => {
+    const kept = readKeptBehind(settings, context)
+    if (kept?.isCurrent !== false) return kept?.text
+    // Only a start after a change of the config files waits until they are read. No start waits for a server.
+    return getConversation().then(
+      ({ bridge, servers }) => bridge.serversBehind(undefined, servers),
+      () => undefined,
+    )
+  }
+  const runs = new OpenRuns()
+  const { offers } = features
+  const handle = serveStdio(
+    async ({ era }) =>
+      createServer({
+        settings,
+        log,
+        getConversation,
+        runs,
+        offers,
+        behind: await behind(),
+        isModern: era === 'modern',
+      }),
+    { transport, onerror: (error) => log.debug('MCP', { error }) },
+  )
+  return {
+    getConversation,
+    opened: async () => conversation?.catch(() => undefined),
+    close: async () => {
+      // Cells that have ended with their sandbox still return their result.
+      await runs.answered()
+      await handle.close()
+    },
+  }
+}
