@@ -1,7 +1,7 @@
 // The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
-import { lstatSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
@@ -41,10 +41,19 @@ export function residentPlace(stateDir: string, name: string): ResidentPlace {
   return {
     folder,
     home,
-    socket: path.join(home, SOCKET),
+    socket: socketIn(home),
     log: path.join(folder, `${name}.log`),
     starting: path.join(folder, `${name}.start`),
   }
+}
+
+/** The names of folders of residents, also of those that were killed. */
+export function residentHomes(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.d'))
+}
+
+export function socketIn(home: string): string {
+  return path.join(home, SOCKET)
 }
 
 /** Identifies the resident that has this folder. */
@@ -55,7 +64,7 @@ export function holderOf(home: string): number | undefined {
 /** The folder of a resident before it is published, and its socket in it. */
 export function ownPlace({ folder }: ResidentPlace, name: string): { home: string; socket: string } {
   const home = path.join(folder, `${name}.${process.pid}`)
-  return { home, socket: path.join(home, SOCKET) }
+  return { home, socket: socketIn(home) }
 }
 
 /**
