@@ -60,6 +60,8 @@ export interface CatalogOptions {
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
   toolChanges?: (server: string) => ToolChanges
+  /** What the clients can be asked now, for the cache. Missing: nothing. */
+  abilities?: () => string
   /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
@@ -101,7 +103,7 @@ export class Catalog {
     this.#cache =
       cacheDir === undefined
         ? undefined
-        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)))
+        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)), options.abilities)
     this.redefine(definitions)
     this.#indexing = new Indexing(
       {
