@@ -155,6 +155,11 @@ export class Catalog {
     return this.#records.of(server).tools ?? []
   }
 
+  /** The latest definitions of the tools that the server has listed for any client. Starts nothing. */
+  toolsOfAnyClient(server: string): UpstreamTool[] {
+    return this.#records.of(server).toolsOfAnyClient
+  }
+
   /** One line about the server from the configuration; may be empty. */
   configuredDescription(server: string): string {
     return this.#records.of(server).configuredDescription

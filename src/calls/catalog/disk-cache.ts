@@ -4,7 +4,7 @@
 // The definition is not in the file; its hash is the file's name, so a changed command, environment or URL starts with
 // a new file.
 import { hash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { messageOf } from '../../errors.ts'
@@ -137,6 +137,18 @@ export class DiskCache {
       if (this.#failedToWrite) return
       this.#failedToWrite = true
       this.#log?.warning('The catalog cannot be saved; the next start rebuilds it', { reason: messageOf(error) })
+    }
+  }
+
+  /** What is known from all clients, the latest listing last. */
+  readAll(key: string): CachedServer[] {
+    try {
+      const names = readdirSync(this.#folder).filter((name) => name.startsWith(key))
+      const entries = names.flatMap((name) => readBefore(join(this.#folder, name)) ?? [])
+      return entries.toSorted((a, b) => (a.fetchedAt ?? 0) - (b.fetchedAt ?? 0))
+    } catch {
+      // Nothing was kept yet.
+      return []
     }
   }
 

@@ -100,6 +100,13 @@ export class ServerRecord {
     return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
   }
 
+  /** The latest definitions of the tools that the server has listed for any client. */
+  get toolsOfAnyClient(): UpstreamTool[] {
+    const listings = [...(this.#cache?.readAll(this.key) ?? []), ...(this.isFresh ? [this.#load()] : [])]
+    const latest = new Map(listings.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool])))
+    return [...latest.values()].filter(({ name, isOfApps }) => !isOfApps && allowsTool(this.#definition, name))
+  }
+
   /** Finds a tool by its true name, otherwise by its Python name. */
   named(name: string): CatalogTool | undefined {
     if (this.#named === undefined) {
