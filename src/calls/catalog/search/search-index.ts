@@ -51,6 +51,10 @@ export class SearchIndex<T> {
   readonly #postings = new Postings()
   readonly #reader: QueryReader
   readonly #documents: RankedDocument<T>[] = []
+  /** By folded name, for queries that are a name. */
+  readonly #byName = new Map<string, number[]>()
+  /** Safe documents rank a little higher. */
+  readonly #factors: number[] = []
   readonly #meanings: ToolVectors | undefined
 
   /** @param vectors without them, only words are compared */
@@ -62,7 +66,12 @@ export class SearchIndex<T> {
   add(item: T, document: SearchDocument): void {
     // Texts are not kept: for ten thousand tools they would take most of the memory.
     const { server, name, safety } = document
-    const id = this.#documents.push({ item, server, name, folded: foldName(name), safety }) - 1
+    const folded = foldName(name)
+    const id = this.#documents.push({ item, server, name, folded, safety }) - 1
+    this.#factors.push(1 + SAFE * safety)
+    const alike = this.#byName.get(folded)
+    if (alike) alike.push(id)
+    else if (folded !== '') this.#byName.set(folded, [id])
     const texts = readTexts(document)
     this.#postings.add(id, document, texts)
     this.#meanings?.add(document, texts)
@@ -77,12 +86,11 @@ export class SearchIndex<T> {
     const folded = foldName(query)
     const scores = new Float64Array(this.#documents.length)
     for (let id = 0; id < scores.length; id += 1) {
-      const document = this.#documents[id]!
       const meaning = likeness === undefined ? 0 : most * likeness[id]!
-      const named = folded !== '' && folded === document.folded ? EXACT_NAME : 0
-      if (byWords[id] === 0 && named === 0 && meaning < LEAST_MEANING) continue
-      scores[id] = (byWords[id]! + meaning + named) * (1 + SAFE * document.safety)
+      if (byWords[id] === 0 && meaning < LEAST_MEANING) continue
+      scores[id] = (byWords[id]! + meaning) * this.#factors[id]!
     }
+    for (const id of this.#byName.get(folded) ?? []) scores[id]! += EXACT_NAME * this.#factors[id]!
     // Another source has a scale of its own.
     const isJudged = given === undefined && this.#meanings !== undefined && concepts.length > 0
     return new Ranked(this.#documents, {
