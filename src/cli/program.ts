@@ -274,6 +274,11 @@ function createProgram(terminal: Terminal): Command {
     .action(async (tools: string[], options: object) =>
       (await import('./permissions/permissions.ts')).allowTools(tools, options),
     )
+  permissions
+    .command('distrust')
+    .description('take back the answer that trusts the text of a server')
+    .argument('<server>', 'its name, as `sandbridge permissions` lists it')
+    .action(async (server: string) => (await import('./permissions/permissions.ts')).distrust(server))
 
   const config = program.command('config').description('list the settings and where each was set, change or check them')
   config
