@@ -65,7 +65,7 @@ export class DeclaredFlows {
 
 /** The flows of recorded calls. They are found even if nothing followed flows during the run. */
 export function flowsOfRecord({ cells, calls }: RecordedCode, origins: KeptOrigins): DeclaredFlow[] {
-  const flow = new SessionFlow(() => false, origins)
+  const flow = new SessionFlow({ isTrusted: () => false, identityOf: () => undefined }, origins)
   for (const code of cells) flow.wrote(code)
   return calls.flatMap((call) => {
     const flows = flowsOf(call, flow.facts())
