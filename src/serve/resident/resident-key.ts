@@ -3,6 +3,7 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '../../config/settings/client-context.ts'
+import { findPlaces } from '../../util/process/find-program.ts'
 import { hostScope } from '../../util/process/process-id.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import { textName } from '../../util/text/text-name.ts'
@@ -12,10 +13,12 @@ import { PROTOCOL } from './protocol.ts'
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_']
 const VARIABLES = new Set(
   (
-    'MCP_SERVERS_CONFIG PATH TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
+    'MCP_SERVERS_CONFIG TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
     'KUBECONFIG NODE_EXTRA_CA_CERTS NODE_OPTIONS DBUS_SESSION_BUS_ADDRESS'
   ).split(' '),
 )
+/** What it starts for all clients. Servers start with the PATH of their own client. */
+const ENGINES = ['podman', 'docker', 'bwrap']
 /** A connection's own. */
 const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL'])
 /** Settings whose value is a path, or begins with one. */
@@ -47,6 +50,7 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
     process.umask(),
     hostScope(),
     walls(),
+    programs(env),
     variables,
     folder ?? null,
   ])
@@ -62,6 +66,16 @@ export function nameOfKey(text: string): string {
 export function installation(): unknown[] {
   const found = statSync(path.join(PACKAGE_ROOT, 'dist', 'cli.js'), { throwIfNoEntry: false })
   return [VERSION, PACKAGE_ROOT, found && [found.ino, found.mtimeMs]]
+}
+
+/** A desktop and a shell have another PATH, which mostly leads to the same engines. */
+function programs(env: ClientContext['env']): unknown {
+  const search = env['PATH']
+  // Its plugins for sign-in may be any programs.
+  if (/kubernetes/i.test(env['MCP_BRIDGE_RUNTIME'] ?? '')) return search
+  const engines = ENGINES.map((name) => [...findPlaces(name, search).keys()])
+  // Only bubblewrap runs cells with a Python of this machine, whose packages they see.
+  return [engines, engines.at(-1)!.length > 0 && [...findPlaces('python3', search).keys()]]
 }
 
 /** What confines this process on Linux: one in a sandbox does not share with those outside. */
