@@ -87,8 +87,9 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),
-    // SANDBRIDGE_TEST_RESIDENT=1 runs the tests of bridges over stdio through relays.
-    ...(process.env['SANDBRIDGE_TEST_RESIDENT'] && { MCP_BRIDGE_RESIDENT: 'on idle=1' }),
+    // SANDBRIDGE_TEST_RESIDENT=1 runs the tests of bridges over stdio through relays. Otherwise a test and a benchmark
+    // are of one process.
+    MCP_BRIDGE_RESIDENT: process.env['SANDBRIDGE_TEST_RESIDENT'] ? 'on idle=1' : 'off',
     ...env,
   }
 }
