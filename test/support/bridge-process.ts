@@ -7,6 +7,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { descendants } from './processes.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -117,6 +118,11 @@ export class TestBridge {
 
   get pid(): number {
     return this.transport.pid!
+  }
+
+  /** The process that serves the client: behind a relay, the resident that it has started. */
+  get servingPid(): number {
+    return process.env['SANDBRIDGE_TEST_RESIDENT'] ? descendants(this.pid)[0]!.pid : this.pid
   }
 
   /** Calls run_python with any arguments, valid or not. */
