@@ -1,6 +1,16 @@
 // Starts the built bridge in a separate process with a throwaway home, and connects a real MCP client. None of our code
 // is mocked.
-import { cpSync, existsSync, mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -123,6 +133,14 @@ export class TestBridge {
   /** The process that serves the client: behind a relay, the resident that it has started. */
   get servingPid(): number {
     return process.env['SANDBRIDGE_TEST_RESIDENT'] ? descendants(this.pid)[0]!.pid : this.pid
+  }
+
+  /** What the bridge has logged that is of no client alone: behind a relay, in the log of the resident. */
+  get commonLog(): string {
+    if (!process.env['SANDBRIDGE_TEST_RESIDENT']) return this.stderr
+    const folder = path.join(this.home, 'MCPs/.sandbridge/run')
+    const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
+    return logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
   }
 
   /** Calls run_python with any arguments, valid or not. */
