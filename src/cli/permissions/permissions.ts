@@ -1,5 +1,5 @@
 // `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is
-// allowed, imports other clients' decisions.
+// allowed, allows tools.
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
 import { type Decision, type Standing, validate } from '../../config/rules/policy.ts'
@@ -21,7 +21,17 @@ interface ToolPermission {
   because: string[]
 }
 
-export async function listPermissions(options: { json?: boolean }): Promise<void> {
+export async function permissions(
+  tool: string | undefined,
+  args: string | undefined,
+  options: { json?: boolean; allow?: string[] },
+): Promise<void> {
+  if (options.allow) await allowTools(options.allow, options)
+  else if (tool !== undefined) await checkPermission(tool, args, options)
+  else await listPermissions(options)
+}
+
+async function listPermissions(options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const tools = toolPermissions(bridge)
     const unmatched = bridge.rules.unmatched()
@@ -38,16 +48,16 @@ export async function listPermissions(options: { json?: boolean }): Promise<void
     for (const warning of unmatched) print(warning)
     const unknown = bridge.catalog.servers().filter(({ toolCount }) => toolCount === undefined)
     if (unknown.length > 0) print(`Not asked for their tools yet: ${unknown.map(({ name }) => name).join(', ')}.`)
-    printSummary(`${count(tools.length, 'tool')}. Explain a call: sandbridge permissions check SERVER__TOOL '{"a": 1}'`)
+    printSummary(`${count(tools.length, 'tool')}. Explain a call: sandbridge permissions SERVER__TOOL '{"a": 1}'`)
   })
 }
 
-function toolPermissions({ catalog, rules: permissions, settings }: Bridge): ToolPermission[] {
-  const policy = permissions.shared
+function toolPermissions({ catalog, rules: inForce, settings }: Bridge): ToolPermission[] {
+  const policy = inForce.shared
   return catalog.servers().flatMap(({ name }) =>
     catalog.details(name).tools.map((tool) => {
       if (!policy) return { server: name, tool: tool.name, standing: 'allowed', because: [] }
-      const subject = permissions.subject(tool)
+      const subject = inForce.subject(tool)
       const standing = policy.standing(subject)
       const { byVerdict, answered } = policy.rulesFor(subject)
       const rules = [...byVerdict.deny, ...byVerdict.ask, ...answered, ...byVerdict.allow]
@@ -67,15 +77,11 @@ function reasonOf(
 }
 
 /** @throws BridgeError for an unknown tool, or arguments that are not a JSON object */
-export async function checkPermission(
-  name: string,
-  json: string | undefined,
-  options: { json?: boolean },
-): Promise<void> {
+async function checkPermission(name: string, json: string | undefined, options: { json?: boolean }): Promise<void> {
   const args = json === undefined ? {} : parseJson(json)
   if (!isRecord(args)) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The arguments are not a JSON object', {
-      hint: `For example: sandbridge permissions check github__create_issue '{"owner": "acme"}'`,
+      hint: `For example: sandbridge permissions github__create_issue '{"owner": "acme"}'`,
     })
   }
   await withBridge(async (bridge) => {
@@ -96,7 +102,7 @@ export async function checkPermission(
 }
 
 /** Like the answer "yes, this tool always", for tools that ask. @throws BridgeError for an unknown or denied tool */
-export async function allowTools(names: readonly string[], options: { json?: boolean }): Promise<void> {
+async function allowTools(names: readonly string[], options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const { rules } = bridge
     const policy = rules.shared
