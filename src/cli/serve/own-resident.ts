@@ -19,7 +19,7 @@ function stateFolder({ home, env }: Pick<ClientContext, 'home' | 'env'>): string
   return set ? absolutePath(set, home) : path.join(home, 'MCPs')
 }
 
-/** Whether settings.json says that there is no resident, and no variable says otherwise. Parses no file without need. */
+/** Whether settings.json switches it off, and no variable says otherwise. Parses no file without need. */
 export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'env'>): Promise<boolean> {
   if (SAYS_ON_OR_OFF.test(env['MCP_BRIDGE_RESIDENT'] ?? '')) return false
   try {
