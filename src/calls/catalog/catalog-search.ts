@@ -19,6 +19,8 @@ interface Where {
   records: readonly ServerRecord[]
   /** Include the tools of `setOtherTools`. */
   withOthers: boolean
+  /** How many wordings were given. One that was cut is the first of `wordings`, and its parts follow. */
+  given: number
   /** What earlier searches led to, the most alike first, with a likeness from 0 to 1. */
   learned: readonly { item: CatalogTool; likeness: number }[]
 }
@@ -61,7 +63,7 @@ export class CatalogSearch {
    */
   async find(
     wordings: readonly string[],
-    { limit, records, withOthers, learned }: Where,
+    { limit, records, withOthers, given, learned }: Where,
     signal: AbortSignal | undefined,
   ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
     const within = new Set(records.map((record) => record.name))
@@ -80,7 +82,7 @@ export class CatalogSearch {
       const near = hits.filter(({ score }) => score >= least)
       const found = offering.size === 0 ? near : this.#withOfferings(ranked, near, depth, offering, least)
       const shown = found.slice(0, limit)
-      fits ||= !isWeak(shown, wordings.length > 1)
+      fits ||= !isWeak(shown, given > 1 || at > 0)
       isGuess &&= !isSaid(shown)
       return { items: found.map(({ item }) => item), say: 1 }
     })

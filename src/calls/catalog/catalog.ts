@@ -369,7 +369,8 @@ export class Catalog {
     await options.learned?.ready()
     const led = options.learned?.ledTo(...wordings) ?? []
     const learned = led.flatMap((one) => this.#learnedTool(one, records) ?? [])
-    return this.#search.find(wordings, { limit, records, withOthers, learned }, signal)
+    const given = [query].flat().length
+    return this.#search.find(wordings, { limit, records, withOthers, given, learned }, signal)
   }
 
   /** Undefined for a tool that is not among `records`, is denied or has changed since. */

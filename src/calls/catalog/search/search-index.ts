@@ -42,7 +42,7 @@ const SATURATION = 2
 const WORDS_MEANING = 0.35
 const GIVEN_MEANING = 0.5
 /** Below this similarity, a tool without a common word is not found. */
-const LEAST_MEANING = 0.09
+const LEAST_MEANING = 0.105
 /** Added when the query is the tool's name: more than everything else together. */
 const EXACT_NAME = 10
 const SAFE = 0.02

@@ -2,7 +2,7 @@
 // version when the run was scheduled; so is one whose flow the workflow does not declare.
 import type { Bridge } from '../../../bridge/bridge.ts'
 import type { RunOrigin } from '../../../bridge/cells.ts'
-import { DeclaredFlows } from '../declared-flows.ts'
+import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { parseArguments } from '../parameters.ts'
 import { RunJournal } from '../replay/run-journal.ts'
 import { type Schedule, WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
@@ -25,7 +25,10 @@ export async function runUnwatched(
   const args = parseArguments(words, workflow.workflow.parameters, due)
   const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
   if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
-  const declared = await (await DeclaredFlows.of(bridge, workflow)).read()
+  const { flows: declared, hasChanged } = await (await DeclaredFlows.of(bridge, workflow)).read()
+  const isOther = hasChanged || (declared === undefined && workflow.version !== version)
+  if (isOther && bridge.rules.shared?.judgesFlow)
+    return `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`
   const journal = new RunJournal(settings.stateDir, workflow.name)
   await journal.begin(workflow.version, args)
   const session = bridge.sessions.open()
