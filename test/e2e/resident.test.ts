@@ -425,7 +425,8 @@ describe('an update of the package', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-pkg-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const place = path.join(folder, 'node_modules/sandbridge')
-    for (const part of ['dist', 'python', 'assets', 'images', 'src/isolation/pyodide/inside', 'package.json', 'NOTICE'])
+    const { files } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+    for (const part of ['package.json', ...files.filter((one) => !/^(?:!|docs$)/.test(one))])
       cpSync(path.join(ROOT, part), path.join(place, part), { recursive: true })
     symlinkSync(path.join(ROOT, 'node_modules/pyodide'), path.join(folder, 'node_modules/pyodide'))
     return { cli: path.join(place, 'dist/cli.js'), replace: () => rmSync(folder, { recursive: true }) }

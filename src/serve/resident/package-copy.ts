@@ -93,7 +93,9 @@ function neededParts(): string[] {
 
 /** Package managers replace files and never write into them, so hard links do as well as copies. */
 function link(from: string, to: string): void {
-  const source = fs.statSync(from)
+  const source = fs.statSync(from, { throwIfNoEntry: false })
+  // A part that this installation lacks.
+  if (source === undefined) return
   if (source.isDirectory()) {
     fs.mkdirSync(to, { recursive: true })
     for (const name of fs.readdirSync(from)) link(path.join(from, name), path.join(to, name))
