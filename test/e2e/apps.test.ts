@@ -168,6 +168,14 @@ it('shows no app any more that a rule denies since its page was read, and no old
   expect(await call('"y"')).toContain('has an app: ')
   expect((await shown(bridge, args)).app).toMatchObject({ args: { text: 'y' } })
   writePermissions(folder, { deny: ['charts__read_resource'] })
+  // Since the call, too.
+  expect(await shown(bridge, args)).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('is denied by the rule'),
+  })
+  writePermissions(folder, {})
+  expect((await shown(bridge, args)).app).toMatchObject({ args: { text: 'y' } })
+  writePermissions(folder, { deny: ['charts__read_resource'] })
   expect(await call('"z"')).toMatch(/which cannot be shown: .*denie/)
   expect((await shown(bridge, args)).app).toBeUndefined()
 })
