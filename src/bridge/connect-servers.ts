@@ -138,6 +138,10 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     state: (server) => upstreams.state(server),
     startInputs: (definition) => startInputs(definition, { ...hostOf(options), tokensFile: tokens }),
     cacheDir: catalogFolder(cacheDir),
+    abilities: () => {
+      const abilities = [...(options.offered ?? questions.offered)].toSorted()
+      return abilities.map((ability) => ability.split('/')[0]).join('-')
+    },
     shared: options.sharedCatalog,
     learnTypes: settings.learnTypes,
     standing,

@@ -44,9 +44,9 @@ describe('an answer that trusts the text of a server', () => {
     expect(await second.bridge.run(send)).toContain('denied:')
     expect(second.questions[0]).toContain('the model has read text of web in this session')
     expect((await sandbridge(home, 'permissions')).stdout).toMatch(/^Trusted text: notes$/m)
-    expect((await sandbridge(home, 'permissions', 'distrust', 'notes')).stdout).toContain('no longer trusted')
+    expect((await sandbridge(home, 'permissions', '--distrust', 'notes')).stdout).toContain('no longer trusted')
     expect((await sandbridge(home, 'permissions')).stdout).not.toContain('Trusted text')
-    expect((await sandbridge(home, 'permissions', 'distrust', 'notes')).stdout).toContain('No answer trusts')
+    expect((await sandbridge(home, 'permissions', '--distrust', 'notes')).stdout).toContain('No answer trusts')
     // A running bridge notices before its next cell.
     await second.bridge.run(send)
     expect(second.questions.at(-1)).toMatch(/has read text of (web, notes|notes, web)/)

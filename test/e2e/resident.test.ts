@@ -48,6 +48,38 @@ describe('clients of a resident', () => {
     expect(residents()).toHaveLength(1)
   })
 
+  it(
+    'share one although a desktop and a shell have another PATH, by which each starts its own servers',
+    { timeout: 120_000 },
+    async () => {
+      needsPosix('Windows starts no scripts of sh')
+      const { connect, home, residents } = residentHome({ who: { ...WHO, command: 'my-node' } })
+      const pathOf = (name: string): string => path.join(home, `${name}-bin`)
+      for (const name of ['desktop', 'shell']) {
+        mkdirSync(pathOf(name))
+        const script = `#!/bin/sh\nexport WHO=${name}\nexec ${process.execPath} "$@"\n`
+        writeFileSync(path.join(pathOf(name), 'my-node'), script, { mode: 0o755 })
+      }
+      const [desktop, shell, same] = [
+        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+        await connect('a', { PATH: `/bin:${pathOf('shell')}:/usr/bin:/usr/games` }),
+        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+      ]
+      expect(await Promise.all([who(desktop), who(shell), who(same)])).toEqual(['desktop', 'shell', 'desktop'])
+      expect(await pidOf(same)).toBe(await pidOf(desktop))
+      expect(residents()).toHaveLength(1)
+    },
+  )
+
+  it('get another one where PATH leads to another engine', { timeout: 120_000 }, async () => {
+    needsPosix('Windows starts no scripts of sh')
+    const { connect, home, residents } = residentHome({ who: WHO })
+    writeFileSync(path.join(home, 'podman'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    await connect('ann')
+    await connect('bob', { PATH: `${home}:${process.env['PATH']}` })
+    expect(residents()).toHaveLength(2)
+  })
+
   it('each have the rules of their own project', { timeout: 120_000 }, async () => {
     const { connect, home } = residentHome({ who: WHO })
     mkdirSync(path.join(home, 'bob/.sandbridge'), { recursive: true })

@@ -1,6 +1,6 @@
 // Starts the built bridge in a separate process with a throwaway home, and connects a real MCP client. None of our code
 // is mocked.
-import { cpSync, existsSync, mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,12 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
+import { linkCode, takeWarmCaches, WARM_CACHES } from './warm-files.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const CLI = path.join(ROOT, 'dist/cli.js')
-
-/** What bridges keep between starts on one machine, for each home of a test; made by warm-caches.ts. */
-export const WARM_CACHES = path.join(ROOT, '.cache/test/warm')
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
@@ -68,8 +66,7 @@ export function makeHome(servers: Record<string, ServerEntry | RemoteEntry> = {}
   mkdirSync(path.join(home, 'cache'))
   mkdirSync(SANDBOX_CACHE, { recursive: true })
   symlinkSync(SANDBOX_CACHE, path.join(home, 'cache/pyodide'), 'junction')
-  if (process.env['VITEST'] && existsSync(WARM_CACHES))
-    cpSync(WARM_CACHES, path.join(home, 'cache'), { recursive: true })
+  if (process.env['VITEST']) takeWarmCaches(path.join(home, 'cache'))
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
   return home
 }
@@ -180,6 +177,7 @@ export async function openTestBridge({
 
 export async function closeTestBridge(bridge: TestBridge): Promise<void> {
   await bridge.client.close()
+  if (process.env['VITEST']) linkCode(path.join(bridge.home, 'cache'), WARM_CACHES)
   // Another bridge of the test may have the same home, and write there until it is closed, too.
   await rm(bridge.home, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -181,7 +181,7 @@ function tooLong(limit: number): NoAnswer {
 /** For a command that runs in a pipe or a job. */
 function noTerminal(group: readonly Asked[]): NoAnswer {
   const names = [...new Set(group.map(({ call: { server, tool } }) => `${server}__${tool}`))]
-  const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions allow ${names.join(' ')}`
+  const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions --allow ${names.join(' ')}`
   return { why: 'there is no terminal to ask in', hint: flowHint(group) ?? hint }
 }
 

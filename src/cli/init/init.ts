@@ -144,7 +144,7 @@ function flowStep(flow: FlowPreset): string[] {
   const trust = 'add "trusted": true to the entries of servers that return only text of your own'
   if (flow === 'off')
     return [
-      `To be asked before what one server said reaches another: sandbridge config set permissions.flow ask. For fewer questions, run sandbridge init after that, or ${trust}.`,
+      `To be asked before what one server said reaches another: sandbridge config permissions.flow ask. For fewer questions, run sandbridge init after that, or ${trust}.`,
     ]
   return [`For fewer questions about flows, ${trust}.`]
 }

@@ -23,7 +23,7 @@ export async function printDiff(
   const changes: ToolChange[] = []
   const warnings: string[] = []
   for (const definition of bridge.discovered.servers) {
-    const tools = bridge.catalog.details(definition.name).tools.map((tool) => tool.definition)
+    const tools = bridge.catalog.toolsOfAnyClient(definition.name)
     const key = definitionKey(definition)
     const first = await bridge.servers.firstListings.first(key)
     changes.push(...changesOf(definition.name, first, tools))

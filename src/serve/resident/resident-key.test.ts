@@ -7,7 +7,8 @@ it('clients share a resident unless something differs that a process has only on
   expect(key({ TERM: 'xterm', WHO: 'ann', MCP_BRIDGE_LOG_LEVEL: 'debug' }, '/a')).toBe(key({ TERM: 'dumb' }, '/b'))
   expect(key({ MCP_BRIDGE_TIMEOUT: '5' })).not.toBe(key())
   expect(key({ OTEL_SERVICE_NAME: 'x' })).not.toBe(key())
-  expect(key({ PATH: '/bin' })).not.toBe(key())
+  expect(key({ PATH: '/no-such-folder:/bin' })).toBe(key({ PATH: '/usr/bin' }))
+  expect(key({ PATH: '/bin', MCP_BRIDGE_RUNTIME: 'kubernetes' })).not.toBe(key({ MCP_BRIDGE_RUNTIME: 'kubernetes' }))
   expect(key({}, '/a', '/home/bob')).not.toBe(key())
 })
 

@@ -1,21 +1,24 @@
 // Which clients share a resident: those for which everything that one process can have only once is the same. A list of
 // what counts, never of what does not: variables of terminals and editors differ without meaning.
-import { hash } from 'node:crypto'
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '../../config/settings/client-context.ts'
-import { hostId } from '../../util/process/process-id.ts'
+import { findPlaces } from '../../util/process/find-program.ts'
+import { hostScope } from '../../util/process/process-id.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
+import { textName } from '../../util/text/text-name.ts'
 import { VERSION } from '../../util/version.ts'
 import { PROTOCOL } from './protocol.ts'
 
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_']
 const VARIABLES = new Set(
   (
-    'MCP_SERVERS_CONFIG PATH TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
+    'MCP_SERVERS_CONFIG TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
     'KUBECONFIG NODE_EXTRA_CA_CERTS NODE_OPTIONS DBUS_SESSION_BUS_ADDRESS'
   ).split(' '),
 )
+/** What it starts for all clients. Servers start with the PATH of their own client. */
+const ENGINES = ['podman', 'docker', 'bwrap']
 /** A connection's own. */
 const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL'])
 /** Settings whose value is a path, or begins with one. */
@@ -45,23 +48,34 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
     process.execPath,
     home,
     process.umask(),
-    hostId(),
+    hostScope(),
     walls(),
+    programs(env),
     variables,
     folder ?? null,
   ])
   return { text, name: nameOfKey(text), cwd: folder }
 }
 
-/** A name for files. */
+/** A name for files. The paths of sockets are short. */
 export function nameOfKey(text: string): string {
-  return hash('sha256', text).slice(0, 20)
+  return textName(text).slice(0, 20)
 }
 
 /** Differs after an update, which replaces the bundle's main file. */
 export function installation(): unknown[] {
   const found = statSync(path.join(PACKAGE_ROOT, 'dist', 'cli.js'), { throwIfNoEntry: false })
   return [VERSION, PACKAGE_ROOT, found && [found.ino, found.mtimeMs]]
+}
+
+/** A desktop and a shell have another PATH, which mostly leads to the same engines. */
+function programs(env: ClientContext['env']): unknown {
+  const search = env['PATH']
+  // Its plugins for sign-in may be any programs.
+  if (/kubernetes/i.test(env['MCP_BRIDGE_RUNTIME'] ?? '')) return search
+  const engines = ENGINES.map((name) => [...findPlaces(name, search).keys()])
+  // Only bubblewrap runs cells with a Python of this machine, whose packages they see.
+  return [engines, engines.at(-1)!.length > 0 && [...findPlaces('python3', search).keys()]]
 }
 
 /** What confines this process on Linux: one in a sandbox does not share with those outside. */

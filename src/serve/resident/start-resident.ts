@@ -2,6 +2,7 @@
 // its open files.
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
+import { withUsualFolders } from '../../util/process/find-program.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { copiedScript } from './package-copy.ts'
 import { keepLogSmall, removeOldLogs } from './resident-log.ts'
@@ -51,10 +52,11 @@ export function startResident(
     const script = copiedScript(cacheDir, context.ownPaths[0]!)
     const child = spawn(process.execPath, [...process.execArgv, script, 'resident', key.name], {
       cwd: key.cwd ?? '/',
-      env: context.env,
+      env: { ...context.env, PATH: withUsualFolders(context.env['PATH']) },
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['pipe', log, log],
     })
+    child.stdin!.on('error', () => {}).end(key.text)
     child.once('error', () => onFailed(undefined))
     child.once('exit', (code) => code !== 0 && onFailed(code ?? undefined))
     child.unref()

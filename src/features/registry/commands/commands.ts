@@ -1,5 +1,5 @@
 // The commands for servers of registries. Each is a module that is loaded on use.
-import type { Command } from 'commander'
+import type { Command } from '../../../cli/command.ts'
 
 export function addCommands(program: Command): void {
   program
@@ -8,7 +8,7 @@ export function addCommands(program: Command): void {
     .argument('<query>')
     .option('-n, --limit <count>', 'how many results')
     .option('--offline', 'search the copy on this machine only')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (query: string, options: object) => (await import('./find.ts')).find(query, options))
 
   program

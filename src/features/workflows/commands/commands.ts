@@ -1,11 +1,11 @@
 // The commands for workflows. Each is a module that is loaded on use.
-import type { Command } from 'commander'
+import type { Command } from '../../../cli/command.ts'
 
 export function addCommands(program: Command): void {
   program
     .command('workflows')
     .description('list the workflows that cells saved')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (options: object) => (await import('./run-workflow.ts')).listWorkflows(options))
 
   program
@@ -15,7 +15,7 @@ export function addCommands(program: Command): void {
     .argument('<name...>', 'more runs, then the name of the workflow, such as weekly-report')
     .option('--param <names...>', 'values of their code that become parameters, such as week for `week = 47`')
     .option('--description <text>', 'what it does, for searches (default: the docstring)')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (run: string, rest: string[], options: object) =>
       (await import('./save.ts')).saveRuns([run, ...rest.slice(0, -1)], rest.at(-1)!, options),
     )
@@ -26,7 +26,7 @@ export function addCommands(program: Command): void {
     .argument('<name>')
     .argument('[parameters...]')
     .allowUnknownOption()
-    .option('--json', 'print the result as JSON')
+    .json('print the result as JSON')
     .option('--dry-run', 'show what it would be run with and which tools it may call')
     .option('--check', 'run it against its recorded replies and call nothing')
     .option('--record', 'record the replies of this run for --check')
@@ -48,7 +48,7 @@ export function addCommands(program: Command): void {
     .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
     .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
     .option('--remove', 'stop running NAME')
-    .option('--json', 'print as JSON')
+    .json('print as JSON')
     .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
       (await import('./schedule.ts')).schedule(name, when, words, options),
     )

@@ -1,8 +1,8 @@
 // Tools that run only as a task (protocol revision 2025-11-25, tasks): starts the task, waits for its end, fetches its
 // result. The client package no longer supports these methods, so they are sent manually.
 import { setTimeout } from 'node:timers/promises'
-import { BridgeError } from '../../errors.ts'
-import type { LooseResult } from './sdk.ts'
+import { BridgeError } from '../../../errors.ts'
+import type { LooseResult } from '../sdk.ts'
 
 /** How long the server should keep a finished task's result. */
 const KEEP_MS = 60 * 60_000

@@ -1,11 +1,11 @@
 // Calls that a server of revision 2026-07-28 answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663):
 // polls the task until it ends. Once the client declares the extension, the server may do this for any call. The client
 // package does not support it.
-import { BridgeError } from '../../errors.ts'
-import { pollDelay } from './tasks.ts'
-import { fieldsOf, isRecord } from '../../util/json/json.ts'
-import type { LooseResult } from './sdk.ts'
-import type { CallOptions } from '../upstream.ts'
+import { BridgeError } from '../../../errors.ts'
+import { pollDelay } from '../legacy/tasks.ts'
+import { fieldsOf, isRecord } from '../../../util/json/json.ts'
+import type { LooseResult } from '../sdk.ts'
+import type { CallOptions } from '../../upstream.ts'
 
 /** What the client declares under `extensions`. */
 export const TASKS_EXTENSION = { 'io.modelcontextprotocol/tasks': {} }

@@ -1,11 +1,11 @@
 // Sends tool calls to a stdio server of the legacy era without the client package, whose work per request takes as long
 // as the rest of a call here; a cell may make thousands. All other messages go through the package.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import type { Abortable } from '../../util/async/cancellation.ts'
-import type { StdioTransport } from '../stdio/stdio-transport.ts'
-import type { MessageObserver } from './message-tap.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { LooseResult, Sdk } from './sdk.ts'
+import type { Abortable } from '../../../util/async/cancellation.ts'
+import type { StdioTransport } from '../../stdio/stdio-transport.ts'
+import type { MessageObserver } from '../message-tap.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import type { LooseResult, Sdk } from '../sdk.ts'
 
 /** The package numbers its own requests from 0. */
 const FIRST_ID = 1_000_000_000

@@ -1,7 +1,7 @@
 // Parameters that must be repeated in an HTTP header, so that intermediaries can read them: revision 2026-07-28,
 // Streamable HTTP, "Custom Headers from Tool Parameters". Decides only whether a tool requires this and whether its
 // schema is valid. Pure.
-import { isRecord } from '../../util/json/json.ts'
+import { isRecord } from '../../../util/json/json.ts'
 
 const KEY = 'x-mcp-header'
 /** RFC 9110 section 5.6.2. */

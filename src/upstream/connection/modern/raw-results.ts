@@ -1,8 +1,8 @@
 // Keeps lists and results of revision 2026-07-28 from the client package's strict parsing, which cannot be disabled.
 // The package receives a stub that is always valid, with the real result attached; `looseResult` restores it.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import type { MessageObserver } from './message-tap.ts'
-import { RAW } from './sdk.ts'
+import type { MessageObserver } from '../message-tap.ts'
+import { RAW } from '../sdk.ts'
 import { isTaskHandle } from './task-extension.ts'
 
 /** Leaves results of other methods unchanged, and result types other than "complete" and "task". */
