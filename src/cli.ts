@@ -2,7 +2,9 @@
 // Entry point. Loads everything else, and reuses compiled code of earlier starts.
 import { keepCompiledCode } from './cli/compile-cache.ts'
 import { residentRole } from './cli/serve/wants-resident.ts'
-import { endWithoutReader } from './util/process/lost-reader.ts'
+
+/** The shell's code for SIGPIPE: 128 + its number. */
+const EXIT_CODE = 141
 
 endWithoutReader()
 const command = async (): Promise<void> => {
@@ -16,3 +18,15 @@ if (role === 'relay') void import('./cli/serve/relay.ts').then(({ relay }) => re
 else if (role === 'command')
   void import('./cli/serve/command-client.ts').then(({ runInResident }) => runInResident(command))
 else void command()
+
+/** Call before anything is written, for every command. */
+function endWithoutReader(): void {
+  process.stdout.on('error', () => {
+    // `run` handles this error itself.
+    if (process.stdout.listenerCount('error') > 1) return
+    // Stop what the command started, as on a signal.
+    if (!process.emit('SIGTERM', 'SIGTERM')) process.exit(EXIT_CODE)
+  })
+  // A closed stderr does not end the command.
+  process.stderr.on('error', () => {})
+}
