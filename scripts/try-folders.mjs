@@ -52,7 +52,8 @@ async function tryIn(kind, { command, args = [], env = {} }) {
   mkdirSync(home, { recursive: true })
   const child = spawn(words[0], words.slice(1), {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: home, ...env },
+    // Servers in Python may list sets, in another order at each start.
+    env: { PATH: process.env.PATH, HOME: home, PYTHONHASHSEED: '0', ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
   })
