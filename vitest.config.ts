@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
-import { onlyListed } from './test/support/only-listed.ts'
+import { LongestFirst } from './test/support/longest-first.ts'
+import { LEFT_OUT, onlyListed } from './test/support/only-listed.ts'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
 /** They break it for others: they end its API server, and let no pod start. */
@@ -39,9 +40,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
-    // A machine that stands still for a second makes one test of thousands fail. The tally names what needed its second
-    // try.
-    retry: Number(process.env['SANDBRIDGE_TEST_RETRIES'] ?? 0),
+    sequence: { sequencer: LongestFirst },
     // The tally at the end is all that is seen of a run elsewhere.
     chaiConfig: { truncateThreshold: 1_000 },
     ...(testNamePattern !== undefined && { testNamePattern, passWithNoTests: true }),
@@ -85,7 +84,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: listed?.filter((file) => isReal(file)) ?? [REAL_CLUSTER],
-          exclude: [...ALONE_ON_CLUSTER, ...configDefaults.exclude],
+          exclude: [...ALONE_ON_CLUSTER, ...LEFT_OUT, ...configDefaults.exclude],
           sequence: { groupOrder: 1 },
         },
       },
@@ -94,6 +93,7 @@ export default defineConfig({
         test: {
           name: 'cluster-alone',
           include: listed?.filter((file) => isAlone(file)) ?? ALONE_ON_CLUSTER,
+          exclude: [...LEFT_OUT, ...configDefaults.exclude],
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+import { linkCode, WARM_CACHES } from './warm-files.ts'
 
 export type Era = 'legacy' | 'modern'
 
@@ -125,6 +126,7 @@ export async function startHttpBridge(
   atEnd(async () => {
     child.kill('SIGTERM')
     await exited
+    linkCode(path.join(home, 'cache'), WARM_CACHES)
     await rm(home, { recursive: true, force: true })
   })
   let stderr = ''

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type ServerEntry } from './bridge-process.ts'
+import { linkCode, WARM_CACHES } from './warm-files.ts'
 
 export interface RelayClient {
   process: ChildProcess
@@ -66,6 +67,7 @@ export function residentHome(
       for (const pid of residents()) kill(pid, 'SIGTERM')
       await until(() => residents().every((pid) => !isAlive(pid)))
     }
+    linkCode(path.join(home, 'cache'), WARM_CACHES)
     rmSync(home, { recursive: true, force: true, maxRetries: 10 })
   })
   const settings = { MCP_BRIDGE_RESIDENT: 'on idle=1', MCP_BRIDGE_SOURCES: 'mcps' }

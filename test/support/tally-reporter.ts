@@ -2,7 +2,7 @@
 // `N passed, N failed, N skipped`. Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import { keyOf, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
+import { keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -37,7 +37,6 @@ export default class TallyReporter implements Reporter {
       skipped: inState('skipped').map(toSkipped),
     }
     if (ONLY !== undefined) keepToList(report, new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test)))))
-    printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
     // Once more after the long list of what was skipped, so that the end of a log says what is wrong.
@@ -69,13 +68,11 @@ function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
   const reasons = new Map(report.skipped.map((test) => [keyOf(test), test.reason]))
   report.skipped = ONLY!
     .filter((test) => !ran.has(keyOf(test)))
-    .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || 'it was not found' }))
+    .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || whyNotRun(test.file) }))
 }
 
-function printFlaky(tests: readonly TestCase[]): void {
-  if (tests.length > 0) print('passed at the second try only:')
-  for (const test of tests) print(withErrors(test.module, test.fullName, test.result().errors))
-}
+const whyNotRun = (file: string): string =>
+  LEFT_OUT.includes(file) ? 'the parts of the cluster are those that its whole suite passed with' : 'it was not found'
 
 function withErrors(file: TestModule, what: string, errors: readonly { message: string }[] = []): string {
   const messages = errors.map(({ message }) => `    ${message.slice(0, MAX_CHARS)}`)

@@ -1,21 +1,12 @@
 // Runs before all tests: makes what a bridge keeps for its next start on this machine, and every throwaway home begins
 // with it, like a user's second start. Otherwise each of some thousand bridges would compile its code and probe this
 // machine's Pythons again.
-import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  ANY_RUNTIME,
-  bridgeEnv,
-  CLI,
-  closeTestBridge,
-  makeHome,
-  openTestBridge,
-  WARM_CACHES,
-} from './bridge-process.ts'
+import { ANY_RUNTIME, bridgeEnv, CLI, closeTestBridge, makeHome, openTestBridge } from './bridge-process.ts'
 import { runProgram } from './run-program.ts'
-
-const KEPT = ['code', 'kernels', 'programs']
+import { keepWarmCaches, WARM_CACHES } from './warm-files.ts'
 
 export default async function makeWarmCaches(): Promise<void> {
   // Tests of single files may run without a build.
@@ -31,10 +22,7 @@ export default async function makeWarmCaches(): Promise<void> {
   // The kernel is compiled some time after the first cell.
   if (ANY_RUNTIME === 'bubblewrap') await untilThere(path.join(home, 'cache/kernels'))
   await bridge.client.close()
-  for (const name of KEPT) {
-    const made = path.join(home, 'cache', name)
-    if (existsSync(made)) cpSync(made, path.join(WARM_CACHES, name), { recursive: true })
-  }
+  keepWarmCaches(path.join(home, 'cache'))
   await closeTestBridge(bridge)
 }
 

@@ -59,6 +59,8 @@ export interface CatalogOptions {
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
   toolChanges?: (server: string) => ToolChanges
+  /** What the clients can be asked now, for the cache. Missing: nothing. */
+  abilities?: () => string
   /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
@@ -100,7 +102,7 @@ export class Catalog {
     this.#cache =
       cacheDir === undefined
         ? undefined
-        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)))
+        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)), options.abilities)
     this.redefine(definitions)
     this.#indexing = new Indexing(
       {
@@ -150,6 +152,11 @@ export class Catalog {
   /** The known tools of a server. Starts nothing. */
   knownTools(server: string): readonly CatalogTool[] {
     return this.#records.of(server).tools ?? []
+  }
+
+  /** The latest definitions of the tools that the server has listed for any client. Starts nothing. */
+  toolsOfAnyClient(server: string): UpstreamTool[] {
+    return this.#records.of(server).toolsOfAnyClient
   }
 
   /** One line about the server from the configuration; may be empty. */
