@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { onlyListed } from './test/support/only-listed.ts'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
@@ -39,9 +40,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
-    // A machine that stands still for a second makes one test of thousands fail. The tally names what needed its second
-    // try.
-    retry: Number(process.env['SANDBRIDGE_TEST_RETRIES'] ?? 0),
+    sequence: { sequencer: LongestFirst },
     // The tally at the end is all that is seen of a run elsewhere.
     chaiConfig: { truncateThreshold: 1_000 },
     ...(testNamePattern !== undefined && { testNamePattern, passWithNoTests: true }),

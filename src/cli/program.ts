@@ -219,6 +219,7 @@ function createProgram(terminal: Terminal): Command {
     .argument('[tool]', 'explain a call of this one: SERVER__TOOL')
     .argument('[arguments]', 'its arguments, a JSON object')
     .instead('--allow <tools...>', 'allow tools permanently that would ask, as the answer "yes, this tool always" does')
+    .instead('--distrust <server>', 'take back the answer that trusts the text of a server')
     .json()
     .action(async (tool: string | undefined, args: string | undefined, options: object) =>
       (await import('./permissions/permissions.ts')).permissions(tool, args, options),

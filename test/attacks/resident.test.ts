@@ -13,7 +13,7 @@ import { residentKey } from '../../src/serve/resident/resident-key.ts'
 import { SocketTransport } from '../../src/serve/resident/socket-transport.ts'
 import { SILENT } from '../../src/util/log.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { isAlive, type RelayClient, residentHome, until } from '../support/resident-clients.ts'
+import { isAlive, type RelayClient, residentHome, type ResidentHome, until } from '../support/resident-clients.ts'
 import { runProgram } from '../support/run-program.ts'
 
 const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_POOL: '0' }
@@ -224,11 +224,19 @@ describe('a client that is hostile', () => {
 })
 
 describe('a command that is hostile', () => {
-  /** Everything that the resident says to a command which says these things, once it has ended or for three seconds. */
-  const saidTo = async (said: object[], words: string[]): Promise<string> => {
+  const CONTROL: [object[], string[]] = [[], ['exec', '-c', '1 + 1']]
+  /** Everything that the resident says to a command which says these things, once it has ended or for some seconds. */
+  const saidTo = async (said: object[], words: string[]): Promise<string> => (await saidInTurn([[said, words]]))[0]!
+  /** One command after the other to the same resident. */
+  const saidInTurn = async (commands: [said: object[], words: string[]][]): Promise<string[]> => {
     const house = residentHome({})
     const ann = await house.connect('ann')
     await ann.run('kept = 1')
+    const heard: string[] = []
+    for (const [said, words] of commands) heard.push(await hears(house, ann, said, words))
+    return heard
+  }
+  const hears = async (house: ResidentHome, ann: RelayClient, said: object[], words: string[]): Promise<string> => {
     const pid = house.residents()[0]!
     const { cwd, env } = house.placeOf('ann')
     const key = residentKey({ env, cwd, home: house.home }).text
@@ -245,7 +253,9 @@ describe('a command that is hostile', () => {
     const plain = { isTTY: false }
     const run = { run: { words, stdin: plain, stdout: plain, stderr: plain } }
     for (const one of [run, ...said]) socket.write(controlLine(one as never))
-    await Promise.race([over, sleep(5_000)])
+    // What waits for its input does not end.
+    const limit = Date.now() + (words.includes('-') ? 3_000 : 30_000)
+    await Promise.race([over, until(() => heard.includes('{"exit"') || Date.now() > limit)])
     expect(await ann.run('print(kept)')).toBe('1')
     expect(ann.unasked).toEqual([])
     expect({ isAlive: isAlive(pid), residents: house.residents().length }).toEqual({ isAlive: true, residents: 1 })
@@ -253,7 +263,7 @@ describe('a command that is hostile', () => {
   }
 
   it('runs a command: control', { timeout: 60_000 }, async () => {
-    expect(await saidTo([], ['exec', '-c', '1 + 1'])).toContain('{"exit":0}')
+    expect(await saidTo(...CONTROL)).toContain('{"exit":0}')
   })
 
   it.each([
@@ -265,13 +275,11 @@ describe('a command that is hostile', () => {
     expect(await saidTo(said, ['exec', '-'])).not.toContain('second')
   })
 
-  it.each([[[]], [['run']], [['stop']], [['-v', 'run']], [['resident', 'x']], [['init', '--yes']], [['help']]])(
-    'cannot have the resident run %j',
-    { timeout: 60_000 },
-    async (words) => {
-      expect(await saidTo([], words)).not.toContain('"out"')
-    },
-  )
+  it('cannot have the resident run what is not a command of a user', { timeout: 120_000 }, async () => {
+    const commands = [[], ['run'], ['stop'], ['-v', 'run'], ['resident', 'x'], ['init', '--yes'], ['help']]
+    const heard = await saidInTurn([...commands.map((words): [object[], string[]] => [[], words]), CONTROL])
+    expect(heard.map((text) => text.includes('"out"'))).toEqual([...commands.map(() => false), true])
+  })
 })
 
 it('a command whose input has no end is refused before it fills the resident', { timeout: 120_000 }, async () => {

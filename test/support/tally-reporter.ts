@@ -37,7 +37,6 @@ export default class TallyReporter implements Reporter {
       skipped: inState('skipped').map(toSkipped),
     }
     if (ONLY !== undefined) keepToList(report, new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test)))))
-    printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
     // Once more after the long list of what was skipped, so that the end of a log says what is wrong.
@@ -70,11 +69,6 @@ function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
   report.skipped = ONLY!
     .filter((test) => !ran.has(keyOf(test)))
     .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || 'it was not found' }))
-}
-
-function printFlaky(tests: readonly TestCase[]): void {
-  if (tests.length > 0) print('passed at the second try only:')
-  for (const test of tests) print(withErrors(test.module, test.fullName, test.result().errors))
 }
 
 function withErrors(file: TestModule, what: string, errors: readonly { message: string }[] = []): string {

@@ -14,7 +14,6 @@ import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
 import { workedCall } from '../learned/argument-shape.ts'
 import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
-import { fuseLearned } from './search/fuse-learned.ts'
 import type { Reason } from './search/search-index.ts'
 import { wordingsIn, type Wordings } from './search/wordings.ts'
 import { DiskCache, toolFingerprint } from './disk-cache.ts'
@@ -367,11 +366,11 @@ export class Catalog {
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
     const wordings = wordingsIn(query)
-    const found = await this.#search.find(wordings, { limit, records, withOthers }, signal)
     await options.learned?.ready()
     const led = options.learned?.ledTo(...wordings) ?? []
     const learned = led.flatMap((one) => this.#learnedTool(one, records) ?? [])
-    return learned.length === 0 ? found : { tools: fuseLearned(found.tools, learned, limit), weak: undefined }
+    const given = [query].flat().length
+    return this.#search.find(wordings, { limit, records, withOthers, given, learned }, signal)
   }
 
   /** Undefined for a tool that is not among `records`, is denied or has changed since. */

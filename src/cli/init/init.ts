@@ -1,5 +1,7 @@
 // `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of
 // servers that were never listed, and says what to do next.
+import type { Bridge } from '../../bridge/bridge.ts'
+import { askWhoseText } from './ask-whose-text.ts'
 import { type InitPlan, planInit, type PlannedChange } from './plan-init.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import { discoverServers, hostPaths } from '../../config/discover.ts'
@@ -90,7 +92,10 @@ export async function init(options: InitOptions): Promise<void> {
   if (written.length > 0) print('Undo with `sandbridge init --undo`.')
   // The answers also hold for what follows here.
   if (leftOut.length > 0) Object.assign(process.env, sourcesWithout(leftOut, settings.sources))
-  await listNewServers(options.yes ?? false)
+  await withBridge(async (bridge) => {
+    await listNewServers(bridge, options.yes ?? false)
+    if (mayAsk && settings.flow !== 'off') await askWhoseText(bridge)
+  })
   if (!mayAsk) for (const note of otherClientsNote(others)) print(note)
   const steps = nextSteps(plan, written, [command.command, ...command.args])
   if (steps.length > 0 && settings.packages.length === 0)
@@ -117,17 +122,15 @@ function sourcesWithout(clients: readonly string[], sources: readonly string[]):
 }
 
 /** Until a server was asked once, no search finds its tools. */
-async function listNewServers(yes: boolean): Promise<void> {
-  await withBridge(async (bridge) => {
-    const isNew = ({ toolCount, problem }: { toolCount?: number; problem?: string }): boolean =>
-      toolCount === undefined && problem === undefined
-    const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))
-    if (names.length === 0) return
-    print(`\nNot asked for their tools yet, so that a search does not find these: ${firstOf(names)}`)
-    const agreed = yes || (hasTerminal() && (await confirm('Start and ask them now? [Y/n] ', true)))
-    if (!agreed) return print('Ask them with `sandbridge index`.')
-    await indexNow(bridge, names)
-  })
+async function listNewServers(bridge: Bridge, yes: boolean): Promise<void> {
+  const isNew = ({ toolCount, problem }: { toolCount?: number; problem?: string }): boolean =>
+    toolCount === undefined && problem === undefined
+  const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))
+  if (names.length === 0) return
+  print(`\nNot asked for their tools yet, so that a search does not find these: ${firstOf(names)}`)
+  const agreed = yes || (hasTerminal() && (await confirm('Start and ask them now? [Y/n] ', true)))
+  if (!agreed) return print('Ask them with `sandbridge index`.')
+  await indexNow(bridge, names)
 }
 
 function nextSteps({ changes, beside }: InitPlan, written: readonly string[], command: readonly string[]): string[] {
@@ -154,7 +157,7 @@ function flowStep(flow: FlowPreset): string[] {
   const trust = 'add "trusted": true to the entries of servers that return only text of your own'
   if (flow === 'off')
     return [
-      `To be asked before what one server said reaches another: sandbridge config permissions.flow ask. For fewer questions, ${trust}.`,
+      `To be asked before what one server said reaches another: sandbridge config permissions.flow ask. For fewer questions, run sandbridge init after that, or ${trust}.`,
     ]
   return [`For fewer questions about flows, ${trust}.`]
 }

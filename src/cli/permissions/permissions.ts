@@ -1,6 +1,8 @@
 // `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is
 // allowed, allows tools.
 import type { Bridge } from '../../bridge/bridge.ts'
+import { forgetTrust } from '../../config/remember-rule.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
 import { type Decision, type Standing, validate } from '../../config/rules/policy.ts'
 import { ruleName } from '../../config/rules/rule.ts'
@@ -8,7 +10,7 @@ import { BridgeError } from '../../errors.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { count } from '../../util/text/count.ts'
 import { withBridge } from '../terminal/open-bridge.ts'
-import { type Cell, print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable, visibleInline } from '../terminal/print.ts'
 
 const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const
 const ALL_ALLOWED = 'Every call is allowed: there are no rules, and MCP_BRIDGE_PERMISSIONS is open.'
@@ -24,9 +26,10 @@ interface ToolPermission {
 export async function permissions(
   tool: string | undefined,
   args: string | undefined,
-  options: { json?: boolean; allow?: string[] },
+  options: { json?: boolean; allow?: string[]; distrust?: string },
 ): Promise<void> {
   if (options.allow) await allowTools(options.allow, options)
+  else if (options.distrust !== undefined) await distrust(options.distrust)
   else if (tool !== undefined) await checkPermission(tool, args, options)
   else await listPermissions(options)
 }
@@ -35,7 +38,11 @@ async function listPermissions(options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const tools = toolPermissions(bridge)
     const unmatched = bridge.rules.unmatched()
-    if (options.json) return printJson({ preset: bridge.settings.permissions, tools, unmatched })
+    const trusted = trustedTexts(bridge)
+    if (options.json) return printJson({ preset: bridge.settings.permissions, tools, unmatched, trusted })
+    for (const { server, counts } of trusted)
+      print(visibleInline(`${counts ? 'Trusted text' : 'Trusted text of an entry that has changed'}: ${server}`))
+    if (trusted.length > 0) print('Stop trusting the text of one: sandbridge permissions --distrust SERVER\n')
     if (bridge.rules.shared === undefined) return printEmpty(ALL_ALLOWED)
     printTable(
       tools.map(({ server, tool, standing, because }): Cell[] => [
@@ -50,6 +57,18 @@ async function listPermissions(options: { json?: boolean }): Promise<void> {
     if (unknown.length > 0) print(`Not asked for their tools yet: ${unknown.map(({ name }) => name).join(', ')}.`)
     printSummary(`${count(tools.length, 'tool')}. Explain a call: sandbridge permissions SERVER__TOOL '{"a": 1}'`)
   })
+}
+
+/** Servers whose text the user trusts by an answer. @property counts false for an answer about another definition */
+function trustedTexts({ rules }: Bridge): { server: string; counts: boolean }[] {
+  const servers = [...new Set(rules.options.files.trust.map(({ server }) => server))]
+  return servers.map((server) => ({ server, counts: rules.trustsText(server) }))
+}
+
+/** Takes back the answer that trusts the text of a server. */
+async function distrust(server: string): Promise<void> {
+  const had = await forgetTrust((await loadSettings()).stateDir, server)
+  print(visibleInline(had ? `The text of ${server} is no longer trusted.` : `No answer trusts the text of ${server}.`))
 }
 
 function toolPermissions({ catalog, rules: inForce, settings }: Bridge): ToolPermission[] {

@@ -1,9 +1,11 @@
 // A command that the user's resident runs: passes its output to this terminal, and what is typed to it. Loads next to
 // nothing. Where no resident answers, this process runs the command itself.
 import { connect, type Socket } from 'node:net'
+import { isatty } from 'node:tty'
 import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../../serve/resident/protocol.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../util/process/shutdown.ts'
+import { endWithoutReader } from '../../util/process/lost-reader.ts'
 import { ownResident } from './own-resident.ts'
 
 const WELCOME_MS = 2_000
@@ -46,6 +48,8 @@ export function runInResident(command: () => Promise<void>): void {
     socket.on('close', runHere)
   } catch {
     void command()
+  } finally {
+    endWithoutReader()
   }
 }
 
@@ -80,11 +84,12 @@ class RunningCommand {
       const { columns, rows } = process.stdout
       this.#say({ size: { columns, rows } })
     })
-    const { stdin, stdout, stderr } = process
+    const { stdout, stderr } = process
     this.#say({
       run: {
         words: process.argv.slice(2),
-        stdin: { isTTY: stdin.isTTY },
+        // Most commands read nothing. Opening a file or a device to read takes Node longer than all of this.
+        stdin: { isTTY: isatty(0) },
         stdout: sizeOf(stdout),
         stderr: sizeOf(stderr),
       },

@@ -1,12 +1,12 @@
 // Which clients share a resident: those for which everything that one process can have only once is the same. A list of
 // what counts, never of what does not: variables of terminals and editors differ without meaning.
-import { hash } from 'node:crypto'
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { findPlaces } from '../../util/process/find-program.ts'
-import { hostId } from '../../util/process/process-id.ts'
+import { hostScope } from '../../util/process/process-id.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
+import { textName } from '../../util/text/text-name.ts'
 import { VERSION } from '../../util/version.ts'
 import { PROTOCOL } from './protocol.ts'
 
@@ -48,7 +48,7 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
     process.execPath,
     home,
     process.umask(),
-    hostId(),
+    hostScope(),
     walls(),
     programs(env),
     variables,
@@ -57,9 +57,9 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
   return { text, name: nameOfKey(text), cwd: folder }
 }
 
-/** A name for files. */
+/** A name for files. The paths of sockets are short. */
 export function nameOfKey(text: string): string {
-  return hash('sha256', text).slice(0, 20)
+  return textName(text).slice(0, 20)
 }
 
 /** Differs after an update, which replaces the bundle's main file. */

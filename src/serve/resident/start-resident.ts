@@ -54,8 +54,9 @@ export function startResident(
       cwd: key.cwd ?? '/',
       env: { ...context.env, PATH: withUsualFolders(context.env['PATH']) },
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['pipe', log, log],
     })
+    child.stdin!.on('error', () => {}).end(key.text)
     child.once('error', () => onFailed(undefined))
     child.once('exit', (code) => code !== 0 && onFailed(code ?? undefined))
     child.unref()

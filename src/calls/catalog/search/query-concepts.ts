@@ -2,7 +2,6 @@
 import { editDistance } from '../../../util/text/did-you-mean.ts'
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../../util/text/python-name.ts'
-import { requestIn } from './request.ts'
 import { chunksOf, isStopWord, stem } from './tokenize.ts'
 import type { Alternative, WordNeighbours } from './word-neighbours.ts'
 
@@ -41,8 +40,7 @@ export class QueryReader {
   }
 
   read(query: string): ReadQuery {
-    const isName = (word: string): boolean => this.#postings.get(stem(word)) !== undefined
-    const all = this.#wordsOf(requestIn(query, isName).replace(CONTRACTED, ' ')).slice(0, MAX_QUERY_WORDS)
+    const all = this.#wordsOf(query.replace(CONTRACTED, ' ')).slice(0, MAX_QUERY_WORDS)
     const asked = all.filter(({ word }) => all.length === 1 || !isStopWord(word))
     const concepts = new Map<string, Concept>()
     for (const { word, next } of asked) {

@@ -6,13 +6,14 @@ import { BridgeError } from '../../../errors.ts'
 import { count } from '../../../util/text/count.ts'
 import { parseJson, isRecord } from '../../../util/json/json.ts'
 import { type DeclaredFlow, flowLines, type WatchedFlows } from '../../../config/rules/declared-flows.ts'
-import { DeclaredFlows } from '../declared-flows.ts'
+import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { FixtureFile, recording, replaying, type Fixture } from '../replay/fixture.ts'
 import { parseArguments } from '../parameters.ts'
 import { checkResumable, type DecideUnanswered, type EarlierRun, RunJournal } from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
+import { confirm } from '../../../cli/terminal/confirm.ts'
 import { hasTerminal, pickOne, readLine, whileAsking } from '../../../cli/terminal/ask-in-terminal.ts'
 import { withBridge } from '../../../cli/terminal/open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
@@ -55,7 +56,7 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
         : parseArguments(words, workflow.workflow.parameters)
 
     const flows = await DeclaredFlows.of(bridge, workflow)
-    const declared = await flows.read()
+    const { flows: declared, hasChanged } = await flows.read()
     const drift = await driftOf(workflow.workflow, bridge.catalog, bridge.settings.packages)
     for (const line of [...drift.gone, ...drift.changed]) tell(line)
     if (drift.gone.length > 0) {
@@ -74,6 +75,10 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
       const ended = await run(workflow, args, bridge, { upstreams, watched: watchedFlows(workflow, declared) }, options)
       process.exitCode = !ended ? FAILED : drift.changed.length + outdated.length > 0 ? DRIFTED : 0
       return tell(ended ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
+    }
+    if (hasChanged && bridge.rules.shared?.judgesFlow && !(await allowsChanged(workflow))) {
+      process.exitCode = FAILED
+      return tell('Nothing was called.')
     }
     const isFirst = fixture?.version !== workflow.version
     // A run that is recorded may take new ways: it asks about them like a cell.
@@ -101,6 +106,17 @@ export async function listWorkflows({ json }: { json?: boolean }): Promise<void>
     )
     printSummary(`Run one: sandbridge run-workflow ${found[0]!.workflow.title}`)
   })
+}
+
+/** Asks whether a workflow may run whose code is not the one that declared its flows. */
+async function allowsChanged({ workflow: { title }, source }: Workflow): Promise<boolean> {
+  tell(`${title}: ${CHANGED}.`)
+  if (!hasTerminal()) {
+    tell(`Read it, and run it once in a terminal: sandbridge run-workflow ${title}`)
+    return false
+  }
+  tell(source)
+  return confirm('Run this code, and declare the flows of its calls? [y/N] ')
 }
 
 interface RealRun {

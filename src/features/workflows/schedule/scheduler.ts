@@ -5,7 +5,7 @@ import { newId } from '../../../observe/events/new-id.ts'
 import { messageOf } from '../../../errors.ts'
 import { type Due, ScheduleStore, type Schedule, WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import type { RunOrigin } from '../../../bridge/cells.ts'
-import { DeclaredFlows } from '../declared-flows.ts'
+import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { parseArguments } from '../parameters.ts'
 import { RunJournal } from '../replay/run-journal.ts'
 import { driftOf, usesNamed } from '../used-tools.ts'
@@ -116,7 +116,10 @@ async function runUnwatched(
   const args = parseArguments(words, workflow.workflow.parameters, due)
   const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
   if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
-  const declared = await (await DeclaredFlows.of(bridge, workflow)).read()
+  const { flows: declared, hasChanged } = await (await DeclaredFlows.of(bridge, workflow)).read()
+  const isOther = hasChanged || (declared === undefined && workflow.version !== version)
+  if (isOther && bridge.rules.shared?.judgesFlow)
+    return `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`
   const journal = new RunJournal(settings.stateDir, workflow.name)
   await journal.begin(workflow.version, args)
   const session = bridge.sessions.open()
