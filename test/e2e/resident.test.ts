@@ -207,6 +207,32 @@ describe('a resident', () => {
   })
 
   it(
+    'that is killed: what it left is removed by the next of any settings, which leaves those that run',
+    { timeout: 120_000 },
+    async () => {
+      needsLinux('the start times of processes are known there')
+      const { connect, folder, residents } = residentHome({ who: STAYS })
+      const homes = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.d'))
+      const ann = await connect('ann')
+      const server = await pidOf(ann)
+      const [killed] = residents()
+      const [home] = homes()
+      const bob = await connect('bob', { MCP_BRIDGE_TIMEOUT: '50' })
+      await bob.run('x = 1')
+      ann.process.kill('SIGKILL')
+      kill(killed!, 'SIGKILL')
+      await until(() => !isAlive(killed!))
+      expect(homes()).toContain(home)
+      expect(isAlive(server)).toBe(true)
+      const cleo = await connect('cleo', { MCP_BRIDGE_TIMEOUT: '40' })
+      await until(() => !homes().includes(home!) && !isAlive(server))
+      expect(homes()).toHaveLength(2)
+      expect(await cleo.run('print(1)')).toBe('1')
+      expect(await bob.run('print(x)')).toBe('1')
+    },
+  )
+
+  it(
     'that is killed: the open call is answered, and the client goes on with another',
     { timeout: 120_000 },
     async () => {

@@ -1,7 +1,7 @@
 // The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
-import { lstatSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
@@ -38,7 +38,7 @@ export function residentPlace(stateDir: string, name: string): ResidentPlace {
   return {
     folder,
     home,
-    socket: path.join(home, SOCKET),
+    socket: socketIn(home),
     log: path.join(folder, `${name}.log`),
     starting: path.join(folder, `${name}.start`),
   }
@@ -53,6 +53,15 @@ export function makeRunFolder({ folder }: ResidentPlace): void {
   if (!isOwnFolderSync(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
 }
 
+/** The names of folders of residents, also of those that were killed. */
+export function residentHomes(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.d'))
+}
+
+export function socketIn(home: string): string {
+  return path.join(home, SOCKET)
+}
+
 /** Identifies the resident that has this folder. */
 export function holderOf(home: string): number | undefined {
   return lstatSync(home, { throwIfNoEntry: false })?.ino
@@ -61,7 +70,7 @@ export function holderOf(home: string): number | undefined {
 /** The folder of a resident before it is published, and its socket in it. */
 export function ownPlace({ folder }: ResidentPlace, name: string): { home: string; socket: string } {
   const home = path.join(folder, `${name}.${process.pid}`)
-  return { home, socket: path.join(home, SOCKET) }
+  return { home, socket: socketIn(home) }
 }
 
 /**
