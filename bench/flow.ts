@@ -7,7 +7,8 @@ import { median, ratio } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 const WARM_UP = 1_000
-const ROUNDS = 15
+/** Many short ones: on a busy machine, a few pairs in a row can differ by a tenth. */
+const ROUNDS = 45
 const CALL_LIMIT = 1.15
 const INDEX_LIMIT_MB = 8
 const SPEED_LIMIT = 50

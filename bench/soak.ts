@@ -1,7 +1,7 @@
-// `npm run soak [-- --minutes 60]`: four clients of one bridge over HTTP run cells, hit time limits, lose servers and
-// reconnect. Prints rows for what must not grow: the bridge's memory after a warm-up, its descriptors, and what is left
-// after the clients have gone and after it has exited. Linux only, because it reads /proc. A run of less than half an
-// hour says little about the slope.
+// `npm run soak [-- --minutes 60 --clients 4]`: clients of one bridge over HTTP run cells, hit time limits, lose servers
+// and reconnect. Prints rows for what must not grow: the bridge's memory after a warm-up, its descriptors, and what is
+// left after the clients have gone and after it has exited. Linux only, because it reads /proc. A run of less than half
+// an hour says little about the slope.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -12,7 +12,6 @@ import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'
 import { median } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
-const CLIENT_COUNT = 4
 /** Share of the whole time: caches fill, and V8 compiles. */
 const WARM_UP_SHARE = 0.3
 /** How long a client stays before it reconnects as a new one. */
@@ -41,12 +40,17 @@ interface Sample {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } })
-  const durationMs = Number(values.minutes) * 60_000
-  const bridge = await openMeasuredBridge({
-    everything: published.everything(),
-    dies: fixtureServer('raw.mjs', 'chatty'),
+  const { values } = parseArgs({
+    options: { minutes: { type: 'string', default: '60' }, clients: { type: 'string', default: '4' } },
   })
+  const durationMs = Number(values.minutes) * 60_000
+  const bridge = await openMeasuredBridge(
+    {
+      everything: published.everything(),
+      dies: fixtureServer('raw.mjs', 'chatty'),
+    },
+    { MCP_BRIDGE_HTTP_SESSIONS: String(Number(values.clients) * 4) },
+  )
   const pid = bridge.child.pid!
   let cellCount = 0
   try {
@@ -58,7 +62,7 @@ async function main(): Promise<void> {
     const samples: Sample[] = []
     const sampler = setInterval(() => samples.push(sampleOf(pid)), SAMPLE_MS)
     await Promise.all(
-      Array.from({ length: CLIENT_COUNT }, async (_, client) => {
+      Array.from({ length: Number(values.clients) }, async (_, client) => {
         while (Date.now() < end) {
           cellCount += await oneConnection(bridge, Math.min(end, Date.now() + CONNECTION_MS), client)
         }
@@ -108,6 +112,7 @@ function causesOf(error: unknown): string {
 }
 
 function rowsOf(samples: Sample[], cellCount: number, left: number, survivors: number): BenchRow[] {
+  const peak = Math.max(...samples.map((sample) => sample.rssBytes)) / 2 ** 20
   const settled = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
   const slope = slopePerHour(settled) / 2 ** 20
   const half = Math.floor(settled.length / 2)
@@ -116,6 +121,7 @@ function rowsOf(samples: Sample[], cellCount: number, left: number, survivors: n
   const row = (name: string, value: string, goal: string, ok: boolean): BenchRow => ({ name, value, goal, ok })
   return [
     { name: 'cells run', value: String(cellCount), goal: '', ok: null },
+    { name: 'most memory of the bridge', value: `${peak.toFixed(0)} MB`, goal: '', ok: null },
     row('memory of the bridge after warm-up', `${slope.toFixed(1)} MB an hour`, '≤ 1 MB an hour', slope <= 1),
     row('descriptors, second half to first', `${grown >= 0 ? '+' : ''}${grown}`, '≤ +2', grown <= 2),
     row('processes more than after one client', String(left), '≤ 0', left <= 0),

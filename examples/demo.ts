@@ -21,7 +21,12 @@ interface Cell {
   expect: RegExp
 }
 
-const CELLS: Cell[] = [
+const CELLS = (folder: string): Cell[] => [
+  {
+    title: 'A variable. The first cell also prepares the embedded sandbox, once per installation: some seconds',
+    code: `FOLDER = ${JSON.stringify(folder)}`,
+    expect: /no output/,
+  },
   {
     title: 'Which servers are there? (none of them has been started)',
     code: 'for server in runtime.discovered_servers(detailed=True):\n    print(server["name"], "-", server["description"])',
@@ -87,11 +92,8 @@ async function main(): Promise<void> {
       new StdioClientTransport({ command: process.execPath, args: [path.join(root, 'dist/cli.js')], env, cwd: folder }),
     )
     const { tools } = await client.listTools()
-    print(bold(`The model sees ${tools.length} tool: ${tools[0]?.name} (${tokensOf(tools)} tokens)`))
-    print('The first cell also prepares the embedded sandbox, once per installation; that takes some seconds.\n')
-
-    await run(client, `FOLDER = ${JSON.stringify(folder)}`)
-    for (const [index, cell] of CELLS.entries()) await show(client, index + 1, cell)
+    print(bold(`The model sees ${tools.length} tool: ${tools[0]?.name} (${tokensOf(tools)} tokens)\n`))
+    for (const [index, cell] of CELLS(folder).entries()) await show(client, index + 1, cell)
     await compare(servers, tokensOf(tools))
   } finally {
     await client.close()
@@ -161,7 +163,7 @@ async function compare(servers: Record<string, Server>, ownTokens: number): Prom
   }
   const which = `the ${count} tools of these three servers`
   print(bold(`Listed directly, ${which} cost ${direct} tokens; run_python costs ${ownTokens}.`))
-  print('And the 500 rows of cell 3 never went through the model.')
+  print('And the 500 rows of cell 4 never went through the model.')
 }
 
 await main()

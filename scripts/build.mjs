@@ -47,6 +47,8 @@ const bridgeInputs = await bundle({
   output: {
     dir: dist,
     chunkFileNames: '[name]-[hash].js',
+    // What stands between a client and a resident is one file, with all that it uses: each further one takes time.
+    codeSplitting: { groups: [{ name: 'relay', test: /[\\/]cli[\\/]serve[\\/](relay|command-client)\.ts$/ }] },
     // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of
     // libraries is dropped: it would appear unredacted beside our log, for example text of an authorization server.
     minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },

@@ -14,10 +14,11 @@ import type { TraceContext } from '../observe/events/trace-context.ts'
 import type { Log } from '../util/log.ts'
 import type { CellMasker, Maskers } from '../cell/masking-part.ts'
 import type { Methods } from '../calls/methods/method.ts'
-import { ServerApps } from '../calls/methods/server-apps.ts'
+import { type ServerApp, ServerApps } from '../calls/methods/server-apps.ts'
 import { namedServers } from '../calls/named-servers.ts'
 import type { Hold } from '../calls/permissions/answer-page.ts'
 import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
+import { deniedByRule } from '../calls/permissions/denied.ts'
 import type { WatchedFlows } from '../config/rules/declared-flows.ts'
 import type { Policy } from '../config/rules/policy.ts'
 import { SessionFlow, type ShownContent } from '../calls/flow/session-flow.ts'
@@ -223,6 +224,27 @@ export class Cells {
     const apps = this.#apps.get(session) ?? new ServerApps()
     this.#apps.set(session, apps)
     return apps
+  }
+
+  /**
+   * The app of a tool with its newest call; undefined without one.
+   * @throws BridgeError PERMISSION_DENIED if a rule denies its page by now
+   */
+  async appOf(
+    session: Session,
+    name: string,
+    { user, servers }: Pick<RunOrigin, 'user' | 'servers'>,
+  ): Promise<ServerApp | undefined> {
+    const { rules } = await (servers ? servers.now() : this.#options.serversOf(user))
+    const policy = await rules.readPolicyOf(this.#options.users.of(user).rules)
+    const app = this.appsOf(session).find(name)
+    if (!app || !policy) return app
+    const subject = rules.subject(app.reading)
+    const flow = this.#flows.get(session)?.facts()
+    const { validate } = await import('../config/rules/policy.ts')
+    const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
+    if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
+    return app
   }
 
   /**
@@ -440,10 +462,11 @@ export class Cells {
   }
 }
 
-function newFlow({ configured }: ServerSet, { origins }: UserState, seen?: Set<string>): SessionFlow {
+function newFlow({ configured, rules }: ServerSet, { origins }: UserState, seen?: Set<string>): SessionFlow {
   const isTrusted = (server: string): boolean =>
+    rules.trustsText(server) ||
     configured.discovered.servers.some(({ name, isOwnText }) => name === server && isOwnText === true)
-  return new SessionFlow(isTrusted, origins, seen)
+  return new SessionFlow({ isTrusted, identityOf: (server) => rules.identityOf(server) }, origins, seen)
 }
 
 /** Images, sounds and files may say anything; a link says its name. */

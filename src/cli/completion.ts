@@ -1,11 +1,11 @@
 // `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the
 // commands.
-import type { Command } from 'commander'
 import { BridgeError } from '../errors.ts'
+import type { Command } from './command.ts'
 
 /** What can follow certain words of a command line. */
 interface Place {
-  /** The preceding words, such as `artifacts show`. */
+  /** The preceding words, such as `packages add`. */
   words: string
   next: { word: string; description: string }[]
 }
@@ -25,7 +25,10 @@ export function printCompletion(program: Command, shell: string): void {
 
 function placesOf(command: Command, words: string[] = []): Place[] {
   const commands = command.commands.map((sub) => ({ word: sub.name(), description: sub.description() }))
-  const options = command.options.map(({ long, short, description }) => ({ word: long ?? short ?? '', description }))
+  const options = command.shownOptions.map(({ long, short, description }) => ({
+    word: long ?? short ?? '',
+    description,
+  }))
   const help = { word: '--help', description: 'show help' }
   const own: Place = { words: words.join(' '), next: [...commands, ...options, help] }
   return [own, ...command.commands.flatMap((sub) => placesOf(sub, [...words, sub.name()]))]

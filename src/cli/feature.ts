@@ -1,11 +1,11 @@
 // What a feature is: something that the bridge would be whole without, in one folder of src/features/. src/features.ts
 // lists all features. Each part names words and types only; its code is loaded at its first use, because a client must
 // be answered quickly.
-import type { Command } from 'commander'
 import type { Bridge } from '../bridge/bridge.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'
+import type { Command } from './command.ts'
 
 export interface Feature {
   name: string

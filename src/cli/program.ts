@@ -1,21 +1,17 @@
 // Maps the words of the command line to commands. Each command is a module that is loaded on use: a client must be
 // answered quickly.
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import type { LogOptions } from './watch/log.ts'
 import type { TopOptions } from './watch/top.ts'
+import { Command } from './command.ts'
 import { examplesText } from './examples.ts'
 import { type Feature, features, plugIn } from './feature.ts'
+import { wordsOfNow } from './old-words.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
 import { VERSION } from '../util/version.ts'
 
 /** The exit code for invalid usage. */
 const USAGE_ERROR = 2
-
-const TOOLS_HELP = `
-The functions that cells saved, as with \`sandbridge saved\`:
-  sandbridge tools saved [name]   list them, or print the source of one
-  sandbridge tools export <file>  write all of them to a file
-  sandbridge tools import <file>  add those of a file`
 
 /** All commands but those of features. @param terminal of the commands that a resident bridge can run */
 function createProgram(terminal: Terminal): Command {
@@ -30,8 +26,10 @@ function createProgram(terminal: Terminal): Command {
       outputError: (text, write) => write(text.replace(/^error: /, 'sandbridge: ')),
     })
     .option('-v, --verbose', 'write log messages to stderr')
-    .hook('preAction', () => {
-      const { verbose } = program.opts<{ verbose?: boolean }>()
+    .option('--json', 'print JSON, in place of text for people')
+    .hook('preAction', (_, action) => {
+      const { verbose, json } = program.opts<{ verbose?: boolean; json?: boolean }>()
+      ;(action as Command).check({ json: json === true })
       if (verbose && terminal === OWN_TERMINAL) process.env['MCP_BRIDGE_LOG_LEVEL'] ||= 'info'
     })
 
@@ -66,7 +64,7 @@ function createProgram(terminal: Terminal): Command {
     .option('-s, --servers <names>', 'only these servers, separated by commas')
     .option('-t, --timeout <seconds>', 'how long the cell may run')
     .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .option('--json', 'print the result as JSON')
+    .json('print the result as JSON')
     .action(async (file: string | undefined, options: object) =>
       (await import('./cells/exec.ts')).exec(file, options, terminal),
     )
@@ -81,7 +79,7 @@ function createProgram(terminal: Terminal): Command {
     .command('ui')
     .description('show cells, calls, servers and search in the browser')
     .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)')
-    .option('--json', 'print the link as JSON')
+    .json('print the link as JSON')
     .action(async (options: object) => (await import('./serve/ui.ts')).ui(options, terminal))
 
   program
@@ -91,7 +89,7 @@ function createProgram(terminal: Terminal): Command {
     .option('--log', 'print the stderr output of its last failure')
     .option('--accept', 'with diff: accept the tools as they are now')
     .option('--sources', 'show the file of each server, and why entries were skipped')
-    .option('--json', 'print JSON, without secrets')
+    .json('print JSON, without secrets')
     .action(async (name: string | undefined, options: object) =>
       (await import('./servers/servers.ts')).servers(name, options, terminal),
     )
@@ -101,7 +99,7 @@ function createProgram(terminal: Terminal): Command {
     .description('find tools by what they do')
     .argument('<wording...>', 'what a tool should do, in a few words; several wordings, each in quotes, find more')
     .option('-n, --limit <count>', 'how many results')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (wordings: string[], options: object) =>
       (await import('./servers/search.ts')).search(wordings, options, terminal),
     )
@@ -111,57 +109,40 @@ function createProgram(terminal: Terminal): Command {
     .description('list the tools of a server, or show one tool in full; also lists saved functions')
     .argument('<server>', 'the server; or saved, unless a server has that name')
     .argument('[tool]', 'the name of a tool')
-    .option('--json', 'print JSON')
-    .addHelpText('after', TOOLS_HELP)
+    .json()
     .action(async (server: string, tool: string | undefined, options: object) =>
       (await import('./servers/tools.ts')).tools(server, tool, options, terminal),
     )
 
-  const artifacts = program.command('artifacts').description('list the files that cells saved, show one, or delete one')
-  artifacts
-    .command('list', { isDefault: true })
-    .description('list them')
-    .option('--json', 'print JSON, every version')
-    .action(async (options: object) => (await import('./saved/artifacts.ts')).listArtifacts(options))
-  artifacts
-    .command('show')
-    .description('write the bytes of one artifact to standard output')
-    .argument('<name>')
+  program
+    .command('artifacts')
+    .description('list the files that cells saved, write one to standard output, or delete one')
+    .argument('[name]', 'the artifact to write')
     .argument('[version]', 'a version number (default: the newest)')
-    .action(async (name: string, version: string | undefined) =>
-      (await import('./saved/artifacts.ts')).showArtifact(name, version),
+    .instead('--remove <name>', 'delete all versions of one')
+    .json('print JSON, every version')
+    .action(async (name: string | undefined, version: string | undefined, options: object) =>
+      (await import('./saved/artifacts.ts')).artifacts(name, version, options),
     )
-  artifacts
-    .command('rm')
-    .description('delete all versions of one')
-    .argument('<name>')
-    .action(async (name: string) => (await import('./saved/artifacts.ts')).removeArtifact(name))
 
-  const sandboxes = program
+  program
     .command('sandboxes')
     .description('list the pods that outlive their bridge (MCP_BRIDGE_SESSION=durable), or end one')
-  sandboxes
-    .command('list', { isDefault: true })
-    .description('list them')
-    .option('--json', 'print JSON')
-    .action(async (options: object) => (await import('./sandboxes/sandboxes.ts')).listSandboxes(options))
-  sandboxes
-    .command('remove')
-    .description('end one that no bridge is using')
-    .argument('<id>')
-    .action(async (id: string) => (await import('./sandboxes/sandboxes.ts')).removeSandbox(id))
+    .option('--remove <id>', 'end one that no bridge is using')
+    .json()
+    .action(async (options: object) => (await import('./sandboxes/sandboxes.ts')).sandboxes(options))
 
   const packages = program.command('packages').description('list the Python packages of cells, add or remove some')
   packages
     .command('list', { isDefault: true })
     .description('list them, as a sandbox of this machine imports them')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (options: object) => (await import('./packages/packages.ts')).listPackages(options))
   packages
     .command('add')
     .description('install packages for cells and try to import them, such as pandas matplotlib')
     .argument('<packages...>', 'requirements, wheel files or folders of wheels')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (names: string[], options: object) =>
       (await import('./packages/packages.ts')).addPackages(names, options),
     )
@@ -169,55 +150,38 @@ function createProgram(terminal: Terminal): Command {
     .command('remove')
     .description('remove packages from the list')
     .argument('<packages...>')
-    .option('--json', 'print the packages that are left as JSON')
+    .json('print the packages that are left as JSON')
     .action(async (names: string[], options: object) =>
       (await import('./packages/packages.ts')).removePackages(names, options),
     )
 
-  const saved = program.command('saved').description('list the functions that cells saved; show or delete one')
-  saved
-    .command('list', { isDefault: true })
-    .description('list them')
-    .option('--json', 'print JSON')
-    .action(async (options: object) => (await import('./saved/saved.ts')).listSaved(options, terminal))
-  saved
-    .command('show')
-    .description('print the source of one')
-    .argument('<name>')
+  program
+    .command('saved')
+    .description('list the functions that cells saved, print the source of one, or delete one')
+    .argument('[name]', 'the function to print')
     .argument('[version]', 'a version number (default: the newest)')
-    .option('--json', 'print JSON')
-    .action(async (name: string, version: string | undefined, options: object) =>
-      (await import('./saved/saved.ts')).showSaved(name, version, options, terminal),
+    .instead('--remove <name>', 'delete all versions of one')
+    .json()
+    .action(async (name: string | undefined, version: string | undefined, options: object) =>
+      (await import('./saved/saved.ts')).saved(name, version, options, terminal),
     )
-  saved
-    .command('rm')
-    .description('delete all versions of one')
-    .argument('<name>')
-    .action(async (name: string) => (await import('./saved/saved.ts')).removeSaved(name, terminal))
 
-  const profile = program.command('profile').description('list the named sets of servers, define or delete one')
-  profile
-    .command('list', { isDefault: true })
-    .description('list them')
-    .option('--json', 'print JSON')
-    .action(async (options: object) => (await import('./servers/profile.ts')).listProfiles(options))
-  profile
-    .command('set')
-    .description('define one; MCP_BRIDGE_PROFILE then chooses it')
-    .argument('<name>')
-    .argument('<servers...>')
-    .action(async (name: string, servers: string[]) => (await import('./servers/profile.ts')).setProfile(name, servers))
-  profile
-    .command('rm')
-    .description('delete one; its servers stay')
-    .argument('<name>')
-    .action(async (name: string) => (await import('./servers/profile.ts')).removeProfile(name))
+  program
+    .command('profile')
+    .description('list the named sets of servers, define or delete one')
+    .argument('[name]', 'the profile to show, or to define; MCP_BRIDGE_PROFILE then chooses it')
+    .argument('[servers...]', 'its servers from now on')
+    .instead('--remove <name>', 'delete one; its servers stay')
+    .json()
+    .action(async (name: string | undefined, servers: string[], options: object) =>
+      (await import('./servers/profile.ts')).profile(name, servers, options),
+    )
 
   const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
   token
     .command('list', { isDefault: true })
     .description('list them; the tokens themselves are not stored')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (options: object) => (await import('./serve/token.ts')).listTokens(options))
   token
     .command('create')
@@ -235,7 +199,7 @@ function createProgram(terminal: Terminal): Command {
     .command('index')
     .description('list the tools of every server now, so that no cell has to wait for it')
     .argument('[names...]', 'only these servers')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (names: string[], options: object) =>
       (await import('./servers/index-servers.ts')).indexServers(names, options),
     )
@@ -246,68 +210,40 @@ function createProgram(terminal: Terminal): Command {
     .option('-y, --yes', 'do not ask for confirmation')
     .option('--remove <file>', 'stop trusting a file')
     .option('--list', 'list the trusted files')
-    .option('--json', 'with --list: print JSON')
+    .json('with --list: print JSON')
     .action(async (options: object) => (await import('./servers/trust.ts')).trust(options))
 
-  const permissions = program
+  program
     .command('permissions')
     .description('list which calls are allowed and why, explain one, or allow a tool')
-  permissions
-    .command('list', { isDefault: true })
-    .description('list the rules in force for each tool')
-    .option('--json', 'print JSON')
-    .action(async (options: object) => (await import('./permissions/permissions.ts')).listPermissions(options))
-  permissions
-    .command('check')
-    .description('explain what happens to a call')
-    .argument('<tool>', 'SERVER__TOOL')
+    .argument('[tool]', 'explain a call of this one: SERVER__TOOL')
     .argument('[arguments]', 'its arguments, a JSON object')
-    .option('--json', 'print JSON')
-    .action(async (tool: string, args: string | undefined, options: object) =>
-      (await import('./permissions/permissions.ts')).checkPermission(tool, args, options),
-    )
-  permissions
-    .command('allow')
-    .description('allow tools permanently that would ask, as the answer "yes, this tool always" does')
-    .argument('<tools...>', 'SERVER__TOOL')
-    .option('--json', 'print JSON')
-    .action(async (tools: string[], options: object) =>
-      (await import('./permissions/permissions.ts')).allowTools(tools, options),
+    .instead('--allow <tools...>', 'allow tools permanently that would ask, as the answer "yes, this tool always" does')
+    .instead('--distrust <server>', 'take back the answer that trusts the text of a server')
+    .json()
+    .action(async (tool: string | undefined, args: string | undefined, options: object) =>
+      (await import('./permissions/permissions.ts')).permissions(tool, args, options),
     )
 
-  const config = program.command('config').description('list the settings and where each was set, change or check them')
-  config
-    .command('list', { isDefault: true })
-    .description('list them')
-    .option('--json', 'print JSON, without secrets')
-    .action(async (options: object) => (await import('./config/config.ts')).listSettings(options))
-  config
-    .command('set')
-    .description('set one in settings.json; its comments stay')
-    .argument('<name>', 'such as output.tokens; or the variable')
-    .argument('<value>', 'as in the variable; - reads it from standard input')
-    .action(async (name: string, value: string) => (await import('./config/config.ts')).setSetting(name, value))
-  config
-    .command('unset')
-    .description('remove one from settings.json')
-    .argument('<name>')
-    .action(async (name: string) => (await import('./config/config.ts')).unsetSetting(name))
-  config
-    .command('path')
-    .description('print the path of settings.json')
-    .action(async () => (await import('./config/config.ts')).printSettingsPath())
-  config
-    .command('check')
-    .description('check settings.json and the variables')
-    .option('--json', 'print JSON')
-    .action(async (options: object) => (await import('./config/config.ts')).checkSettingsFile(options))
+  program
+    .command('config')
+    .description('list the settings and where each was set, change one, or check them')
+    .argument('[name]', 'the setting to show or set, such as output.tokens; or the variable')
+    .argument('[value]', 'written to settings.json, whose comments stay; - reads it from standard input')
+    .instead('--remove <name>', 'remove one from settings.json')
+    .instead('--check', 'check settings.json and the variables')
+    .instead('--path', 'print the path of settings.json')
+    .json('print JSON, without secrets')
+    .action(async (name: string | undefined, value: string | undefined, options: object) =>
+      (await import('./config/config.ts')).config(name, value, options),
+    )
 
   program
     .command('approve')
     .description('answer questions about calls, where the client cannot ask')
     .argument('[id]', 'only this question')
     .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
-    .option('--json', 'list the open questions as JSON')
+    .json('list the open questions as JSON')
     .action(async (id: string | undefined, options: object) =>
       (await import('./permissions/approve.ts')).approve(id, options, terminal),
     )
@@ -319,7 +255,7 @@ function createProgram(terminal: Terminal): Command {
     .option('--no-browser', 'print the address, and read the answer from the terminal')
     .option('--scope <scope>', 'request these permissions, too')
     .option('--user <name>', 'sign in for this user of a bridge that serves many')
-    .option('--json', 'print the outcome as JSON, and the address on stderr')
+    .json('print the outcome as JSON, and the address on stderr')
     .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean; user?: string }) =>
       (await import('./servers/login.ts')).login(server, options),
     )
@@ -341,7 +277,7 @@ function createProgram(terminal: Terminal): Command {
     .option('--client <name...>', 'only these clients')
     .option('--dry-run', 'show the changes and make none')
     .option('--undo', 'undo the changes')
-    .option('--json', 'print JSON; changes nothing without --yes')
+    .json('print JSON; changes nothing without --yes')
     .action(async (options: object) => (await import('./init/init.ts')).init(options))
 
   program
@@ -356,7 +292,7 @@ function createProgram(terminal: Terminal): Command {
     .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
     .option('--flow', 'also show where the arguments of calls came from')
     .option('--verify', 'show whether the record was changed')
-    .option('--json', 'print the lines of the record unchanged')
+    .json('print the lines of the record unchanged')
     .action(async (id: string | undefined, options: LogOptions) =>
       (await import('./watch/log.ts')).log(id, options, terminal),
     )
@@ -365,13 +301,13 @@ function createProgram(terminal: Terminal): Command {
     .command('top')
     .description('show what your bridges are doing: sessions, cells, calls, servers')
     .option('--once', 'print once and exit')
-    .option('--json', 'print JSON once and exit')
+    .json('print JSON once and exit')
     .action(async (options: TopOptions) => (await import('./watch/top.ts')).top(options, terminal))
 
   program
     .command('status')
     .description('show the resident bridges of this user, their clients and servers')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (options: { json?: boolean }) => (await import('./watch/status.ts')).status(options))
 
   program
@@ -385,7 +321,7 @@ function createProgram(terminal: Terminal): Command {
     .option('--deep', 'also try the walls of the sandbox, and start every server')
     .option('--fix', 'correct what is safe to correct, such as permissions of files')
     .option('--report <file>', 'write the report to a file, without secrets, for an issue')
-    .option('--json', 'print JSON')
+    .json()
     .action(async (options: object) => (await import('./doctor/doctor.ts')).doctor(options))
 
   program
@@ -393,7 +329,7 @@ function createProgram(terminal: Terminal): Command {
     .description('build container images for cells')
     .command('build')
     .argument('[variant]', 'slim; data for numpy, pandas, matplotlib and more; node for JavaScript cells', 'slim')
-    .option('--json', 'print the engine and the image as JSON, and the lines of the build on stderr')
+    .json('print the engine and the image as JSON, and the lines of the build on stderr')
     .action(async (variant: string, options: object) =>
       (await import('./sandboxes/image.ts')).imageBuild(variant, options),
     )
@@ -427,8 +363,9 @@ export async function main(all: readonly Feature[]): Promise<void> {
 }
 
 /** Never throws: sets the exit code. */
-async function runCommand(program: Command, words: readonly string[], terminal: Terminal): Promise<void> {
+async function runCommand(program: Command, typed: readonly string[], terminal: Terminal): Promise<void> {
   try {
+    const words = wordsOfNow(typed, (line) => void terminal.stderr.write(line))
     const [first, second] = words
     const names = ['help', ...program.commands.map((command) => command.name())]
     if (first !== undefined && !first.startsWith('-') && !names.includes(first)) {

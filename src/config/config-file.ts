@@ -38,14 +38,15 @@ export async function readFileText(fileSystem: ConfigFileSystem, file: string): 
   }
 }
 
-/** The `.json` files of a folder, sorted by name. */
-export async function listJsonFiles(
+/** The files of a folder, sorted by name, without hidden ones. */
+export async function listFiles(
   fileSystem: ConfigFileSystem,
   folder: string,
+  wanted = /\.json$/i,
 ): Promise<{ names: string[] } | { reason: string } | { absent: true }> {
   try {
     const names = await fileSystem.readdir(folder)
-    return { names: names.filter((name) => /^[^.].*\.json$/is.test(name)).toSorted() }
+    return { names: names.filter((name) => !name.startsWith('.') && wanted.test(name)).toSorted() }
   } catch (error) {
     return whyNot(error)
   }

@@ -4,7 +4,7 @@
 import { parseDocument } from './formats/config-document.ts'
 import type { ClientContext } from './settings/client-context.ts'
 import type { ConfigFileSystem } from './config-file.ts'
-import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
+import { listFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
@@ -104,11 +104,11 @@ interface Location extends ConfigLocation {
   absent?: string
 }
 
-/** The files at a reader's locations. A folder gives its `*.json` files, or the reason why it cannot be listed. */
+/** The files at a reader's locations. A folder gives its files, or the reason why it cannot be listed. */
 async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileSystem): Promise<Location[]> {
   const lists = reader.locations(place).map(async (location) => {
     if (location.kind !== 'folder') return [location]
-    const listed = await listJsonFiles(fileSystem, location.path)
+    const listed = await listFiles(fileSystem, location.path, location.names)
     if ('absent' in listed) return []
     if ('reason' in listed) return [{ ...location, reason: listed.reason }]
     return listed.names
@@ -116,6 +116,7 @@ async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileS
       .map((name) => ({
         path: join(place, location.path, name),
         scope: location.scope,
+        ...(/\.json$/i.test(name) && { format: 'jsonc' as const }),
         absent: 'is a broken symbolic link',
       }))
   })

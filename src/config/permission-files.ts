@@ -3,9 +3,9 @@
 // bridge; it is never ignored.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import type { MaskPattern } from './rules/permissions-schema.ts'
+import type { MaskPattern, TrustedText } from './rules/permissions-schema.ts'
 import type { Policy } from './rules/policy.ts'
-import type { RuleProblem } from './rules/read-rules.ts'
+import type { RuleProblem, RulesOfFile } from './rules/read-rules.ts'
 import type { Origin, Rule } from './rules/rule.ts'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from './config-file.ts'
 import { PERMISSIONS_FILE, SETTINGS_FILE } from './readers/own-places.ts'
@@ -40,6 +40,7 @@ export class PermissionFiles {
   #seen = new PlacesSeen()
   #isRead = false
   #mask: readonly MaskPattern[] = []
+  #trust: readonly TrustedText[] = []
 
   /**
    * @param cwd the folder whose project has rules
@@ -71,6 +72,7 @@ export class PermissionFiles {
     const ours = await readRulesFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
     const ofProfile = profile === undefined ? NO_RULES : await readRulesFile(files, originOfProfile(stateDir, profile))
     this.#mask = [...ours.mask, ...ofProfile.mask]
+    this.#trust = [...ours.trust, ...ofProfile.trust]
     const lists = [
       ours.rules,
       ofProfile.rules,
@@ -97,18 +99,18 @@ export class PermissionFiles {
     return this.#mask
   }
 
+  /** The servers whose text the user's own files trust, as last read. */
+  get trust(): readonly TrustedText[] {
+    return this.#trust
+  }
+
   /** Whether a file may have changed since it was read, or the last read failed. */
   hasChanged(): boolean {
     return !this.#isRead || this.#seen.hasChanged()
   }
 }
 
-interface RulesOfFile {
-  rules: Rule[]
-  mask: readonly MaskPattern[]
-}
-
-const NO_RULES: RulesOfFile = { rules: [], mask: [] }
+const NO_RULES: RulesOfFile = { rules: [], mask: [], trust: [] }
 
 /**
  * @param skip is told of a named pipe, a folder or the like, which then has no rules: it is not a file that its author

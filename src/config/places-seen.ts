@@ -21,11 +21,12 @@ export class PlacesSeen {
   /** By folder. */
   readonly #awaited = new Map<string, Awaited>()
 
-  /** Records the current state of a file or folder, also that it does not exist. */
-  note(place: string): void {
-    if (this.#seen.has(place)) return
-    const seen = look(place)
-    if (seen !== NOT_THERE || !this.#await(place)) this.#seen.set(place, seen)
+  /** Records the current state of a file or folder, also that it does not exist. @returns whether it does */
+  note(place: string): boolean {
+    const known = this.#seen.get(place)
+    const seen = known ?? look(place)
+    if (known === undefined && (seen !== NOT_THERE || !this.#await(place))) this.#seen.set(place, seen)
+    return seen !== NOT_THERE
   }
 
   /** The noted places with their state, which another process can compare: see `areUnchanged`. */
@@ -34,17 +35,14 @@ export class PlacesSeen {
     return Object.fromEntries([...this.#seen, ...missing.map((place) => [place, NOT_THERE] as const)])
   }
 
-  /** The same file system, but each place is noted before it is read, so that no change is missed. */
+  /**
+   * The same file system, but each place is noted before it is read, so that no change is missed. What is not there is
+   * not read: there are about a hundred possible places, and each read would wait for a thread.
+   */
   noting(fileSystem: ConfigFileSystem): ConfigFileSystem {
     return {
-      readFile: (file) => {
-        this.note(file)
-        return fileSystem.readFile(file)
-      },
-      readdir: (folder) => {
-        this.note(folder)
-        return fileSystem.readdir(folder)
-      },
+      readFile: (file) => (this.note(file) ? fileSystem.readFile(file) : Promise.reject(absent(file))),
+      readdir: (folder) => (this.note(folder) ? fileSystem.readdir(folder) : Promise.reject(absent(folder))),
     }
   }
 
@@ -79,6 +77,10 @@ export class PlacesSeen {
 /** Whether places are as another process has noted them. */
 export function areUnchanged(states: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(states).every(([place, seen]) => look(place) === seen)
+}
+
+function absent(place: string): Error {
+  return Object.assign(new Error(`ENOENT: ${place}`), { code: 'ENOENT' })
 }
 
 /** The state of a file or folder. Takes a few microseconds; an asynchronous call would take ten times that. */

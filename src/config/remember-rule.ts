@@ -1,8 +1,10 @@
-// Adds rules to the user's permissions.json: under a lock, atomically, and only if the file is valid. Comments and
-// order are kept.
+// Adds answers to the user's permissions.json, and takes trust back: under a lock, atomically, and only if the file is
+// valid. Comments and order are kept.
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import type { TrustedText } from './rules/permissions-schema.ts'
+import type { RulesOfFile } from './rules/read-rules.ts'
 import type { RuleEntry, Verdict } from './rules/rule.ts'
 import { withFileLock } from '../util/files/file-lock.ts'
 import { replaceFile } from '../util/files/replace-file.ts'
@@ -17,28 +19,60 @@ export async function rememberRules(
   stateDir: string,
   rules: readonly { verdict: Verdict; rule: string | RuleEntry }[],
 ): Promise<number> {
-  const file = permissionsFile(stateDir)
-  await mkdir(stateDir, { recursive: true, mode: 0o700 })
-  return withFileLock(path.join(stateDir, '.sandbridge', 'permissions.lock'), async () => {
-    const read = await readFileText(nodeFileSystem, file)
-    if ('reason' in read) throw refused(`${file}: ${read.reason}`)
-    const { appendToList } = await import('./formats/jsonc-edits.ts')
-    let text = 'text' in read ? read.text : '{\n  "permissions": {}\n}\n'
-    const known = await textsOf(text, file)
+  let count = 0
+  await changeFile(stateDir, async (text, { rules: old }) => {
+    const known = new Set(old.map(({ verdict, text: rule }) => `${verdict} ${rule}`))
     const added = rules.filter(({ verdict, rule }) => !known.has(`${verdict} ${JSON.stringify(rule)}`))
-    if (added.length === 0) return 0
-    for (const { verdict, rule } of added) text = appendToList(text, ['permissions', verdict], rule)
-    await textsOf(text, file)
-    await replaceFile(file, text)
-    return added.length
+    count = added.length
+    const { appendToList } = await import('./formats/jsonc-edits.ts')
+    return added.reduce((all, { verdict, rule }) => appendToList(all, ['permissions', verdict], rule), text)
+  })
+  return count
+}
+
+/** Adds a server whose text the user trusts. @throws as {@link rememberRules} */
+export async function rememberTrust(stateDir: string, { server, definition }: TrustedText): Promise<void> {
+  await changeFile(stateDir, async (text, { trust }) => {
+    if (trust.some((one) => one.server === server && one.definition === definition)) return text
+    const { appendToList } = await import('./formats/jsonc-edits.ts')
+    return appendToList(text, ['trust'], { server, definition })
   })
 }
 
-/** The rules in a file's text, as lists name them. @throws BridgeError CONFIG_INVALID */
-async function textsOf(text: string, file: string): Promise<Set<string>> {
+/** Takes back the trust in the text of a server. @returns whether there was any @throws as {@link rememberRules} */
+export async function forgetTrust(stateDir: string, server: string): Promise<boolean> {
+  let had = false
+  await changeFile(stateDir, async (text, { trust }) => {
+    const left = trust.filter((one) => one.server !== server)
+    had = left.length < trust.length
+    const { editJsoncText } = await import('./formats/jsonc-edits.ts')
+    return had ? editJsoncText(text, ['trust'], left.length === 0 ? undefined : left) : text
+  })
+  return had
+}
+
+async function changeFile(
+  stateDir: string,
+  change: (text: string, content: RulesOfFile) => Promise<string>,
+): Promise<void> {
+  const file = permissionsFile(stateDir)
+  await mkdir(stateDir, { recursive: true, mode: 0o700 })
+  await withFileLock(path.join(stateDir, '.sandbridge', 'permissions.lock'), async () => {
+    const read = await readFileText(nodeFileSystem, file)
+    if ('reason' in read) throw refused(`${file}: ${read.reason}`)
+    const before = 'text' in read ? read.text : '{\n  "permissions": {}\n}\n'
+    const after = await change(before, await contentOf(before, file))
+    if (after === before) return
+    await contentOf(after, file)
+    await replaceFile(file, after)
+  })
+}
+
+/** @throws BridgeError CONFIG_INVALID */
+async function contentOf(text: string, file: string): Promise<RulesOfFile> {
   const { readRules } = await import('./rules/read-rules.ts')
   const read = await readRules(text, { scope: 'user', file, shown: path.basename(file) })
-  if ('rules' in read) return new Set(read.rules.map(({ verdict, text: rule }) => `${verdict} ${rule}`))
+  if ('rules' in read) return read
   const [{ reason, place }] = read.problems as [(typeof read.problems)[number]]
   throw refused(`${file}${place ? `:${place.line}:${place.column}` : ''}: ${reason}`)
 }

@@ -23,7 +23,10 @@ function play(
   prompt: string,
   preset: 'flow' | 'open' | 'careful' = 'flow',
 ): Outcome {
-  const flow = new SessionFlow(() => false, new KeptOrigins({ document: () => ({}) } as unknown as Store))
+  const flow = new SessionFlow(
+    { isTrusted: () => false, identityOf: () => undefined },
+    new KeptOrigins({ document: () => ({}) } as unknown as Store),
+  )
   const policy = preset === 'flow' ? new Policy([], 'open', 'ask') : new Policy([], preset)
   const answered = new Set<string>()
   const outcome: Outcome = { questions: 0, writes: 0, silent: [] }

@@ -472,3 +472,17 @@ describe('secrets', () => {
     ])
   })
 })
+
+it("Continue's folders have servers in YAML and JSON, of the user and of the project", async () => {
+  const block = (name: string) => `name: x\nschema: v1\nmcpServers:\n  - name: ${name}\n    command: npx\n`
+  await write(home, '.continue/config.yaml', block('a'))
+  await write(home, '.continue/mcpServers/b.yaml', block('b'))
+  await write(home, '.continue/mcpServers/c.json', '// copied\n{"mcpServers": {"c": {"command": "x",},},}')
+  await write(project, '.continue/mcpServers/d.yml', block('d'))
+  await write(project, '.continue/mcpServers/.hidden.yaml', block('hidden'))
+  await write(project, '.continue/mcpServers/notes.md', block('notes'))
+  const found = await discover()
+  expect(names(found)).toEqual(['a', 'b', 'c'])
+  expect(found.untrusted.map(({ name }) => name)).toEqual(['d'])
+  expect(found.skipped).toEqual([])
+})

@@ -202,7 +202,14 @@ it('shows no app any more that a rule denies since its page was read, and no old
   expect((await shown(bridge, args)).app).toBeUndefined()
   expect(await call('"y"')).toContain('has an app: ')
   expect((await shown(bridge, args)).app).toMatchObject({ args: { text: 'y' } })
-  writePermissions(bridge.home, { ...RULES, deny: [...RULES.deny, 'later__read_resource'] })
+  const denied = { ...RULES, deny: [...RULES.deny, 'later__read_resource'] }
+  writePermissions(bridge.home, denied)
+  // Since the call, too.
+  const refused = { isError: true, text: expect.stringContaining('is denied by the rule') as string }
+  expect(await shown(bridge, args)).toMatchObject(refused)
+  writePermissions(bridge.home, RULES)
+  expect((await shown(bridge, args)).app).toMatchObject({ args: { text: 'y' } })
+  writePermissions(bridge.home, denied)
   expect(await call('"z"')).toMatch(/which cannot be shown: .*denie/)
   expect((await shown(bridge, args)).app).toBeUndefined()
 })

@@ -130,7 +130,7 @@ it('exec without a terminal makes no call and says what allows it, which does', 
   const exec = () => runProgram(process.execPath, [CLI, 'exec', '-c', call('1')], bridgeEnv(home), { cwd: home })
   const { stdout, code } = await exec()
   expect(stdout).toContain('hub.create_issue was not allowed: there is no terminal to ask in')
-  const command = /sandbridge (permissions allow hub__create_issue)/.exec(stdout)![1]!
+  const command = /sandbridge (permissions --allow hub__create_issue)/.exec(stdout)![1]!
   expect([code, reached()]).toEqual([1, 0])
   // No question stays open for a command that has ended.
   const open = await runProgram(process.execPath, [CLI, 'approve', '--json'], bridgeEnv(home), { cwd: home })

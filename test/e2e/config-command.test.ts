@@ -16,12 +16,12 @@ const fileIn = (home: string): string => path.join(home, 'MCPs', 'settings.json'
 it('config sets, lists, checks and removes settings; no output has a secret', async () => {
   const home = makeHome()
   const secret = 'hunter2-hunter2-hunter2'
-  expect((await sandbridge(home, ['config', 'path'])).stdout.trim()).toBe(fileIn(home))
-  expect((await sandbridge(home, ['config', 'check'])).code).toBe(0)
+  expect((await sandbridge(home, ['config', '--path'])).stdout.trim()).toBe(fileIn(home))
+  expect((await sandbridge(home, ['config', '--check'])).code).toBe(0)
 
-  const set = await sandbridge(home, ['config', 'set', 'output.tokens', '700'])
+  const set = await sandbridge(home, ['config', 'output.tokens', '700'])
   expect(set).toMatchObject({ code: 0, stdout: `Set output.tokens to 700 in ${fileIn(home)}.\n` })
-  const given = await sandbridge(home, ['config', 'set', 'http.token', '-'], {}, `${secret}\n`)
+  const given = await sandbridge(home, ['config', 'http.token', '-'], {}, `${secret}\n`)
   expect(given).toMatchObject({ code: 0, stdout: `Set http.token in ${fileIn(home)}.\n` })
   expect(readFileSync(fileIn(home), 'utf8')).toContain(secret)
 
@@ -30,27 +30,27 @@ it('config sets, lists, checks and removes settings; no output has a secret', as
   expect(listed.stdout).toMatch(/^sandbox\.pids +64 +MCP_BRIDGE_PIDS$/m)
   expect(listed.stdout).toMatch(/^http\.token +\(set, not shown\) +settings\.json/m)
   expect(listed.stdout).toMatch(/^cells\.timeout +30 +default$/m)
-  const json = await sandbridge(home, ['config', 'list', '--json'])
+  const json = await sandbridge(home, ['config', '--json'])
   expect(JSON.parse(json.stdout)).toMatchObject({ file: fileIn(home) })
   expect([listed, json, given].map(({ stdout, stderr }) => stdout + stderr).join('\n')).not.toContain('hunter2')
 
-  expect((await sandbridge(home, ['config', 'unset', 'output.tokens'])).code).toBe(0)
+  expect((await sandbridge(home, ['config', '--remove', 'output.tokens'])).code).toBe(0)
   expect(readFileSync(fileIn(home), 'utf8')).not.toContain('tokens')
 })
 
-it('a mistake in the file stops every command with file, line and the near name, and config check exits with 1', async () => {
+it('a mistake in the file stops every command with file, line and the near name, and config --check exits with 1', async () => {
   const home = makeHome()
   mkdirSync(path.dirname(fileIn(home)), { recursive: true })
   writeFileSync(fileIn(home), '{\n  // mine\n  "permissions": { "presett": "readonly" }\n}\n')
   const problem = `${fileIn(home)}:3:20: permissions.presett: is not a setting. Did you mean preset?`
-  expect(await sandbridge(home, ['config', 'check'])).toMatchObject({ code: 1, stdout: `${problem}\n` })
+  expect(await sandbridge(home, ['config', '--check'])).toMatchObject({ code: 1, stdout: `${problem}\n` })
   for (const args of [['servers'], ['doctor'], ['exec', '-c', '1'], ['run']]) {
     const { code, stderr } = await sandbridge(home, args)
     expect(stderr).toContain(problem)
     expect(code).not.toBe(0)
   }
   // An editor is not the only way out.
-  expect((await sandbridge(home, ['config', 'path'])).code).toBe(0)
+  expect((await sandbridge(home, ['config', '--path'])).code).toBe(0)
 })
 
 it('cells run with what the file says, unless a variable says otherwise', async (ctx) => {

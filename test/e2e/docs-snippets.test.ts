@@ -138,7 +138,7 @@ it.each(PAGES.filter((page) => commandsIn(page).length > 0))('every command that
 
 it('control: a command or option that does not exist is noticed', () => {
   expect(problemWith('sandbridge serverz')).toContain('no command serverz')
-  expect(problemWith('sandbridge saved explode x')).toContain('no command explode')
+  expect(problemWith('sandbridge packages explode x')).toContain('no command explode')
   expect(problemWith('sandbridge exec --nonsense x')).toContain('no option --nonsense')
   expect(problemWith('sandbridge exec -c "--nonsense"')).toBeUndefined()
 })

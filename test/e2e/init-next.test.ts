@@ -1,11 +1,12 @@
 // This file verifies what follows registering: servers are asked for their tools, the user may leave clients out, and
 // init says what to do next.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { inTerminal, needsTerminal, type Step } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
+import { tellers } from '../support/telling-bridge.ts'
 
 /** A home with a server of its own, and one in Cursor's file. */
 function homeWithCursor() {
@@ -32,11 +33,11 @@ it('after init --yes, the first search finds tools, and init says what to do nex
       '- cursor also lists 1 server itself: jira. Move them behind Sandbridge, so that they use no context: ' +
       'sandbridge init --move --client cursor\n' +
       '- For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib\n' +
-      '- To be asked before what one server said reaches another: sandbridge config set permissions.flow ask. ' +
-      'For fewer questions, add "trusted": true to the entries of servers that return only text of your own.\n',
+      '- To be asked before what one server said reaches another: sandbridge config permissions.flow ask. ' +
+      'For fewer questions, run sandbridge init after that, or add "trusted": true to the entries of servers that return only text of your own.\n',
   )
   expect((await sandbridge('search', 'create an issue')).stdout).toMatch(/mcp_jira\.create_issue/)
-  expect((await sandbridge('config', 'set', 'permissions.flow', 'ask')).code).toBe(0)
+  expect((await sandbridge('config', 'permissions.flow', 'ask')).code).toBe(0)
   // Nothing is asked a second time.
   expect((await sandbridge('init', '--yes')).stdout).not.toMatch(/2 tools|Restart/)
 })
@@ -74,3 +75,40 @@ it('init asks in a terminal which clients to leave out, and the entry it writes 
   const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> }
   expect(mcpServers['sandbridge']).toMatchObject({ env: { MCP_BRIDGE_SOURCES: '-cursor' } })
 })
+
+it(
+  "init asks in a terminal whose text is the user's own, where there is a reason to ask",
+  { timeout: 120_000 },
+  async () => {
+    needsTerminal()
+    const home = makeHome()
+    onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+    const closed = { annotations: { openWorldHint: false } }
+    const servers = tellers(home, {
+      notes: closed,
+      diary: closed,
+      web: {},
+      mail: { annotations: { openWorldHint: true } },
+    })
+    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
+    const env = { MCP_BRIDGE_FLOW: 'ask', TERM: 'dumb' }
+    const init = (steps: Step[]) => inTerminal([process.execPath, CLI, 'init'], bridgeEnv(home, env), { steps })
+    const trust = () => {
+      const file = path.join(home, 'MCPs/permissions.json')
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
+      return ((JSON.parse(text) as { trust?: { server: string }[] }).trust ?? []).map(({ server }) => server)
+    }
+    // Never without being asked.
+    expect((await runProgram(process.execPath, [CLI, 'init', '--yes'], bridgeEnv(home, env))).code).toBe(0)
+    expect(trust()).toEqual([])
+    const screen = await init([
+      ['notes: it runs on this machine, and says of 3 tools that they reach nothing outside', ''],
+      ['may act on its text? [y/N]', '\n'],
+      ['diary: it runs', ''],
+      ['may act on its text? [y/N]', 'y\n'],
+    ])
+    expect(screen).not.toMatch(/(web|mail): it runs/)
+    expect(trust()).toEqual(['diary'])
+    expect(await init([['notes: it runs', 'n\n']])).not.toContain('diary: it runs')
+  },
+)

@@ -43,23 +43,23 @@ it('sandbridge permissions lists the decision for each tool, and rules that matc
 
 it('sandbridge permissions allows a tool permanently that asks, and none that is denied', () => {
   writePermissions(home, { ask: ['hub'], deny: ['hub__delete_repo'] })
-  expect(cli('permissions', 'allow', 'hub__create_issue').stdout).toContain('Allowed from now on: hub__create_issue')
-  expect(cli('permissions', 'check', 'hub__create_issue').stdout).toMatch(/^allow: allow /)
-  expect(cli('permissions', 'check', 'hub__get_issue').stdout).toMatch(/^ask: /)
-  expect(cli('permissions', 'allow', 'hub__create_issue').stdout).toContain('allowed already')
-  const denied = cli('permissions', 'allow', 'hub__get_issue', 'hub__delete_repo')
+  expect(cli('permissions', '--allow', 'hub__create_issue').stdout).toContain('Allowed from now on: hub__create_issue')
+  expect(cli('permissions', 'hub__create_issue').stdout).toMatch(/^allow: allow /)
+  expect(cli('permissions', 'hub__get_issue').stdout).toMatch(/^ask: /)
+  expect(cli('permissions', '--allow', 'hub__create_issue').stdout).toContain('allowed already')
+  const denied = cli('permissions', '--allow', 'hub__get_issue', 'hub__delete_repo')
   expect(denied.text).toMatch(/hub__delete_repo is denied, and deny beats allow[^]*deny "hub__delete_repo"/)
   expect(denied.status).not.toBe(0)
-  expect(cli('permissions', 'check', 'hub__get_issue').stdout).toMatch(/^ask: /)
-  expect(JSON.parse(cli('permissions', 'allow', 'hub__get_issue', '--json').stdout)).toEqual({
+  expect(cli('permissions', 'hub__get_issue').stdout).toMatch(/^ask: /)
+  expect(JSON.parse(cli('permissions', '--allow', 'hub__get_issue', '--json').stdout)).toEqual({
     allowed: ['hub__get_issue'],
   })
 })
 
 it('sandbridge permissions explains the decision on a call', () => {
   writePermissions(home, { ask: [{ tool: 'hub__create_issue', when: 'args.id > 3' }] })
-  expect(cli('permissions', 'check', 'hub__create_issue', '{"id": 4}').stdout).toMatch(/^ask: ask .*\n.*args\.id > 3/)
-  expect(cli('permissions', 'check', 'mcp__hub__create_issue', '{"id": 3}').stdout).toMatch(/^allow: MCP_BRIDGE/)
-  expect(cli('permissions', 'check', 'hub__create_isue').text).toContain('Did you mean create_issue')
-  expect(cli('permissions', 'check', 'hub__create_issue', '[]').status).not.toBe(0)
+  expect(cli('permissions', 'hub__create_issue', '{"id": 4}').stdout).toMatch(/^ask: ask .*\n.*args\.id > 3/)
+  expect(cli('permissions', 'mcp__hub__create_issue', '{"id": 3}').stdout).toMatch(/^allow: MCP_BRIDGE/)
+  expect(cli('permissions', 'hub__create_isue').text).toContain('Did you mean create_issue')
+  expect(cli('permissions', 'hub__create_issue', '[]').status).not.toBe(0)
 })

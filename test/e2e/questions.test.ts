@@ -1,9 +1,13 @@
 // This file verifies requests that an upstream sends during a call: the client answers if it can, otherwise they are
 // declined at once.
-import type { Client } from '@modelcontextprotocol/client'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { fixtureServer, published } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
 import { sharedBridge } from '../support/shared-bridge.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 const asks = (method: string) => fixtureServer('raw.mjs', 'asks', method)
 const TOOLS = [{ name: 'look_up', inputSchema: { type: 'object' as const } }]
@@ -104,4 +108,23 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     const tools = await able().run('[t["tool"] for t in await runtime.list_tools("everything")]')
     expect(tools).toMatch(/elicit/)
   })
+})
+
+it('what a server lists for clients that can be asked is not told to others, and each finds its own list kept', async () => {
+  const home = makeHome({ everything: published.everything() })
+  const tools = async (capabilities: ClientCapabilities) => {
+    const bridge = await startBridge({ home, capabilities })
+    await bridge.client.listTools()
+    const names = await bridge.run('[t["tool"] for t in await runtime.list_tools("everything")]')
+    await bridge.client.close()
+    return names
+  }
+  const able = { elicitation: { form: {} } }
+  expect(await tools(able)).toMatch(/elicit/)
+  expect(await tools({})).not.toMatch(/elicit/)
+  // A command knows what there is without starting anything, from whichever client has seen it.
+  const { stdout } = await runProgram(process.execPath, [CLI, 'tools', 'everything'], bridgeEnv(home))
+  expect(stdout).toContain('echo')
+  const kept = readdirSync(path.join(home, 'cache/catalog')).map((name) => name.replace(/^[0-9a-f]+/, ''))
+  expect(kept.toSorted()).toEqual(['-elicitation.json', '.json'])
 })

@@ -1,6 +1,6 @@
 // Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of
 // the processes between them is killed, stopped or missing.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -19,8 +19,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fixtureServer, ROOT } from '../support/bridge-process.ts'
-import { needsLinux, needsPosix } from '../support/needs.ts'
+import { CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
+import { needsLinux, needsPosix, needsProgram } from '../support/needs.ts'
 import { isAlive, kill, type RelayClient, residentHome, until } from '../support/resident-clients.ts'
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
@@ -46,6 +46,38 @@ describe('clients of a resident', () => {
     expect(await bob.run('print("secret" in globals())')).toBe('False')
     expect(await bob.run('print((await mcp_who.who())["cwd"])')).toBe(path.join(home, 'bob'))
     expect(residents()).toHaveLength(1)
+  })
+
+  it(
+    'share one although a desktop and a shell have another PATH, by which each starts its own servers',
+    { timeout: 120_000 },
+    async () => {
+      needsPosix('Windows starts no scripts of sh')
+      const { connect, home, residents } = residentHome({ who: { ...WHO, command: 'my-node' } })
+      const pathOf = (name: string): string => path.join(home, `${name}-bin`)
+      for (const name of ['desktop', 'shell']) {
+        mkdirSync(pathOf(name))
+        const script = `#!/bin/sh\nexport WHO=${name}\nexec ${process.execPath} "$@"\n`
+        writeFileSync(path.join(pathOf(name), 'my-node'), script, { mode: 0o755 })
+      }
+      const [desktop, shell, same] = [
+        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+        await connect('a', { PATH: `/bin:${pathOf('shell')}:/usr/bin:/usr/games` }),
+        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+      ]
+      expect(await Promise.all([who(desktop), who(shell), who(same)])).toEqual(['desktop', 'shell', 'desktop'])
+      expect(await pidOf(same)).toBe(await pidOf(desktop))
+      expect(residents()).toHaveLength(1)
+    },
+  )
+
+  it('get another one where PATH leads to another engine', { timeout: 120_000 }, async () => {
+    needsPosix('Windows starts no scripts of sh')
+    const { connect, home, residents } = residentHome({ who: WHO })
+    writeFileSync(path.join(home, 'podman'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    await connect('ann')
+    await connect('bob', { PATH: `${home}:${process.env['PATH']}` })
+    expect(residents()).toHaveLength(2)
   })
 
   it('each have the rules of their own project', { timeout: 120_000 }, async () => {
@@ -173,6 +205,32 @@ describe('a resident', () => {
     expect(readdirSync(folder).filter((name) => !name.endsWith('.log'))).toEqual([])
     expect(isAlive(server)).toBe(false)
   })
+
+  it(
+    'that is killed: what it left is removed by the next of any settings, which leaves those that run',
+    { timeout: 120_000 },
+    async () => {
+      needsLinux('the start times of processes are known there')
+      const { connect, folder, residents } = residentHome({ who: STAYS })
+      const homes = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.d'))
+      const ann = await connect('ann')
+      const server = await pidOf(ann)
+      const [killed] = residents()
+      const [home] = homes()
+      const bob = await connect('bob', { MCP_BRIDGE_TIMEOUT: '50' })
+      await bob.run('x = 1')
+      ann.process.kill('SIGKILL')
+      kill(killed!, 'SIGKILL')
+      await until(() => !isAlive(killed!))
+      expect(homes()).toContain(home)
+      expect(isAlive(server)).toBe(true)
+      const cleo = await connect('cleo', { MCP_BRIDGE_TIMEOUT: '40' })
+      await until(() => !homes().includes(home!) && !isAlive(server))
+      expect(homes()).toHaveLength(2)
+      expect(await cleo.run('print(1)')).toBe('1')
+      expect(await bob.run('print(x)')).toBe('1')
+    },
+  )
 
   it(
     'that is killed: the open call is answered, and the client goes on with another',
@@ -393,7 +451,8 @@ describe('an update of the package', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-pkg-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const place = path.join(folder, 'node_modules/sandbridge')
-    for (const part of ['dist', 'python', 'assets', 'images', 'src/isolation/pyodide/inside', 'package.json', 'NOTICE'])
+    const { files } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+    for (const part of ['package.json', ...files.filter((one) => !/^(?:!|docs$)/.test(one))])
       cpSync(path.join(ROOT, part), path.join(place, part), { recursive: true })
     symlinkSync(path.join(ROOT, 'node_modules/pyodide'), path.join(folder, 'node_modules/pyodide'))
     return { cli: path.join(place, 'dist/cli.js'), replace: () => rmSync(folder, { recursive: true }) }
@@ -514,6 +573,59 @@ describe('sandbridge status and stop', () => {
       expect(await bob.run('print(2)')).toBe('2')
     },
   )
+})
+
+describe('without a setting', () => {
+  const DEFAULT = { MCP_BRIDGE_RESIDENT: 'idle=1' }
+  const settingsOf = (home: string, text: string): void => writeFileSync(path.join(home, 'MCPs/settings.json'), text)
+
+  it('clients share a resident, where none is forbidden', { timeout: 120_000 }, async () => {
+    needsPosix('Windows has no resident')
+    const { connect, residents, command } = residentHome({ who: WHO }, DEFAULT)
+    expect(command('status').stderr).toContain('The next client starts one.')
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    expect(residents()).toHaveLength(1)
+  })
+
+  it('settings.json switches it off, and a variable outranks that', { timeout: 120_000 }, async () => {
+    const { connect, residents, home, command } = residentHome({ who: WHO }, DEFAULT)
+    settingsOf(home, '// No process in the background.\n{ "cells": { "resident": "off" } }')
+    expect(command('status').stderr).toContain('settings.json says so')
+    expect(await who(await connect('ann'))).toBe('ann')
+    expect(residents()).toEqual([])
+    expect(await who(await connect('bob', { MCP_BRIDGE_RESIDENT: 'on idle=1' }))).toBe('bob')
+    expect(residents()).toHaveLength(1)
+  })
+
+  it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
+    const { start, home } = residentHome({ who: WHO }, DEFAULT)
+    settingsOf(home, '{ "cells": { "resident": "of" } }')
+    const ann = start('ann')
+    expect(await ann.exited).toBe(2)
+    expect(ann.said()).toMatch(/settings\.json.*resident/)
+  })
+
+  it('a client without the right to gain privileges, as in a sandbox, has a bridge of its own', async () => {
+    needsLinux('another system has no such flag')
+    needsProgram('setpriv')
+    const { placeOf, residents } = residentHome({}, DEFAULT)
+    const run = (...before: string[]): string[] =>
+      spawnSync('/usr/bin/env', [...before, process.execPath, CLI, 'run'], { ...placeOf('ann'), input: '' })
+        .stderr.toString()
+        .split('\n')
+    expect(run('setpriv', '--no-new-privs')).toEqual([''])
+    expect(residents()).toEqual([])
+    run()
+    await until(() => residents().length === 1)
+  })
+
+  it('commands start no resident, and make no folder for one', { timeout: 120_000 }, () => {
+    const { command, folder } = residentHome({}, DEFAULT)
+    expect(command('exec', '-c', '6 * 7').stdout).toBe('42\n')
+    expect(command('servers').code).toBe(0)
+    expect(existsSync(folder)).toBe(false)
+  })
 })
 
 describe('run serves its client itself', () => {

@@ -277,12 +277,12 @@ it('sandbridge saved lists and shows saved functions', async () => {
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^broken +torn: /m)])
   expect(stdout).toMatch(/^broken +unloadable: .*no_such_module/m)
   expect((await sandbridge('tools', 'saved')).stdout).toBe(stdout)
-  expect((await sandbridge('saved', 'show', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
-  expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(/There is no saved tool or workflow 'nowhere'/)
-  expect((await sandbridge('saved', 'show', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
+  expect((await sandbridge('saved', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
+  expect((await sandbridge('saved', 'nowhere')).stderr).toMatch(/There is no saved tool or workflow 'nowhere'/)
+  expect((await sandbridge('saved', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
 })
 
 it('sandbridge saved deletes one function', async () => {
-  expect((await sandbridge('saved', 'rm', 'torn')).stdout).toMatch(/Deleted 'torn'/)
-  expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/There is no saved tool/)
+  expect((await sandbridge('saved', '--remove', 'torn')).stdout).toMatch(/Deleted 'torn'/)
+  expect((await sandbridge('saved', '--remove', 'torn')).stderr).toMatch(/There is no saved tool/)
 })

@@ -62,8 +62,8 @@ describe('two bridges on one PostgreSQL', () => {
     expect(await owner.run('print(runtime.artifacts())')).not.toContain('report.txt')
     await owner.run('runtime.save_artifact("plan.txt", "of the owner")')
     expect(await command(one, 'artifacts', '--json')).toContain('"plan.txt"')
-    expect(await command(one, 'artifacts', 'show', 'plan.txt')).toBe('of the owner')
-    expect(await command(one, 'artifacts', 'rm', 'plan.txt')).toContain('Deleted')
+    expect(await command(one, 'artifacts', 'plan.txt')).toBe('of the owner')
+    expect(await command(one, 'artifacts', '--remove', 'plan.txt')).toContain('Deleted')
     expect(await owner.run('print(runtime.artifacts())')).not.toContain('plan.txt')
 
     // There is one record, and it stays intact while both write to it.

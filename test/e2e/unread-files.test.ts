@@ -33,7 +33,7 @@ it.each([
   'login notes',
   'permissions',
   'run-workflow weekly',
-  'profile set work notes',
+  'profile work notes',
   'init --yes',
 ])('a config file with invalid JSON is reported with its line and column, and exit code 1, by: %s', async (command) => {
   const { home, line } = brokenHome()

@@ -4,6 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
+import type { Command } from '../../src/cli/command.ts'
+import { commandLine } from '../../src/cli/program.ts'
+import { FEATURES } from '../../src/features.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
@@ -32,7 +35,7 @@ it('the help of every command has examples, which begin with the command', async
 
 it.each([
   [['serach', 'x'], 'Did you mean `sandbridge search`?'],
-  [['artifacts', 'lsit'], 'Did you mean `sandbridge artifacts list`?'],
+  [['packages', 'lsit'], 'Did you mean `sandbridge packages list`?'],
   [['servers', '--jsno'], '(Did you mean --json?)'],
   [['exec', '--sever', 'x'], '(Did you mean --servers?)'],
   [['--htpt', '1'], '(Did you mean --http?)'],
@@ -44,6 +47,53 @@ it.each([
   expect(stderr).toContain(expected)
   expect(stderr).toMatch(/^sandbridge: /)
   expect([code, stdout]).toEqual([2, ''])
+})
+
+it('--json may stand anywhere after the command, is in the help of what prints JSON, and is refused elsewhere', async () => {
+  for (const words of [
+    ['profile', '--json'],
+    ['--json', 'profile'],
+    ['packages', 'list', '--json', '-v'],
+  ]) {
+    const { code, stdout } = await sandbridge(...words)
+    expect([code, typeof JSON.parse(stdout)], words.join(' ')).toEqual([0, 'object'])
+  }
+  expect((await sandbridge('servers', '--help')).stdout).toMatch(/^ {2}--json +print JSON, without secrets$/m)
+  expect((await sandbridge('stop', '--help')).stdout).not.toContain('--json')
+  const refused = await sandbridge('stop', '--json')
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toMatch(/^sandbridge: `sandbridge stop` prints no JSON\nSee `sandbridge stop --help`\.\n/)
+})
+
+it('an option that stands in place of arguments is refused beside one', async () => {
+  const { code, stderr } = await sandbridge('saved', 'twice', '--remove', 'other')
+  expect(code).toBe(2)
+  expect(stderr).toContain("--remove stands in place of other arguments: leave out 'twice'")
+})
+
+it.each([
+  [['saved', 'list', '--json'], '[]\n', 'sandbridge saved'],
+  [['artifacts', 'rm', 'none'], '', 'sandbridge artifacts --remove NAME'],
+  [['config', 'path'], path.join(home, 'MCPs/settings.json\n'), 'sandbridge config --path'],
+])('words of version 0.2 work and say what to type now: %j', async (words, stdout, now) => {
+  const ran = await sandbridge(...words)
+  expect(ran.stdout).toBe(stdout)
+  const old = words.slice(0, 2).join(' ')
+  expect(ran.stderr.split('\n')[0]).toBe(`sandbridge: \`sandbridge ${old}\` is now \`${now}\``)
+})
+
+it('there are at most 45 commands and 80 options', () => {
+  const commands: string[] = []
+  const options: string[] = []
+  const visit = (command: Command): void => {
+    options.push(...command.options.map(({ flags }) => `${command.name()} ${flags}`))
+    if (command.commands.length === 0) commands.push(command.name())
+    for (const sub of command.commands) visit(sub)
+  }
+  visit(commandLine(FEATURES))
+  expect(commands).toContain('stop')
+  expect(commands.length).toBeLessThanOrEqual(45)
+  expect(options.length).toBeLessThanOrEqual(80)
 })
 
 describe('completion', () => {
@@ -66,7 +116,7 @@ describe('completion', () => {
       return spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout.trim()
     }
     expect(complete('sandbridge', 'se')).toBe('servers search')
-    expect(complete('sandbridge', 'artifacts', 's')).toBe('show')
+    expect(complete('sandbridge', 'packages', 'l')).toBe('list')
     expect(complete('sandbridge', 'exec', '--json', '--im')).toBe('--images')
   })
 

@@ -12,7 +12,7 @@ const AGAIN_MS = 1_000
 
 /** @param isLive whether a bridge is connected */
 export function useWaiting(isLive: boolean): Waiting {
-  const [waiting, setWaiting] = useState<Waiting>({ questions: [], answers: [], isKnown: false })
+  const [waiting, setWaiting] = useState<Waiting>({ questions: [], isKnown: false })
   useEffect(() => {
     if (!isLive) return undefined
     let isWanted = true

@@ -152,6 +152,12 @@ describe('search', () => {
     expect(await known.search([])).toEqual([])
   })
 
+  it('both needs of one long sentence are found', async () => {
+    const sentence = 'create an issue that says what went wrong last night and read the file with the plan for it'
+    const found = await catalog().search(sentence)
+    expect(found.map((doc) => doc.tool)).toEqual(expect.arrayContaining(['create-issue', 'read_file']))
+  })
+
   it('an answer to several wordings is weak when none of them has a fitting tool', async () => {
     const known = catalog()
     for (const doc of await known.search(['send an email', 'compose a mail'])) expect(doc.weak).toBe(weakNote(3))

@@ -8,8 +8,9 @@ import { isRecord } from '../../util/json/json.ts'
 import type { Embeddings } from './embeddings.ts'
 import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
-import { SearchIndex, type Hit, type Likeness, type Reason } from './search/search-index.ts'
-import { guessedNote, weakNote } from './search/weak-answer.ts'
+import type { Hit, Ranked } from './search/ranked.ts'
+import { SearchIndex, type Likeness, type Reason } from './search/search-index.ts'
+import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
@@ -18,10 +19,14 @@ interface Where {
   records: readonly ServerRecord[]
   /** Include the tools of `setOtherTools`. */
   withOthers: boolean
+  /** How many wordings were given. One that was cut is the first of `wordings`, and its parts follow. */
+  given: number
+  /** What earlier searches led to, the most alike first, with a likeness from 0 to 1. */
+  learned: readonly { item: CatalogTool; likeness: number }[]
 }
 
 /** How many tools of each wording are fused, when there are several. */
-const FUSED = 10
+const FUSED = 50
 /**
  * A tool that fits a wording less than half as well as the best one does is not shown, unless that one is a guess: a
  * model reads each line in every later turn. Recall at 5 falls by at most 0.01, and the answer to one wording by a
@@ -58,7 +63,7 @@ export class CatalogSearch {
    */
   async find(
     wordings: readonly string[],
-    { limit, records, withOthers }: Where,
+    { limit, records, withOthers, given, learned }: Where,
     signal: AbortSignal | undefined,
   ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
     const within = new Set(records.map((record) => record.name))
@@ -66,22 +71,25 @@ export class CatalogSearch {
     const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
     const likenesses = await Promise.all(wordings.map((wording) => this.#likeness(wording, accepts, signal)))
+    const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
     const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
-    let [fits, isSaid] = [false, false]
+    const index = this.#known()
+    let [fits, isGuess] = [false, true]
     const rankings = wordings.map((wording, at) => {
-      const hits = this.#known().search(wording, depth, isTool, likenesses[at])
-      const [best] = hits
-      const isSure = best !== undefined && this.#known().isSaid(wording, [best.item], likenesses[at])
-      const least = isSure && limit <= BROAD ? best.score * NEAR : 0
-      const found = hits.filter(({ score }) => score >= least).map(({ item }) => item)
-      const tools = this.#withOfferings(wording, depth, found, records, likenesses[at], least)
-      const shown = tools.slice(0, limit)
-      fits ||= !this.#known().isWeak(wording, shown, likenesses[at], wordings.length > 1)
-      isSaid ||= this.#known().isSaid(wording, shown, likenesses[at])
-      return tools
+      const ranked = index.rank(wording, likenesses[at])
+      const hits = ranked.best(depth, isTool)
+      const least = isSaid(hits.slice(0, 1)) && limit <= BROAD ? hits[0]!.score * NEAR : 0
+      const near = hits.filter(({ score }) => score >= least)
+      const found = offering.size === 0 ? near : this.#withOfferings(ranked, near, depth, offering, least)
+      const shown = found.slice(0, limit)
+      fits ||= !isWeak(shown, given > 1 || at > 0)
+      isGuess &&= !isSaid(shown)
+      return { items: found.map(({ item }) => item), say: 1 }
     })
+    const [mostAlike] = learned
+    if (mostAlike) rankings.push({ items: learned.map(({ item }) => item), say: mostAlike.likeness })
     const tools = fuse(rankings, limit)
-    if ((fits && isSaid) || tools.length === 0) return { tools, weak: undefined }
+    if (mostAlike || (fits && !isGuess) || tools.length === 0) return { tools, weak: undefined }
     return { tools, weak: (fits ? guessedNote : weakNote)(this.#all().filter(isTool).length) }
   }
 
@@ -106,7 +114,9 @@ export class CatalogSearch {
     const aliases = tools.map((tool) => tool.alias)
     const near = didYouMean(wrong, aliases).map((alias) => tools.find((tool) => tool.alias === alias)!)
     // Only what shares a word: the search itself always finds something, which for `foo` means nothing.
-    const found = this.#known().matches(wrong, 3, (tool) => tools.includes(tool))
+    const found = this.#known()
+      .rank(wrong)
+      .matching(3, (tool) => tools.includes(tool))
     return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)
   }
 
@@ -144,35 +154,28 @@ export class CatalogSearch {
   /**
    * Inserts resources and prompts that fit the query better than the tools found: up to a third of the results. One
    * that duplicates a tool of its own server comes after that tool.
+   * @param offering the servers that may have some
    * @param least the score that it needs
    */
   #withOfferings(
-    query: string,
+    ranked: Ranked<CatalogTool>,
+    tools: readonly Hit<CatalogTool>[],
     limit: number,
-    tools: CatalogTool[],
-    records: readonly ServerRecord[],
-    likeness: Likeness<CatalogTool> | undefined,
+    offering: ReadonlySet<string>,
     least: number,
-  ): CatalogTool[] {
-    const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
-    if (offering.size === 0) return tools
-    const index = this.#known()
+  ): Hit<CatalogTool>[] {
     const most = Math.max(Math.ceil(limit / 3), limit - tools.length)
     const isOffered = (tool: CatalogTool): boolean =>
       isOffering(tool) && offering.has(tool.server) && this.#isShown(tool)
-    const offered = index.matches(query, most, isOffered, likeness).filter(({ score }) => score >= least)
-    const scores = new Map(
-      index.matches(query, limit * 2, (tool) => tools.includes(tool), likeness).map((hit) => [hit.item, hit.score]),
-    )
-    const found: CatalogTool[] = []
+    const offered = ranked.matching(most, isOffered).filter(({ score }) => score >= least)
+    const found: Hit<CatalogTool>[] = []
     for (const tool of tools) {
-      const score = scores.get(tool) ?? 0
-      const isBetter = ({ item, score: other }: Hit<CatalogTool>): boolean =>
-        other * (item.server === tool.server ? OWN_OFFERING : 1) > score
-      while (offered[0] !== undefined && isBetter(offered[0])) found.push(offered.shift()!.item)
+      const isBetter = ({ item, score }: Hit<CatalogTool>): boolean =>
+        score * (item.server === tool.item.server ? OWN_OFFERING : 1) > tool.score
+      while (offered[0] !== undefined && isBetter(offered[0])) found.push(offered.shift()!)
       found.push(tool)
     }
-    return [...found, ...offered.map(({ item }) => item)].slice(0, limit)
+    return [...found, ...offered].slice(0, limit)
   }
 
   #known(): SearchIndex<CatalogTool> {

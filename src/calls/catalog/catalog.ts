@@ -14,7 +14,6 @@ import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
 import { workedCall } from '../learned/argument-shape.ts'
 import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
-import { fuseLearned } from './search/fuse-learned.ts'
 import type { Reason } from './search/search-index.ts'
 import { wordingsIn, type Wordings } from './search/wordings.ts'
 import { DiskCache, toolFingerprint } from './disk-cache.ts'
@@ -60,6 +59,8 @@ export interface CatalogOptions {
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
   toolChanges?: (server: string) => ToolChanges
+  /** What the clients can be asked now, for the cache. Missing: nothing. */
+  abilities?: () => string
   /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
@@ -101,7 +102,7 @@ export class Catalog {
     this.#cache =
       cacheDir === undefined
         ? undefined
-        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)))
+        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)), options.abilities)
     this.redefine(definitions)
     this.#indexing = new Indexing(
       {
@@ -151,6 +152,11 @@ export class Catalog {
   /** The known tools of a server. Starts nothing. */
   knownTools(server: string): readonly CatalogTool[] {
     return this.#records.of(server).tools ?? []
+  }
+
+  /** The latest definitions of the tools that the server has listed for any client. Starts nothing. */
+  toolsOfAnyClient(server: string): UpstreamTool[] {
+    return this.#records.of(server).toolsOfAnyClient
   }
 
   /** One line about the server from the configuration; may be empty. */
@@ -360,11 +366,11 @@ export class Catalog {
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
     const wordings = wordingsIn(query)
-    const found = await this.#search.find(wordings, { limit, records, withOthers }, signal)
     await options.learned?.ready()
     const led = options.learned?.ledTo(...wordings) ?? []
     const learned = led.flatMap((one) => this.#learnedTool(one, records) ?? [])
-    return learned.length === 0 ? found : { tools: fuseLearned(found.tools, learned, limit), weak: undefined }
+    const given = [query].flat().length
+    return this.#search.find(wordings, { limit, records, withOthers, given, learned }, signal)
   }
 
   /** Undefined for a tool that is not among `records`, is denied or has changed since. */

@@ -105,6 +105,19 @@ it('two bridges that share a cache folder keep what the other learned', () => {
   expect(Object.keys(learned).toSorted()).toEqual(['a', 'b', 'c'])
 })
 
+it('each client finds what the server listed for those that can be asked the same', () => {
+  const [able, unable] = [new DiskCache(folder, log, undefined, () => 'roots'), new DiskCache(folder, log)]
+  const more = { ...ENTRY, tools: [{ name: 'ask', inputSchema: { type: 'object' } }], abilities: 'roots' }
+  able.write(KEY, more)
+  // Better than nothing, and marked as what others were told.
+  expect(unable.read(KEY)).toEqual(more)
+  unable.write(KEY, ENTRY)
+  able.write(KEY, { ...more, lastError: { reason: 'It crashed', at: 7 } })
+  expect(able.read(KEY)?.tools).toEqual(more.tools)
+  expect(unable.read(KEY)).toMatchObject({ tools: ENTRY.tools, lastError: { reason: 'It crashed', at: 7 } })
+  expect(unable.read(KEY)).not.toHaveProperty('abilities')
+})
+
 it('a cache folder that cannot be written causes one warning', () => {
   writeFileSync(join(folder, '..', 'file'), '')
   const cache = new DiskCache(join(folder, '..', 'file', 'cache'), log)

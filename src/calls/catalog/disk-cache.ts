@@ -1,9 +1,10 @@
-// Keeps known tools on disk, one file per server definition. This is the catalog's only I/O.
+// Keeps known tools on disk, one file per server definition and what the clients can be asked: servers list other tools
+// for clients that cannot be asked. This is the catalog's only I/O.
 // A missing, truncated, outdated or foreign file is ignored and replaced.
 // The definition is not in the file; its hash is the file's name, so a changed command, environment or URL starts with
 // a new file.
 import { hash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { messageOf } from '../../errors.ts'
@@ -21,7 +22,7 @@ const FORMAT = 2
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 /** The result type of a tool. Valid while the tool's definition has this fingerprint. */
-export interface LearnedType {
+interface LearnedType {
   of: string
   shape: Shape
 }
@@ -51,6 +52,8 @@ export interface CachedServer {
   instructions?: string
   resources?: UpstreamResource[]
   prompts?: UpstreamPrompt[]
+  /** What the clients could be asked for whom the server listed its tools; missing for nothing. */
+  abilities?: string
   /** When `tools` were read, in milliseconds since 1970. */
   fetchedAt?: number
   learned?: Record<string, LearnedType>
@@ -83,18 +86,28 @@ export class DiskCache {
   readonly #folder: string
   readonly #log: Log | undefined
   readonly #onWrite: OnWrite | undefined
+  /** What the clients can be asked now, as a part of a file's name. */
+  readonly abilities: () => string
   #failedToWrite = false
 
   /** @param onWrite receives what was written */
-  constructor(folder: string, log?: Log, onWrite?: OnWrite) {
+  constructor(folder: string, log?: Log, onWrite?: OnWrite, abilities = () => '') {
     this.#folder = folder
     this.#log = log
     this.#onWrite = onWrite
+    this.abilities = abilities
   }
 
-  /** The cached knowledge for this key; undefined when the file is missing or invalid. */
+  /**
+   * The cached knowledge for this key, otherwise what is known from other clients. Undefined when the files are missing
+   * or invalid.
+   */
   read(key: string): CachedServer | undefined {
-    const file = this.#file(key)
+    const [own, common] = [this.#file(key), this.#file(key, '')]
+    return this.#read(own) ?? (own === common ? undefined : this.#read(common))
+  }
+
+  #read(file: string): CachedServer | undefined {
     try {
       const stat = statSync(file, { throwIfNoEntry: false })
       if (stat === undefined) return undefined
@@ -113,11 +126,12 @@ export class DiskCache {
    * failure.
    */
   write(key: string, entry: CachedServer): void {
-    const file = this.#file(key)
+    const [own, common] = [this.#file(key), this.#file(key, '')]
     try {
       makePrivateFolderSync(this.#folder)
-      const merged = withLearned(entry, this.#learnedBefore(file))
-      replaceFileSync(file, entryText(merged))
+      const merged = withLearned(entry, readBefore(own)?.learned)
+      replaceFileSync(own, entryText(merged))
+      if (own !== common) replaceFileSync(common, entryText(forOthers(merged, readBefore(common))))
       this.#onWrite?.(key, merged)
     } catch (error) {
       if (this.#failedToWrite) return
@@ -126,18 +140,40 @@ export class DiskCache {
     }
   }
 
-  #learnedBefore(file: string): Record<string, LearnedType> | undefined {
+  /** What is known from all clients, the latest listing last. */
+  readAll(key: string): CachedServer[] {
     try {
-      return parseEntry(readFileSync(file, 'utf8')).learned
+      const names = readdirSync(this.#folder).filter((name) => name.startsWith(key))
+      const entries = names.flatMap((name) => readBefore(join(this.#folder, name)) ?? [])
+      return entries.toSorted((a, b) => (a.fetchedAt ?? 0) - (b.fetchedAt ?? 0))
     } catch {
-      // Missing or invalid: nothing to keep, and `read` has logged it.
-      return undefined
+      // Nothing was kept yet.
+      return []
     }
   }
 
-  #file(key: string): string {
-    return join(this.#folder, `${key}.json`)
+  #file(key: string, abilities = this.abilities()): string {
+    return join(this.#folder, `${key}${abilities && `-${abilities}`}.json`)
   }
+}
+
+function readBefore(file: string): CachedServer | undefined {
+  try {
+    return parseEntry(readFileSync(file, 'utf8'))
+  } catch {
+    // Missing or invalid: nothing to keep, and `read` has logged it.
+    return undefined
+  }
+}
+
+/** What clients that cannot be asked, and commands, know when others have learned this. */
+function forOthers(entry: CachedServer, before: CachedServer | undefined): CachedServer {
+  // Better than nothing until they list the tools themselves.
+  if (before?.tools === undefined || before.abilities !== undefined) return entry
+  const { failure: _, ...known } = before
+  const { failure, lastError } = entry
+  const both = withLearned({ ...known, learned: known.learned ?? {} }, entry.learned)
+  return { ...both, ...(failure && { failure }), ...(lastError && { lastError }) }
 }
 
 /** The text of a cache file. */
@@ -162,12 +198,13 @@ export function withLearned(entry: CachedServer, before: CachedServer['learned']
 }
 
 function parse(value: Record<string, unknown>): CachedServer {
-  const { tools, instructions, fetchedAt, failure, lastError } = value
+  const { tools, instructions, abilities, fetchedAt, failure, lastError } = value
   const result: CachedServer = {}
   if (Array.isArray(tools) && typeof fetchedAt === 'number') {
     result.tools = tools.filter(isTool)
     result.fetchedAt = fetchedAt
   }
+  if (typeof abilities === 'string') result.abilities = abilities
   if (typeof instructions === 'string') result.instructions = instructions
   if (Array.isArray(value['resources'])) result.resources = keptResources(value['resources'].filter(isRecord))
   if (Array.isArray(value['prompts'])) result.prompts = keptPrompts(value['prompts'].filter(isTool))

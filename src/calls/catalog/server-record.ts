@@ -100,6 +100,13 @@ export class ServerRecord {
     return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
   }
 
+  /** The latest definitions of the tools that the server has listed for any client. */
+  get toolsOfAnyClient(): UpstreamTool[] {
+    const listings = [...(this.#cache?.readAll(this.key) ?? []), ...(this.isFresh ? [this.#load()] : [])]
+    const latest = new Map(listings.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool])))
+    return [...latest.values()].filter(({ name, isOfApps }) => !isOfApps && allowsTool(this.#definition, name))
+  }
+
   /** Finds a tool by its true name, otherwise by its Python name. */
   named(name: string): CatalogTool | undefined {
     if (this.#named === undefined) {
@@ -132,9 +139,15 @@ export class ServerRecord {
     return this.#load().fetchedAt
   }
 
+  /** Known from long ago, or from what the server listed for clients that can be asked other things. */
   get isOld(): boolean {
     const { fetchedAt } = this.#load()
-    return !this.isFresh && fetchedAt !== undefined && this.#now() - fetchedAt > MAX_AGE_MS
+    if (this.isFresh || fetchedAt === undefined) return false
+    return this.#now() - fetchedAt > MAX_AGE_MS || this.#isOfOthers
+  }
+
+  get #isOfOthers(): boolean {
+    return this.#cache !== undefined && (this.#load().abilities ?? '') !== this.#cache.abilities()
   }
 
   /** Whether a failed server may be listed again. Each failure in a row doubles the pause, from a minute to a day. */
@@ -198,7 +211,7 @@ export class ServerRecord {
   /** Whether known tools may be used to refuse a call. Not when they are so old that the server may have changed. */
   get isTrustworthy(): boolean {
     const { fetchedAt } = this.#load()
-    return this.isFresh || (fetchedAt !== undefined && this.#now() - fetchedAt < DAY_MS)
+    return this.isFresh || (fetchedAt !== undefined && this.#now() - fetchedAt < DAY_MS && !this.#isOfOthers)
   }
 
   /** Stores the server's resources and prompts. @returns whether anything changed */
@@ -224,6 +237,9 @@ export class ServerRecord {
     this.isFresh = true
     delete known.failure
     known.fetchedAt = this.#now()
+    const abilities = this.#cache?.abilities()
+    if (abilities) known.abilities = abilities
+    else delete known.abilities
     if (!isSame) {
       known.tools = [...named]
       if (instructions === undefined) delete known.instructions

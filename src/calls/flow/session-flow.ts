@@ -25,23 +25,34 @@ export interface ShownContent {
   hasMedia: boolean
 }
 
+/** What is known of the servers by their names. */
+export interface FlowServers {
+  /** Whether the user trusts the text of a server. */
+  isTrusted(server: string): boolean
+  /** Tells a server from another one that had its name; undefined for what is no server. */
+  identityOf(server: string): string | undefined
+}
+
 export class SessionFlow {
   readonly #index = new OriginIndex()
   readonly #seen: Set<string>
   readonly #returned = new Set<string>()
   /** Keys of words of each server that were shown, but not as text. */
   readonly #single = new Map<string, Set<number>>()
-  readonly #isTrusted: (server: string) => boolean
+  readonly #servers: FlowServers
+  /** Those that returned something. */
+  readonly #identities = new Map<string, string | undefined>()
+  /** Names that stand for something else than the server of this name, which the user may trust. */
+  readonly #notServers = new Set<string>()
   readonly #kept: KeptOrigins
 
   /**
-   * @param isTrusted whether the user trusts the text of a server
    * @param kept where what the user's sessions keep came from
    * @param seen the servers whose text its model has read, in any session
    */
-  constructor(isTrusted: (server: string) => boolean, kept: KeptOrigins, seen = new Set<string>()) {
+  constructor(servers: FlowServers, kept: KeptOrigins, seen = new Set<string>()) {
     this.#seen = seen
-    this.#isTrusted = isTrusted
+    this.#servers = servers
     this.#kept = kept
   }
 
@@ -68,12 +79,25 @@ export class SessionFlow {
 
   /** A server returned this, as a result or an error. */
   returned(source: Source, value: unknown): void {
+    this.#identify(source.server)
     this.#returned.add(source.server)
     this.#index.addResult(source, value)
   }
 
+  #identify(server: string): void {
+    const now = this.#servers.identityOf(server)
+    const before = this.#identities.has(server) ? this.#identities.get(server) : now
+    this.#identities.set(server, before)
+    if (now !== before) this.#notServers.add(server)
+  }
+
+  #isTrusted(server: string): boolean {
+    return !this.#notServers.has(server) && this.#servers.isTrusted(server)
+  }
+
   /** Its variables are those of an earlier bridge: nobody knows what is in them, or what its model has read. */
   resumed(): void {
+    this.#notServers.add(EARLIER)
     this.#returned.add(EARLIER)
     this.#index.partial.add(EARLIER)
     this.#seen.add(EARLIER)
@@ -100,7 +124,20 @@ export class SessionFlow {
     // Nobody knows what is in binary data, or where the rest of a text came from.
     const isUnclear = text === undefined || unknownWords > 0
     const servers = isUnclear ? this.#returned : [...sources, ...short.sources].map(({ server }) => server)
-    return [...new Set([...servers, ...this.seen])]
+    return [...new Set([...servers, ...this.seen])].map((server) => this.#toKeep(server))
+  }
+
+  /** The name of a server with what tells it from another one of this name. */
+  #toKeep(server: string): string {
+    const identity = this.#notServers.has(server) ? undefined : this.#servers.identityOf(server)
+    return identity === undefined ? server : `${server}\n${identity}`
+  }
+
+  #fromKept(kept: string): string[] {
+    const [server, identity] = kept.split('\n') as [string, string | undefined]
+    if (identity === undefined || identity === this.#servers.identityOf(server)) return [server]
+    // Rules that name the server go on to match.
+    return [server, this.#placeOf(`an earlier ${server}`)]
   }
 
   /**
@@ -116,7 +153,7 @@ export class SessionFlow {
   ): Promise<void> {
     const known = await (sha256 === undefined ? this.#kept.of(contents) : this.#kept.ofHashes([sha256]))
     for (const [at, content] of contents.entries()) {
-      this.#opened(place, content, known[at] ?? [place])
+      this.#opened(place, content, known[at] ?? [this.#placeOf(place)])
       if (isCode && known[at]?.length === 0) this.wrote(textOf(content) ?? '')
     }
   }
@@ -131,7 +168,13 @@ export class SessionFlow {
     const text = textOf(content)
     if (servers.length === 0) return this.told(text)
     const value = text ?? { blob: Buffer.from(content).toString('base64') }
-    for (const server of servers) this.returned({ server, name: place }, value)
+    for (const server of servers.flatMap((one) => this.#fromKept(one))) this.returned({ server, name: place }, value)
+  }
+
+  /** Stands for an unknown origin. */
+  #placeOf(place: string): string {
+    this.#notServers.add(place)
+    return place
   }
 
   /** The model is shown this. */
@@ -180,7 +223,7 @@ export class SessionFlow {
     return {
       seen: this.seen,
       originOf: (value, isExact) => this.originOf(value, isExact),
-      isTrusted: this.#isTrusted,
+      isTrusted: (server) => this.#isTrusted(server),
     }
   }
 }

@@ -30,6 +30,9 @@ type Caller = Parameters<typeof observed>[0] & {
 export interface ServerApp {
   server: string
   html: string
+  /** The resource that has the page, and the tool that reads it. */
+  uri: string
+  reading: CatalogTool
   args: Readonly<Record<string, unknown>>
   result: ToolResult
 }
@@ -37,8 +40,8 @@ export interface ServerApp {
 export class ServerApps {
   /** By server and tool, the most recently called last. */
   readonly #kept = new Map<string, ServerApp & { chars: number }>()
-  /** Pages that are being read, and those that could not be read: they are not asked for again. */
-  readonly #reading = new Map<string, Promise<string>>()
+  /** Pages that are being read, and those that a cell could not read: it does not ask for them again. */
+  readonly #reading = new Map<string, { page: Promise<string>; cell: object; hasFailed: boolean }>()
 
   /** @returns undefined when the tool has no app, or was not called in this session */
   find(name: string): ServerApp | undefined {
@@ -61,7 +64,8 @@ export class ServerApps {
       // Rules may have changed since the page was read.
       caller.permissions?.refuseDenied(readingOf(tool), { uri: appUri })
       const html = await this.#page(tool, appUri, caller)
-      this.#add(name, { server: tool.server, html, args, result, chars: callChars + html.length })
+      const reading = readingOf(tool)
+      this.#add(name, { server: tool.server, html, uri: appUri, reading, args, result, chars: callChars + html.length })
       const shown = JSON.stringify(name)
       caller.notes.add(`${name} has an app: show_app(result_of=${shown}) shows its newest result to the user.`)
     } catch (error) {
@@ -83,18 +87,19 @@ export class ServerApps {
 
   async #page(tool: CatalogTool, uri: string, caller: Caller): Promise<string> {
     const kept = this.#kept.get(`${tool.server}.${tool.name}`)
-    if (kept) return kept.html
+    if (kept?.uri === uri) return kept.html
     const key = JSON.stringify([tool.server, uri])
-    const reading = this.#reading.get(key) ?? readPage(tool, uri, caller)
+    const earlier = this.#reading.get(key)
+    const isUsable = earlier && (earlier.cell === caller.notes || !earlier.hasFailed)
+    const reading = isUsable ? earlier : { page: readPage(tool, uri, caller), cell: caller.notes, hasFailed: false }
     this.#reading.set(key, reading)
-    let hasFailed = false
     try {
-      return await reading
+      return await reading.page
     } catch (error) {
-      hasFailed = !caller.signal.aborted
+      reading.hasFailed = !caller.signal.aborted
       throw error
     } finally {
-      if (!hasFailed) this.#reading.delete(key)
+      if (!reading.hasFailed && this.#reading.get(key) === reading) this.#reading.delete(key)
     }
   }
 }

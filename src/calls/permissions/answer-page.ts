@@ -92,7 +92,7 @@ export async function askInCell(
 
 async function answerOf({ question, questions, hold }: Held, over: AbortSignal): Promise<Answer | undefined> {
   const answer = await hold(questions.answerTo(question.id, over))
-  return answer === undefined || isAnswer(answer) ? answer : 'no'
+  return answer === undefined || isAnswer(answer, question) ? answer : 'no'
 }
 
 /** URL elicitation (MCP 2025-11-25, Elicitation, URL Mode). */

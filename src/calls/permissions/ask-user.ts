@@ -10,7 +10,15 @@ import type { SessionFlow } from '../flow/session-flow.ts'
 import type { Asker } from '../questions/questions.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { askByLink, askInCell, canShowLinks, type Hold } from './answer-page.ts'
-import { type Answer, askByElicitation, canElicit, isAnswer, type NoAnswer, noAnswer } from './ask-by-elicitation.ts'
+import {
+  type Answer,
+  askByElicitation,
+  canElicit,
+  isAnswer,
+  type NoAnswer,
+  noAnswer,
+  type Offer,
+} from './ask-by-elicitation.ts'
 import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
 import { exactKey, type GrantableCall } from './grants.ts'
 import type { Permissions } from './permissions.ts'
@@ -48,7 +56,7 @@ export interface Asked {
   decision: Decision
 }
 
-interface Asking {
+interface Asking extends Offer {
   permissions: Permissions
   cell: CellOf
   signal: AbortSignal
@@ -58,7 +66,7 @@ interface Asking {
 export async function askUser(
   text: string,
   group: readonly Asked[],
-  { permissions, cell, signal }: Asking,
+  { permissions, cell, signal, trusts }: Asking,
 ): Promise<Answer | NoAnswer> {
   const { asker, allowed, keepsQuestions } = cell
   if (allowed) return unwatched(group)
@@ -68,7 +76,7 @@ export async function askUser(
   const fits = text.length <= MAX_ASKED_CHARS
   if (!asker || !canElicit(asker) || !fits)
     return keepsQuestions
-      ? keptAnswer(text, group, { permissions, cell, signal })
+      ? keptAnswer(text, group, { permissions, cell, signal, trusts })
       : fits
         ? noTerminal(group)
         : tooLong(MAX_ASKED_CHARS)
@@ -77,7 +85,11 @@ export async function askUser(
   permissions.openQuestions += 1
   let answer: Answer | NoAnswer | undefined
   try {
-    answer = await askByElicitation(asker, text, { timeoutMs: permissions.options.settings.askTimeoutMs, signal })
+    answer = await askByElicitation(asker, text, {
+      timeoutMs: permissions.options.settings.askTimeoutMs,
+      signal,
+      trusts,
+    })
     return answer
   } finally {
     permissions.openQuestions -= 1
@@ -92,7 +104,7 @@ export async function askUser(
 async function keptAnswer(
   text: string,
   group: readonly Asked[],
-  { permissions, cell, signal }: Asking,
+  { permissions, cell, signal, trusts }: Asking,
 ): Promise<Answer | NoAnswer> {
   const { questions, browser, options } = permissions
   const { askTimeoutMs: timeoutMs, open: opensBrowser } = options.settings
@@ -102,9 +114,9 @@ async function keptAnswer(
   const answer = await questions.take(id)
   if (answer !== undefined) {
     tellQuestion(text, group, cell)(answer)
-    return isAnswer(answer) ? answer : 'no'
+    return isAnswer(answer, { trusts }) ? answer : 'no'
   }
-  const question = await questions.keep(id, text, hold && origin.cell)
+  const question = await questions.keep(id, text, { cell: hold && origin.cell, trusts })
   if (!question) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
   const limits = { timeoutMs, signal }
   const wait = async (ask: () => Promise<Answer | undefined>): Promise<Answer | NoAnswer> => {
@@ -169,7 +181,7 @@ function tooLong(limit: number): NoAnswer {
 /** For a command that runs in a pipe or a job. */
 function noTerminal(group: readonly Asked[]): NoAnswer {
   const names = [...new Set(group.map(({ call: { server, tool } }) => `${server}__${tool}`))]
-  const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions allow ${names.join(' ')}`
+  const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions --allow ${names.join(' ')}`
   return { why: 'there is no terminal to ask in', hint: flowHint(group) ?? hint }
 }
 

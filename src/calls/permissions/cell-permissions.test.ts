@@ -34,7 +34,7 @@ async function open() {
   const permissions = new Permissions(
     {
       settings,
-      files: { hasChanged: () => false, read: () => Promise.resolve(policy) },
+      files: { hasChanged: () => false, read: () => Promise.resolve(policy), trust: [] },
       catalog: { servers: () => [], details: () => ({ tools: [] }) as never, isFresh: () => true },
       upstreams: { definitions: [], listTools: () => Promise.resolve([]) },
       firstListings: { isChanged: () => false, settled: () => Promise.resolve(), accept: () => Promise.resolve() },

@@ -7,6 +7,7 @@ import { newId } from '../../observe/events/new-id.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../config/rules/limits.ts'
+import type { TrustedText } from '../../config/rules/permissions-schema.ts'
 import type { Rule } from '../../config/rules/rule.ts'
 import { flowsOf } from '../../config/rules/declared-flows.ts'
 import { flowKey } from '../../config/rules/flow.ts'
@@ -16,7 +17,7 @@ import { type Asked, askUser, type CellOf } from './ask-user.ts'
 import { deniedByAnswer, deniedByLimit, deniedByRule } from './denied.ts'
 import { CellGrants, shapeKey } from './grants.ts'
 import type { Permissions } from './permissions.ts'
-import { callsText } from './question-text.ts'
+import { callsText, trustText } from './question-text.ts'
 
 type Arguments = Record<string, unknown>
 
@@ -296,11 +297,7 @@ export class CellPermissions {
       this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
     // Rules apply to all users, so with several users the answer counts for this session only.
     if (answer !== 'yes-always' || this.#cell.origin.user !== undefined) return
-    try {
-      await this.#permissions.allowAlways(tool, decision.flow)
-    } catch (error) {
-      this.#cell.origin.log.warning('An answer could not be saved: it counts for this session only', { error })
-    }
+    await this.#keepAnswer(() => this.#permissions.allowAlways(tool, decision.flow), 'it counts for this session')
   }
 
   #isAllowedForLong({ call, decision }: Asked): boolean {
@@ -312,11 +309,46 @@ export class CellPermissions {
   }
 
   #isGranted(asked: Asked): boolean {
-    return this.#isAllowedForLong(asked) || this.#grants.take(asked.call)
+    return this.#isAllowedForLong(asked) || this.#isTrustedNow(asked) || this.#grants.take(asked.call)
   }
 
-  #ask(text: string, group: readonly Asked[], signal: AbortSignal): Promise<Answer | NoAnswer> {
-    return askUser(text, group, { permissions: this.#permissions, cell: this.#cell, signal })
+  /** Whether it does not ask any more, since the user trusts the text because of which it did. */
+  #isTrustedNow({ call, decision: { by } }: Asked): boolean {
+    return by === 'flow' && this.#judge(call, call.args).verdict === 'allow'
+  }
+
+  /** An answer that trusts a server's text is a yes, and is kept here. */
+  async #ask(text: string, group: readonly Asked[], signal: AbortSignal): Promise<Answer | NoAnswer> {
+    const offer = this.#trustOffered(group)
+    const answer = await askUser(offer ? `${text}\n${trustText(offer.server)}` : text, group, {
+      permissions: this.#permissions,
+      cell: this.#cell,
+      signal,
+      trusts: offer?.server,
+    })
+    if (answer !== 'yes-trust') return answer
+    if (offer) await this.#keepAnswer(() => this.#permissions.trustAlways(offer), 'it counts once')
+    return offer ? 'yes' : 'no'
+  }
+
+  /**
+   * The server whose text an answer can trust: the only one that the model has read, and the only reason of the
+   * question. Where that text also says where something goes, no answer for good is offered at this very moment. With
+   * several users, only whoever runs the bridge trusts a server.
+   */
+  #trustOffered(group: readonly Asked[]): TrustedText | undefined {
+    if (this.#cell.origin.user !== undefined) return undefined
+    if (group.some(({ decision: { by, flow } }) => by !== 'flow' || !flow || flow.from.length > 0)) return undefined
+    const [server, ...others] = new Set(group.flatMap(({ decision: { flow } }) => flow?.seen ?? []))
+    return server === undefined || others.length > 0 ? undefined : this.#permissions.trustOf(server)
+  }
+
+  async #keepAnswer(keep: () => Promise<void>, otherwise: string): Promise<void> {
+    try {
+      await keep()
+    } catch (error) {
+      this.#cell.origin.log.warning(`An answer could not be saved: ${otherwise} only`, { error })
+    }
   }
 
   #settle(group: readonly Waiting[], refusal: BridgeError | undefined): void {

@@ -18,6 +18,8 @@ export interface KeptQuestion {
   pid: number
   /** New each time the question is asked. */
   asking: string
+  /** The server whose text an answer can trust. */
+  trusts?: string | undefined
   /** Id in events of the cell that waits for the answer, if one does. */
   cell?: string | undefined
   /** Deadline in milliseconds since 1970, for readers of the file. The bridge itself uses a monotonic clock. */
@@ -69,13 +71,17 @@ export class KeptQuestions {
   }
 
   /** @param cell its id, if it waits for the answer @returns undefined when too many questions are open */
-  async keep(id: string, text: string, cell?: string): Promise<KeptQuestion | undefined> {
+  async keep(
+    id: string,
+    text: string,
+    { cell, trusts }: Pick<KeptQuestion, 'cell' | 'trusts'> = {},
+  ): Promise<KeptQuestion | undefined> {
     const known = this.#asked.get(id)
-    if (known && known.cell === cell) return known
+    if (known && known.cell === cell && known.trusts === trusts) return known
     for (const [other, { at }] of this.#asked) if (performance.now() - at > this.#timeoutMs) await this.take(other)
     if (this.#asked.size >= MAX_KEPT) return undefined
     const until = Date.now() + this.#timeoutMs
-    const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until, cell }
+    const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until, cell, trusts }
     // Count it before the write: other questions may be kept meanwhile.
     this.#asked.set(id, { ...question, at: performance.now() })
     try {
@@ -153,9 +159,10 @@ function questionsFolder(stateDir: string): string {
 async function readQuestion(file: string): Promise<KeptQuestion | undefined> {
   const value = parseJson(await readFile(file, 'utf8').catch(() => ''))
   if (!isRecord(value)) return undefined
-  const { id, text, pid, asking, until, answer, cell } = value
+  const { id, text, pid, asking, until, answer, cell, trusts } = value
   if (typeof id !== 'string' || typeof text !== 'string' || typeof pid !== 'number') return undefined
   if (typeof asking !== 'string' || typeof until !== 'number') return undefined
   const given = typeof answer === 'string' ? { answer } : {}
-  return { id, text, pid, asking, until, ...given, ...(typeof cell === 'string' && { cell }) }
+  const offer = typeof trusts === 'string' ? { trusts } : {}
+  return { id, text, pid, asking, until, ...given, ...offer, ...(typeof cell === 'string' && { cell }) }
 }

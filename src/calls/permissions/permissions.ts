@@ -8,11 +8,12 @@ import type { FirstListings } from '../catalog/first-listings.ts'
 import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import type { PermissionFiles } from '../../config/permission-files.ts'
-import { rememberRules } from '../../config/remember-rule.ts'
+import { rememberRules, rememberTrust } from '../../config/remember-rule.ts'
 import type { FoundServer, ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { UserRules } from '../../config/user-rules.ts'
 import { conditionFor, type FlowReason } from '../../config/rules/flow.ts'
+import type { TrustedText } from '../../config/rules/permissions-schema.ts'
 import { CallLimits, type Counts, type LimitReached } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
@@ -23,7 +24,7 @@ import { KeptQuestions } from './kept-questions.ts'
 
 interface PermissionsOptions {
   settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow' | 'open'>
-  files: Pick<PermissionFiles, 'hasChanged' | 'read'>
+  files: Pick<PermissionFiles, 'hasChanged' | 'read' | 'trust'>
   catalog: Pick<Catalog, 'servers' | 'details' | 'isFresh'>
   upstreams: Pick<Upstreams, 'definitions' | 'listTools'>
   firstListings: Pick<FirstListings, 'isChanged' | 'settled' | 'accept'>
@@ -59,6 +60,8 @@ export class Permissions {
   #shared: Policy | undefined
   readonly #stricter = new WeakMap<UserRules, Stricter>()
   readonly #sessions = new WeakMap<object, SessionPermissions>()
+  /** Answers that the files have, too, once they are read again. */
+  #newTrust: TrustedText[] = []
   #byName: { of: readonly ServerDefinition[]; names: Map<string, ServerDefinition> } | undefined
 
   constructor(options: PermissionsOptions, policy: Policy | undefined) {
@@ -105,6 +108,7 @@ export class Permissions {
   /** Reads the files again. @throws BridgeError CONFIG_INVALID while they are invalid: the old rules stay in force */
   async refresh(found: readonly FoundServer[]): Promise<void> {
     this.#shared = await this.options.files.read(found)
+    this.#newTrust = []
   }
 
   /** One sentence for each rule that matches no known tool. */
@@ -183,6 +187,46 @@ export class Permissions {
     const when = flow && conditionFor(flow)
     const rule = { ...ruleFor(server, name), ...(when && { when }), definition, insteadOfAsking: true }
     await rememberRules(settings.stateDir, [{ verdict: 'allow', rule }])
+  }
+
+  /** Tells a server from another one that had its name; undefined for an unknown one. */
+  identityOf(server: string): string | undefined {
+    const definition = this.#definition(server)
+    return definition && `${definition.isProjects ? 'project ' : ''}${definitionKey(definition)}`
+  }
+
+  /** Whether the user has answered that they trust the text of this server. */
+  trustsText(server: string): boolean {
+    return this.#isTrusted(this.#ownServer(server))
+  }
+
+  /**
+   * The answer that trusts the text of a server. There is none for a project's server, nor for what is no server, nor
+   * for one that says itself that it returns text of others.
+   */
+  trustOf(server: string): TrustedText | undefined {
+    const own = this.#ownServer(server)
+    if (own === undefined) return undefined
+    const { tools } = this.options.catalog.details(server)
+    return tools.some(({ definition }) => definition.annotations?.openWorldHint === true) ? undefined : own
+  }
+
+  /** Trusts the text of a server permanently. @throws BridgeError CONFIG_INVALID when it cannot be written */
+  async trustAlways(text: TrustedText): Promise<void> {
+    await rememberTrust(this.options.settings.stateDir, text)
+    this.#newTrust.push(text)
+  }
+
+  #isTrusted(text: TrustedText | undefined): boolean {
+    return [...this.options.files.trust, ...this.#newTrust].some(
+      (one) => one.server === text?.server && one.definition === text.definition,
+    )
+  }
+
+  /** Undefined for a server that the user has not configured. */
+  #ownServer(server: string): TrustedText | undefined {
+    const definition = this.#definition(server)
+    return definition && !definition.isProjects ? { server, definition: definitionKey(definition) } : undefined
   }
 
   /** Counts a call that is about to be made, unless a limit is reached. */

@@ -44,6 +44,12 @@ export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'):
   return { text: [`${opening(about)} to ${what}:`, ...lines, ...rest, ...reasons].join('\n'), shownCount: lines.length }
 }
 
+/** What an answer that trusts the text of a server means. */
+export function trustText(server: string): string {
+  const name = visibleInline(server)
+  return `Trusting what ${name} says means: no question because of its text any more, in any session. Do not, if others can write what it returns, as with mail or web pages.`
+}
+
 function opening(about: 'calls' | 'cell'): string {
   return about === 'cell' ? 'Before it runs: the code wants' : 'The code that is running wants'
 }

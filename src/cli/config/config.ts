@@ -10,8 +10,30 @@ import { type Cell, print, printJson, printSummary, printTable } from '../termin
 
 const STYLES = { default: 'dim', file: 'green', variable: 'yellow' } as const
 
-export async function listSettings({ json }: { json?: boolean }): Promise<void> {
-  const described = await describeSettings()
+interface ConfigOptions {
+  json?: boolean
+  remove?: string
+  check?: boolean
+  path?: boolean
+}
+
+/** @param value `-` reads it from standard input, so that no other program sees a secret */
+export async function config(
+  name: string | undefined,
+  value: string | undefined,
+  options: ConfigOptions,
+): Promise<void> {
+  if (options.path) printSettingsPath(options)
+  else if (options.check) await checkSettingsFile(options)
+  else if (options.remove !== undefined) await change(findSetting(options.remove), undefined, options)
+  else if (name === undefined || value === undefined) await listSettings(options, name && findSetting(name).name)
+  else await change(findSetting(name), value === '-' ? (await readAll(process.stdin)).trim() : value, options)
+}
+
+/** @param only this one */
+async function listSettings({ json }: ConfigOptions, only: string | undefined): Promise<void> {
+  const all = await describeSettings()
+  const described = only === undefined ? all : { ...all, settings: all.settings.filter(({ name }) => name === only) }
   if (json) return printJson(described)
   const { settings, file, warnings } = described
   printTable(
@@ -22,26 +44,20 @@ export async function listSettings({ json }: { json?: boolean }): Promise<void> 
     ]),
     { head: ['SETTING', 'VALUE', 'FROM'] },
   )
+  if (only !== undefined) return
   for (const warning of warnings) print(warning)
   const set = settings.filter(({ source }) => source !== 'default').length
-  printSummary(
-    `${count(settings.length, 'setting')}, ${set} not the default. Change one: sandbridge config set NAME VALUE`,
-  )
+  printSummary(`${count(settings.length, 'setting')}, ${set} not the default. Change one: sandbridge config NAME VALUE`)
 }
 
-/** @param value `-` reads it from standard input, so that no other program sees a secret */
-export async function setSetting(name: string, value: string): Promise<void> {
-  const setting = findSetting(name)
-  await change(setting, value === '-' ? (await readAll(process.stdin)).trim() : value)
-}
-
-export async function unsetSetting(name: string): Promise<void> {
-  await change(findSetting(name), undefined)
-}
-
-async function change(named: ReturnType<typeof findSetting>, value: string | undefined): Promise<void> {
+async function change(
+  named: ReturnType<typeof findSetting>,
+  value: string | undefined,
+  { json }: ConfigOptions,
+): Promise<void> {
   const { name, setting } = named
   const file = await editSetting(named, value, settingContext(process.env))
+  if (json) return printJson({ name, file })
   const shown = setting.secret ? '' : ` to ${value}`
   print(value === undefined ? `Removed ${name} from ${file}.` : `Set ${name}${shown} in ${file}.`)
   const since = setting.isLive
@@ -51,12 +67,14 @@ async function change(named: ReturnType<typeof findSetting>, value: string | und
   printSummary(place.startsWith('MCP_') ? `${place} is set in this environment, and wins.` : since)
 }
 
-export function printSettingsPath(): void {
-  print(settingsFile(settingContext(process.env)))
+function printSettingsPath({ json }: ConfigOptions): void {
+  const file = settingsFile(settingContext(process.env))
+  if (json) printJson({ file })
+  else print(file)
 }
 
 /** Sets the exit code to 1 when a setting is invalid. */
-export async function checkSettingsFile({ json }: { json?: boolean }): Promise<void> {
+async function checkSettingsFile({ json }: ConfigOptions): Promise<void> {
   const file = settingsFile(settingContext(process.env))
   const problems: string[] = []
   let warnings: readonly string[] = []

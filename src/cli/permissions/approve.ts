@@ -1,7 +1,7 @@
 // `sandbridge approve`: answers questions about calls whose client cannot ask.
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
-import { ANSWERS, isAnswer } from '../../calls/permissions/ask-by-elicitation.ts'
+import { answersTo, isAnswer } from '../../calls/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion, listQuestions } from '../../calls/permissions/kept-questions.ts'
 import { hasTerminal, pickOne } from '../terminal/ask-in-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -17,9 +17,11 @@ export async function approve(
   const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
   if (options.json) return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
   if (questions.length === 0) return printEmpty('No call waits for an answer.')
-  if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer))) {
+  const [only] = questions
+  const answers = answersTo(id === undefined || !only ? {} : only)
+  if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer, only ?? {}))) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--answer needs the id of a question, and an answer', {
-      hint: `Answers: ${[...ANSWERS.values()].join(', ')}. Ids: sandbridge approve --json`,
+      hint: `Answers: ${[...answers.values()].join(', ')}. Ids: sandbridge approve --json`,
     })
   }
   for (const question of questions) {
@@ -30,12 +32,13 @@ export async function approve(
   }
 }
 
-async function askFor({ id }: KeptQuestion, terminal: Terminal): Promise<string | undefined> {
+async function askFor(question: KeptQuestion, terminal: Terminal): Promise<string | undefined> {
   if (!hasTerminal(terminal)) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
-      hint: `Answer with: sandbridge approve ${id} --answer yes`,
+      hint: `Answer with: sandbridge approve ${question.id} --answer yes`,
     })
   }
-  const picked = await pickOne([...ANSWERS.keys()], 'to leave it open', undefined, terminal)
-  return picked === undefined ? undefined : ANSWERS.get(picked)
+  const answers = answersTo(question)
+  const picked = await pickOne([...answers.keys()], 'to leave it open', undefined, terminal)
+  return picked === undefined ? undefined : answers.get(picked)
 }

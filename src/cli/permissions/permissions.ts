@@ -1,6 +1,8 @@
 // `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is
-// allowed, imports other clients' decisions.
+// allowed, allows tools.
 import type { Bridge } from '../../bridge/bridge.ts'
+import { forgetTrust } from '../../config/remember-rule.ts'
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
 import { type Decision, type Standing, validate } from '../../config/rules/policy.ts'
 import { ruleName } from '../../config/rules/rule.ts'
@@ -8,7 +10,7 @@ import { BridgeError } from '../../errors.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { count } from '../../util/text/count.ts'
 import { withBridge } from '../terminal/open-bridge.ts'
-import { type Cell, print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable, visibleInline } from '../terminal/print.ts'
 
 const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const
 const ALL_ALLOWED = 'Every call is allowed: there are no rules, and MCP_BRIDGE_PERMISSIONS is open.'
@@ -21,11 +23,26 @@ interface ToolPermission {
   because: string[]
 }
 
-export async function listPermissions(options: { json?: boolean }): Promise<void> {
+export async function permissions(
+  tool: string | undefined,
+  args: string | undefined,
+  options: { json?: boolean; allow?: string[]; distrust?: string },
+): Promise<void> {
+  if (options.allow) await allowTools(options.allow, options)
+  else if (options.distrust !== undefined) await distrust(options.distrust)
+  else if (tool !== undefined) await checkPermission(tool, args, options)
+  else await listPermissions(options)
+}
+
+async function listPermissions(options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const tools = toolPermissions(bridge)
     const unmatched = bridge.rules.unmatched()
-    if (options.json) return printJson({ preset: bridge.settings.permissions, tools, unmatched })
+    const trusted = trustedTexts(bridge)
+    if (options.json) return printJson({ preset: bridge.settings.permissions, tools, unmatched, trusted })
+    for (const { server, counts } of trusted)
+      print(visibleInline(`${counts ? 'Trusted text' : 'Trusted text of an entry that has changed'}: ${server}`))
+    if (trusted.length > 0) print('Stop trusting the text of one: sandbridge permissions --distrust SERVER\n')
     if (bridge.rules.shared === undefined) return printEmpty(ALL_ALLOWED)
     printTable(
       tools.map(({ server, tool, standing, because }): Cell[] => [
@@ -38,16 +55,28 @@ export async function listPermissions(options: { json?: boolean }): Promise<void
     for (const warning of unmatched) print(warning)
     const unknown = bridge.catalog.servers().filter(({ toolCount }) => toolCount === undefined)
     if (unknown.length > 0) print(`Not asked for their tools yet: ${unknown.map(({ name }) => name).join(', ')}.`)
-    printSummary(`${count(tools.length, 'tool')}. Explain a call: sandbridge permissions check SERVER__TOOL '{"a": 1}'`)
+    printSummary(`${count(tools.length, 'tool')}. Explain a call: sandbridge permissions SERVER__TOOL '{"a": 1}'`)
   })
 }
 
-function toolPermissions({ catalog, rules: permissions, settings }: Bridge): ToolPermission[] {
-  const policy = permissions.shared
+/** Servers whose text the user trusts by an answer. @property counts false for an answer about another definition */
+function trustedTexts({ rules }: Bridge): { server: string; counts: boolean }[] {
+  const servers = [...new Set(rules.options.files.trust.map(({ server }) => server))]
+  return servers.map((server) => ({ server, counts: rules.trustsText(server) }))
+}
+
+/** Takes back the answer that trusts the text of a server. */
+async function distrust(server: string): Promise<void> {
+  const had = await forgetTrust((await loadSettings()).stateDir, server)
+  print(visibleInline(had ? `The text of ${server} is no longer trusted.` : `No answer trusts the text of ${server}.`))
+}
+
+function toolPermissions({ catalog, rules: inForce, settings }: Bridge): ToolPermission[] {
+  const policy = inForce.shared
   return catalog.servers().flatMap(({ name }) =>
     catalog.details(name).tools.map((tool) => {
       if (!policy) return { server: name, tool: tool.name, standing: 'allowed', because: [] }
-      const subject = permissions.subject(tool)
+      const subject = inForce.subject(tool)
       const standing = policy.standing(subject)
       const { byVerdict, answered } = policy.rulesFor(subject)
       const rules = [...byVerdict.deny, ...byVerdict.ask, ...answered, ...byVerdict.allow]
@@ -67,15 +96,11 @@ function reasonOf(
 }
 
 /** @throws BridgeError for an unknown tool, or arguments that are not a JSON object */
-export async function checkPermission(
-  name: string,
-  json: string | undefined,
-  options: { json?: boolean },
-): Promise<void> {
+async function checkPermission(name: string, json: string | undefined, options: { json?: boolean }): Promise<void> {
   const args = json === undefined ? {} : parseJson(json)
   if (!isRecord(args)) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The arguments are not a JSON object', {
-      hint: `For example: sandbridge permissions check github__create_issue '{"owner": "acme"}'`,
+      hint: `For example: sandbridge permissions github__create_issue '{"owner": "acme"}'`,
     })
   }
   await withBridge(async (bridge) => {
@@ -96,7 +121,7 @@ export async function checkPermission(
 }
 
 /** Like the answer "yes, this tool always", for tools that ask. @throws BridgeError for an unknown or denied tool */
-export async function allowTools(names: readonly string[], options: { json?: boolean }): Promise<void> {
+async function allowTools(names: readonly string[], options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const { rules } = bridge
     const policy = rules.shared

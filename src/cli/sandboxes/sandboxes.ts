@@ -8,7 +8,11 @@ import { print, printEmpty, printJson, printSummary, printTable, visibleInline }
 
 const NONE = 'No pods are kept. With MCP_BRIDGE_SESSION=durable, the pod of a conversation outlives its bridge.'
 
-export async function listSandboxes({ json }: { json?: boolean }): Promise<void> {
+export async function sandboxes({ json, remove }: { json?: boolean; remove?: string }): Promise<void> {
+  if (remove !== undefined) {
+    await removeSandbox(remove)
+    return json ? printJson({ removed: remove }) : print(`Ended '${remove}'. Its variables are gone.`)
+  }
   const kept = await keptPods()
   const pods = (await kept.pods.listKeptPods(kept.cluster)).map(({ name, state, holder, client, createdAt }) => ({
     id: name,
@@ -28,11 +32,11 @@ export async function listSandboxes({ json }: { json?: boolean }): Promise<void>
     ]),
     { head: ['ID', 'STATE', 'CLIENT', 'CREATED'] },
   )
-  printSummary(`${count(pods.length, 'sandbox', 'sandboxes')}. End one: sandbridge sandboxes remove ${pods[0]!.id}`)
+  printSummary(`${count(pods.length, 'sandbox', 'sandboxes')}. End one: sandbridge sandboxes --remove ${pods[0]!.id}`)
 }
 
 /** @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED while a bridge has it */
-export async function removeSandbox(name: string): Promise<void> {
+async function removeSandbox(name: string): Promise<void> {
   const { pods, cluster } = await keptPods()
   const answer = await pods.removeKeptPod(cluster, name)
   if (answer === 'missing') {
@@ -46,7 +50,6 @@ export async function removeSandbox(name: string): Promise<void> {
       hint: 'End that bridge first.',
     })
   }
-  print(`Ended '${name}'. Its variables are gone.`)
 }
 
 /** @throws BridgeError CONFIG_INVALID where sandboxes are no pods */
@@ -57,7 +60,7 @@ async function keptPods() {
       'CONFIG_INVALID',
       'Only pods outlive their bridge, and MCP_BRIDGE_RUNTIME is not kubernetes',
       {
-        hint: 'Set MCP_BRIDGE_RUNTIME=kubernetes. On one machine, MCP_BRIDGE_RESIDENT=on keeps sessions.',
+        hint: 'Set MCP_BRIDGE_RUNTIME=kubernetes. On one machine, the resident bridge keeps sessions.',
       },
     )
   }

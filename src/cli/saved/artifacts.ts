@@ -15,11 +15,30 @@ const NO_ARTIFACTS =
 /** Prefix of names of files in `/projects`; no artifact's name contains a `/`. */
 const PROJECTS = '/projects/'
 
-export async function listArtifacts({ json }: { json?: boolean }): Promise<void> {
+interface ArtifactsOptions {
+  json?: boolean
+  remove?: string
+}
+
+export async function artifacts(
+  name: string | undefined,
+  version: string | undefined,
+  options: ArtifactsOptions,
+): Promise<void> {
+  if (options.remove !== undefined) await removeArtifact(options.remove, options)
+  else if (name === undefined || options.json) await listArtifacts(options, name)
+  else await showArtifact(name, version)
+}
+
+/** @param only the artifact of this name, as JSON */
+async function listArtifacts({ json }: ArtifactsOptions, only: string | undefined): Promise<void> {
   const all = await (await openStore()).versions()
   const projects = await openProjects()
   const files = projects.list().filter((entry) => !entry.isFolder)
-  if (json) return printJson([...all, ...files.map((file) => describeProjectFile(projects, file))])
+  if (json) {
+    const described = [...all, ...files.map((file) => describeProjectFile(projects, file))]
+    return printJson(only === undefined ? described : described.filter(({ name }) => name === only))
+  }
   if (all.length + files.length === 0) return printEmpty(NO_ARTIFACTS)
   const newest = [...new Map(all.map((artifact) => [artifact.name, artifact])).values()]
   printTable(
@@ -43,7 +62,7 @@ export async function listArtifacts({ json }: { json?: boolean }): Promise<void>
   )
   const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
-  printSummary(`${what}. Get one: sandbridge artifacts show ${newest[0]!.name} > FILE`)
+  printSummary(`${what}. Get one: sandbridge artifacts ${newest[0]!.name} > FILE`)
 }
 
 function describeProjectFile({ folder }: ProjectStore, { path: name, sizeBytes, modifiedAt }: ProjectEntry) {
@@ -55,7 +74,7 @@ function shortTime(time: string): string {
 }
 
 /** Writes the bytes to stdout, so that they can be piped into a file. */
-export async function showArtifact(name: string, version: string | undefined): Promise<void> {
+async function showArtifact(name: string, version: string | undefined): Promise<void> {
   if (name.startsWith(PROJECTS)) return showProjectFile(name.slice(PROJECTS.length))
   const { data } = await (await openStore()).read(name, version === undefined ? undefined : parseVersion(version))
   await new Promise((resolve) => process.stdout.write(data, resolve))
@@ -66,13 +85,11 @@ async function showProjectFile(name: string): Promise<void> {
   await new Promise((resolve) => process.stdout.write(data, resolve))
 }
 
-export async function removeArtifact(name: string): Promise<void> {
-  if (name.startsWith(PROJECTS)) {
-    await (await openProjects()).remove(name.slice(PROJECTS.length))
-    return print(`Deleted '${name}'.`)
-  }
-  await (await openStore()).remove(name)
-  print(`Deleted '${name}' with all its versions.`)
+async function removeArtifact(name: string, { json }: ArtifactsOptions): Promise<void> {
+  const isFile = name.startsWith(PROJECTS)
+  await (isFile ? (await openProjects()).remove(name.slice(PROJECTS.length)) : (await openStore()).remove(name))
+  if (json) printJson({ removed: name })
+  else print(`Deleted '${name}'${isFile ? '' : ' with all its versions'}.`)
 }
 
 async function openStore(): Promise<ArtifactStore> {

@@ -10,15 +10,27 @@ import type { Terminal } from '../terminal/terminal.ts'
 
 interface SavedOptions {
   json?: boolean
+  remove?: string
 }
 
 const NO_SAVED =
   'No saved functions yet. A cell saves one with runtime.save_tool(func), and other cells import it from user_tools.'
 
+export async function saved(
+  name: string | undefined,
+  version: string | undefined,
+  options: SavedOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (options.remove !== undefined) await removeSaved(options.remove, options, terminal)
+  else if (name !== undefined) await showSaved(name, version, options, terminal)
+  else await listSaved(options, terminal)
+}
+
 /**
  * Sets the exit code to 1 when one of them is broken. Starts a sandbox when it is not known whether some of them load.
  */
-export async function listSaved({ json }: SavedOptions, terminal: Terminal): Promise<void> {
+async function listSaved({ json }: SavedOptions, terminal: Terminal): Promise<void> {
   const { printEmpty, printJson, printSummary, printTable } = terminal
   const { tools, broken } = await withServers(terminal, (bridge) => bridge.own.loadableTools.list())
   if (broken.length > 0) terminal.exitCode = 1
@@ -30,10 +42,10 @@ export async function listSaved({ json }: SavedOptions, terminal: Terminal): Pro
   ]
   printTable(rows, { head: ['STATE', 'FUNCTION'] })
   const [first] = [...tools, ...broken]
-  printSummary(`${count(rows.length, 'saved function')}. The source of one: sandbridge saved show ${first!.name}`)
+  printSummary(`${count(rows.length, 'saved function')}. The source of one: sandbridge saved ${first!.name}`)
 }
 
-export async function showSaved(
+async function showSaved(
   name: string,
   version: string | undefined,
   { json }: SavedOptions,
@@ -44,9 +56,10 @@ export async function showSaved(
   print([...tool.imports, ...(tool.imports.length > 0 ? ['', ''] : []), tool.source.trimEnd()].join('\n'))
 }
 
-export async function removeSaved(name: string, { print }: Terminal): Promise<void> {
+async function removeSaved(name: string, { json }: SavedOptions, { print, printJson }: Terminal): Promise<void> {
   await (await openStore()).remove(name)
-  print(`Deleted '${name}' with all its versions.`)
+  if (json) printJson({ removed: name })
+  else print(`Deleted '${name}' with all its versions.`)
 }
 
 async function openStore(): Promise<SavedToolStore> {

@@ -1,10 +1,13 @@
 // A command that the user's resident runs: passes its output to this terminal, and what is typed to it. Loads next to
 // nothing. Where no resident answers, this process runs the command itself.
 import { connect, type Socket } from 'node:net'
+import { isatty } from 'node:tty'
 import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../../serve/resident/protocol.ts'
+import { isOwnFolderSync } from '../../util/files/private-folder.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../util/process/shutdown.ts'
-import { ownResident } from './own-resident.ts'
+import { endWithoutReader } from '../../util/process/lost-reader.ts'
+import { isOffInFile, ownResident } from './own-resident.ts'
 
 const WELCOME_MS = 2_000
 const MAX_LINE_BYTES = 2 ** 29
@@ -12,9 +15,11 @@ const LOST =
   'sandbridge: The resident bridge ended while this command ran. What it did may or may not have taken effect.\n'
 
 /** @param command runs the command in this process */
-export function runInResident(command: () => Promise<void>): void {
+export async function runInResident(command: () => Promise<void>): Promise<void> {
   try {
     const { context, key, place } = ownResident()
+    // A command makes no folder. What others can write to, no relay uses.
+    if (!isOwnFolderSync(place.folder) || (await isOffInFile(context))) return void command()
     const { env, cwd, home, ownPaths } = context
     const socket = connect(place.socket)
     const runHere = (): void => {
@@ -46,6 +51,8 @@ export function runInResident(command: () => Promise<void>): void {
     socket.on('close', runHere)
   } catch {
     void command()
+  } finally {
+    endWithoutReader()
   }
 }
 
@@ -80,11 +87,12 @@ class RunningCommand {
       const { columns, rows } = process.stdout
       this.#say({ size: { columns, rows } })
     })
-    const { stdin, stdout, stderr } = process
+    const { stdout, stderr } = process
     this.#say({
       run: {
         words: process.argv.slice(2),
-        stdin: { isTTY: stdin.isTTY },
+        // Most commands read nothing. Opening a file or a device to read takes Node longer than all of this.
+        stdin: { isTTY: isatty(0) },
         stdout: sizeOf(stdout),
         stderr: sizeOf(stderr),
       },

@@ -1,4 +1,5 @@
 // `sandbridge resident`: the process that `run` starts for all clients of this user. Ends by itself.
+import { readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Socket } from 'node:net'
 import type { Bridge } from '../../bridge/bridge.ts'
@@ -12,8 +13,9 @@ import { oneSession } from '../../serve/mcp/sessions.ts'
 import type { FromResident, Hello } from '../../serve/resident/protocol.ts'
 import { keepOwnCopy } from '../../serve/resident/package-copy.ts'
 import { residentLogWriter } from '../../serve/resident/resident-log.ts'
+import { nameOfKey } from '../../serve/resident/resident-key.ts'
 import { Resident, type ServedClient } from '../../serve/resident/resident.ts'
-import { residentPlace } from '../../serve/resident/run-folder.ts'
+import { makeRunFolder, residentPlace } from '../../serve/resident/run-folder.ts'
 import { SocketTransport } from '../../serve/resident/socket-transport.ts'
 import { createLog, type Log } from '../../util/log.ts'
 import { features } from '../feature.ts'
@@ -26,13 +28,18 @@ import { serveConnection } from './serve-connection.ts'
 const FAILED = 70
 
 /**
- * @param name of the key that its relays have: it may run from a copy of the package, and its own would be another
+ * Its relays' key is on its standard input: others could read it in its command line.
+ * @param name of the key
  * @param run for commands that users type
  */
 export async function serveResident(name: string, run: RunWords): Promise<void> {
+  const key = { name, text: readFileSync(0, 'utf8') }
+  // The relay was killed meanwhile.
+  if (nameOfKey(key.text) !== name) return
   const live = await loadLiveSettings()
   const { settings } = live
   const place = residentPlace(settings.stateDir, name)
+  makeRunFolder(place)
   keepOwnCopy()
   const log = createLog('info', residentLogWriter(place.log))
   // Nobody knows what such an error has left undone. Every relay answers its client when its connection ends.
@@ -51,7 +58,7 @@ export async function serveResident(name: string, run: RunWords): Promise<void> 
   }
   const resident = new Resident({
     settings,
-    name,
+    key,
     place,
     log,
     refuses: async ({ cwd }) => {

@@ -1,29 +1,39 @@
 // `sandbridge profile`: lists, defines and deletes named sets of servers.
-import { PROFILE_NAME, Profiles } from '../../config/profiles.ts'
+import { type Profile, PROFILE_NAME, Profiles } from '../../config/profiles.ts'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { openBridge } from '../terminal/open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
 
-export async function listProfiles({ json }: { json?: boolean }): Promise<void> {
-  const { stateDir, profile } = await loadSettings()
-  const all = await new Profiles(stateDir).list()
+interface ProfileOptions {
+  json?: boolean
+  remove?: string
+}
+
+export async function profile(name: string | undefined, servers: string[], options: ProfileOptions): Promise<void> {
+  const { stateDir, profile: inUse } = await loadSettings()
+  const profiles = new Profiles(stateDir)
+  if (options.remove !== undefined) {
+    await profiles.remove(options.remove)
+    if (options.json) printJson({ removed: options.remove })
+    else print(`Deleted the profile ${options.remove}.`)
+  } else if (name !== undefined && servers.length > 0) await setProfile(name, servers, options)
+  else showProfiles(name === undefined ? await profiles.list() : { [name]: await profiles.get(name) }, inUse, options)
+}
+
+function showProfiles(all: Record<string, Profile>, inUse: string | undefined, { json }: ProfileOptions): void {
   if (json) return printJson(all)
   const names = Object.keys(all)
-  if (names.length === 0) return printEmpty('No profiles yet. Make one: sandbridge profile set work github jira')
+  if (names.length === 0) return printEmpty('No profiles yet. Make one: sandbridge profile work github jira')
   printTable(
-    names.map((name) => [
-      { text: name, style: 'cyan' },
-      name === profile ? 'in use' : '',
-      all[name]!.servers.join(' '),
-    ]),
+    names.map((name) => [{ text: name, style: 'cyan' }, name === inUse ? 'in use' : '', all[name]!.servers.join(' ')]),
     { head: ['PROFILE', '', 'SERVERS'] },
   )
   printSummary(`Use one: MCP_BRIDGE_PROFILE=${names[0]}`)
 }
 
 /** @throws BridgeError CONFIG_INVALID for an invalid name, and for a server that no file defines */
-export async function setProfile(name: string, servers: string[]): Promise<void> {
+async function setProfile(name: string, servers: string[], { json }: ProfileOptions): Promise<void> {
   if (!PROFILE_NAME.test(name)) {
     throw new BridgeError('CONFIG_INVALID', `'${name.slice(0, 80)}' is not a valid name of a profile`, {
       hint: 'Use lower-case letters, digits, - and _.',
@@ -40,13 +50,9 @@ export async function setProfile(name: string, servers: string[]): Promise<void>
       })
     }
     await new Profiles(bridge.settings.stateDir).set(name, servers)
-    print(`${name}: ${servers.join(' ')}. Use it with MCP_BRIDGE_PROFILE=${name}.`)
+    if (json) printJson({ [name]: { servers } })
+    else print(`${name}: ${servers.join(' ')}. Use it with MCP_BRIDGE_PROFILE=${name}.`)
   } finally {
     await bridge.close()
   }
-}
-
-export async function removeProfile(name: string): Promise<void> {
-  await new Profiles((await loadSettings()).stateDir).remove(name)
-  print(`Deleted the profile ${name}.`)
 }

@@ -28,8 +28,7 @@ export async function tools(
     return true
   })
   if (isServer) return
-  const { listSaved, showSaved } = await import('../saved/saved.ts')
-  await (tool === undefined ? listSaved(options, terminal) : showSaved(tool, undefined, options, terminal))
+  await (await import('../saved/saved.ts')).saved(tool, undefined, options, terminal)
 }
 
 /** Accepted instead of a server's name, if no server has that name: the same as the command `saved`. */

@@ -64,7 +64,7 @@ export async function runInTerminal(
   }
   await showMedia(media, saved, terminal)
   for (const { name, version } of artifacts)
-    terminal.stderr.write(visible(`Kept ${name}, version ${version}. Show it: sandbridge artifacts show ${name}\n`))
+    terminal.stderr.write(visible(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${name}\n`))
   return !isError
 }
 

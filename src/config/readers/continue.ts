@@ -1,5 +1,5 @@
-// Continue: `mcpServers` of config.yaml, which is a list of servers with names, and in a project the files that were
-// copied from other clients.
+// Continue: `mcpServers` of config.yaml, which is a list of servers with names, and a folder of the user and of a
+// project with such files, and with files that were copied from other clients.
 import type { ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'
@@ -10,13 +10,16 @@ import { entriesOf, inHome, inProject } from './reader.ts'
 /** `${{ secrets.NAME }}`: kept by Continue. */
 const SECRET = /\{\{\s*secrets\./
 
+const BLOCKS = /\.(json|ya?ml)$/i
+
 export const continueDev: Reader = {
   client: 'continue',
   format: 'yaml',
   closed: { home: ['.continue'], project: ['.continue'] },
   locations: (place) => [
     inHome(place, '.continue', 'config.yaml'),
-    { ...inProject(place, '.continue', 'mcpServers'), kind: 'folder', format: 'jsonc' },
+    { ...inHome(place, '.continue', 'mcpServers'), kind: 'folder', names: BLOCKS },
+    { ...inProject(place, '.continue', 'mcpServers'), kind: 'folder', names: BLOCKS },
   ],
   entries: (document) => entriesOf(byName(valueAt(document, 'mcpServers')), {}, toEntry),
 }

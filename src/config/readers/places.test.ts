@@ -129,9 +129,9 @@ describe('places', () => {
       ['C:\\Users\\ann\\.lmstudio\\mcp.json'],
     ],
     continue: [
-      ['/home/ann/.continue/config.yaml'],
-      ['/Users/ann/.continue/config.yaml'],
-      ['C:\\Users\\ann\\.continue\\config.yaml'],
+      ['/home/ann/.continue/config.yaml', '/home/ann/.continue/mcpServers'],
+      ['/Users/ann/.continue/config.yaml', '/Users/ann/.continue/mcpServers'],
+      ['C:\\Users\\ann\\.continue\\config.yaml', 'C:\\Users\\ann\\.continue\\mcpServers'],
     ],
     crush: [
       ['/home/ann/.config/crush/crush.json'],

@@ -19,12 +19,14 @@ export interface HostPaths {
 }
 
 /**
- * A file, or a folder whose `*.json` files are read. A project file belongs to the project in the current directory.
+ * A file, or a folder whose files are read: `*.json`, or those of its `names`. A project file belongs to the project in the current directory.
  */
 export interface ConfigLocation {
   path: string
   scope: 'user' | 'project'
   kind?: 'folder'
+  /** Names of files of the folder that hold servers. */
+  names?: RegExp
   /** Names of files of the folder that hold no servers. */
   except?: RegExp
   /** Set if it differs from the reader's format. */

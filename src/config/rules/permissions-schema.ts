@@ -52,9 +52,18 @@ function build() {
     name: z.string().max(32).describe('What tokens are called: letters, digits and _.'),
     pattern: z.string().max(500).describe('A regular expression with bounded repetitions.'),
   })
+  const trustedText = z.strictObject({
+    server: z.string().min(1).max(512).describe('The name of a server.'),
+    definition: z.string().max(100).describe('Only the server that is defined so.'),
+  })
   const file = z.strictObject({
     $schema: z.string().optional(),
     permissions: permissions.optional(),
+    trust: z
+      .array(trustedText)
+      .max(MAX_RULES)
+      .optional()
+      .describe('Written by the bridge: servers whose text you trust, so that flow rules do not ask because of it.'),
     mask: z
       .array(maskPattern)
       .max(50)
@@ -80,6 +89,14 @@ export interface ShapeProblem {
 export interface PermissionsContent {
   lists: RuleLists
   mask: MaskPattern[]
+  trust: TrustedText[]
+}
+
+/** A server whose text the user trusts. */
+export interface TrustedText {
+  server: string
+  /** Key of its definition: another server of this name is not trusted. */
+  definition: string
 }
 
 export interface MaskPattern {
@@ -90,7 +107,8 @@ export interface MaskPattern {
 export function parseFile(value: unknown): PermissionsContent | ShapeProblem[] {
   const parsed = permissionsSchemas().file.safeParse(value)
   if (!parsed.success) return parsed.error.issues.flatMap(problemsOf)
-  return { lists: parsed.data.permissions ?? {}, mask: parsed.data.mask ?? [] }
+  const { permissions, mask, trust } = parsed.data
+  return { lists: permissions ?? {}, mask: mask ?? [], trust: trust ?? [] }
 }
 
 /** Parses the rules in the `permissions` of a server's definition. */

@@ -2,7 +2,7 @@
 // position. Nothing is skipped: a file with a problem has no rules. Pure.
 import { compileCondition } from './condition.ts'
 import type { JsonTree, Place } from '../formats/json-tree.ts'
-import { type MaskPattern, parseFile } from './permissions-schema.ts'
+import { parseFile, type PermissionsContent } from './permissions-schema.ts'
 import { type Origin, type Rule, type RuleEntry, type RuleLists, VERDICTS, type Verdict } from './rule.ts'
 import {
   exactTarget,
@@ -20,12 +20,14 @@ export interface RuleProblem {
 }
 
 export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
-type ReadFile = { rules: Rule[]; mask: readonly MaskPattern[] } | { problems: RuleProblem[] }
+/** A file that has been read. */
+export type RulesOfFile = { rules: Rule[] } & Pick<PermissionsContent, 'mask' | 'trust'>
+type ReadFile = RulesOfFile | { problems: RuleProblem[] }
 
 /** Maximum number of problems to report. */
 const MAX_TOLD = 20
 
-/** Reads the rules of a file, and its patterns for masking. */
+/** Reads the rules of a file, its patterns for masking, and the servers whose text its user trusts. */
 export async function readRules(text: string, origin: Origin): Promise<ReadFile> {
   if (text.trim() === '')
     return { problems: [{ reason: 'is empty: write {"permissions": {}} or delete it', place: { line: 1, column: 1 } }] }
@@ -35,11 +37,13 @@ export async function readRules(text: string, origin: Origin): Promise<ReadFile>
   const content = parseFile(tree.value)
   if (Array.isArray(content))
     return { problems: content.slice(0, MAX_TOLD).map(({ path, reason }) => ({ reason, place: tree.at(path) })) }
-  const { lists, mask } = content
-  if (mask.length > 0 && origin.scope === 'project')
-    return { problems: [{ reason: 'mask is for your own permissions.json', place: tree.at(['mask']) }] }
+  const { lists, mask, trust } = content
+  const foreign =
+    origin.scope === 'project' ? (['mask', 'trust'] as const).find((key) => content[key].length > 0) : undefined
+  if (foreign !== undefined)
+    return { problems: [{ reason: `${foreign} is for your own permissions.json`, place: tree.at([foreign]) }] }
   const read = await rulesOf(lists, origin, tree)
-  return 'rules' in read ? { ...read, mask } : read
+  return 'rules' in read ? { ...read, mask, trust } : read
 }
 
 /** Reads rules from lists that passed the schema. Lists in a server's definition have no positions. */

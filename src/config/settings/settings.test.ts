@@ -122,7 +122,7 @@ describe('readSettings', () => {
     'durable sessions are refused with %s, and the error names the resident bridge',
     (runtime) => {
       const env = { MCP_BRIDGE_SESSION: 'durable', MCP_BRIDGE_RUNTIME: runtime }
-      expect(() => read(env)).toThrow(/needs MCP_BRIDGE_RUNTIME=kubernetes\. .* set MCP_BRIDGE_RESIDENT=on/)
+      expect(() => read(env)).toThrow(/needs MCP_BRIDGE_RUNTIME=kubernetes\. .* unset it: the resident/)
       expect(read({ ...env, MCP_BRIDGE_RUNTIME: 'kubernetes' }).session).toBe('durable')
     },
   )

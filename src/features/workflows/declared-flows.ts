@@ -46,10 +46,15 @@ export class DeclaredFlows {
     })
   }
 
-  /** @returns undefined before a run of this wording was recorded @throws BridgeError STATE_DAMAGED */
-  async read(): Promise<DeclaredFlow[] | undefined> {
+  /**
+   * @property flows missing before a run of this wording was recorded
+   * @property hasChanged whether that was a run of another wording
+   * @throws BridgeError STATE_DAMAGED
+   */
+  async read(): Promise<{ flows: DeclaredFlow[] | undefined; hasChanged: boolean }> {
     const { sha256, flows } = await this.#record.read()
-    return sha256 === this.#sha256 ? flows : undefined
+    if (sha256 === this.#sha256) return { flows, hasChanged: false }
+    return { flows: undefined, hasChanged: sha256 !== '' }
   }
 
   /** Declares the flows of a run, too. */
@@ -63,9 +68,12 @@ export class DeclaredFlows {
   }
 }
 
+/** Why a workflow is not run where nobody looks at what it does: new code can hide where its values come from. */
+export const CHANGED = 'its code, or that of a saved tool that it uses, has changed since its flows were declared'
+
 /** The flows of recorded calls. They are found even if nothing followed flows during the run. */
 export function flowsOfRecord({ cells, calls }: RecordedCode, origins: KeptOrigins): DeclaredFlow[] {
-  const flow = new SessionFlow(() => false, origins)
+  const flow = new SessionFlow({ isTrusted: () => false, identityOf: () => undefined }, origins)
   for (const code of cells) flow.wrote(code)
   return calls.flatMap((call) => {
     const flows = flowsOf(call, flow.facts())

@@ -96,7 +96,7 @@ describe('ArtifactStore', () => {
     await small.save('a', bytes('2'))
     await expect(small.save('a', bytes('3'))).rejects.toMatchObject({
       code: 'STATE_REFUSED',
-      hint: expect.stringContaining('artifacts rm'),
+      hint: expect.stringContaining('artifacts --remove'),
     })
     expect((await small.versions()).map((artifact) => artifact.sizeBytes)).toEqual([2 << 20, 1, 1])
     // An older version of the bridge may have kept more than the limit.

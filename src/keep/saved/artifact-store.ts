@@ -159,7 +159,7 @@ export class ArtifactStore {
           : undefined
     if (full === undefined) return
     throw new BridgeError('STATE_REFUSED', `'${name}' was not saved: ${full}`, {
-      hint: 'The user can free space with `sandbridge artifacts rm NAME`.',
+      hint: 'The user can free space with `sandbridge artifacts --remove NAME`.',
     })
   }
 

@@ -6,7 +6,6 @@ import { BridgeError } from '../../errors.ts'
 import { Notebook } from './views/notebook.ts'
 import { codeParam, get, nameParam, post, type Routes } from './route.ts'
 import { serverDetails, serverList } from './views/server-views.ts'
-import { signInTo } from './views/sign-in.ts'
 import { sharedUsage } from './views/usage.ts'
 
 const SEARCH_LIMIT = 20
@@ -47,4 +46,14 @@ export async function answerFrom(routes: Routes, path: unknown, params: unknown)
   const route = typeof path === 'string' ? routes.get(path) : undefined
   if (!route) throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This bridge does not know this request', { hint: '' })
   return route.answer(params)
+}
+
+/**
+ * @returns the address to open; the outcome is reported by an event.
+ * @throws BridgeError as `Bridge.beginSignIn` does
+ */
+async function signInTo(bridge: Bridge, name: string): Promise<{ url: string }> {
+  const page = await bridge.beginSignIn(name)
+  const url = bridge.signInPage?.linkTo({ server: name, user: undefined, page }) ?? page.href
+  return { url: /^https?:/.test(url) ? url : '' }
 }

@@ -2,7 +2,7 @@
 // client could also answer the question itself, so a link gives it no additional access. A link opens once; the form it
 // opens can be sent once.
 import { randomBytes } from 'node:crypto'
-import { ANSWERS } from '../../calls/permissions/ask-by-elicitation.ts'
+import { answersTo } from '../../calls/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion } from '../../calls/permissions/kept-questions.ts'
 import { lockedPage, notePage, questionPage } from './small-pages.ts'
 
@@ -31,13 +31,13 @@ export class QuestionLinks {
     const question = take(this.#links, link)
     if (!question) return used()
     const form = keep(this.#forms, question)
-    return { status: 200, html: questionPage({ text: question.text, action, form, answers: ANSWERS }) }
+    return { status: 200, html: questionPage({ text: question.text, action, form, answers: answersTo(question) }) }
   }
 
   async answer(sent: URLSearchParams): Promise<Reply> {
     const question = take(this.#forms, sent.get('form') ?? '')
     if (!question) return used()
-    const [words, answer] = [...ANSWERS].find(([, one]) => one === sent.get('answer')) ?? []
+    const [words, answer] = [...answersTo(question)].find(([, one]) => one === sent.get('answer')) ?? []
     if (answer === undefined || words === undefined) return { status: 400, html: notePage('Unknown answer.') }
     const counts = await answerQuestion(this.#stateDir, question, answer)
     const note = counts ? `Answered: ${words}. You can close this page.` : 'This question no longer waits.'

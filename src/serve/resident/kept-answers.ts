@@ -1,12 +1,12 @@
 // What a relay answers before its resident does: the answers of an earlier resident to the same first questions of the
 // same client in the same folder, while no file has changed that they depend on. They hold names of servers and
 // definitions of our tools, as every client reads them.
-import { hash } from 'node:crypto'
 import path from 'node:path'
 import { areUnchanged } from '../../config/places-seen.ts'
 import { type ClientContext, variablesOfPlaces } from '../../config/settings/client-context.ts'
 import { keepText, readKeptText } from '../../util/files/kept-text.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
+import { textName } from '../../util/text/text-name.ts'
 
 /** What clients ask before their first call. */
 const METHODS = new Set(['initialize', 'server/discover', 'tools/list'])
@@ -33,7 +33,7 @@ export class KeptAnswers {
 
   /** @returns a result as JSON, for each question once; undefined when none is kept that still holds */
   find(question: string): string | undefined {
-    this.#file ??= path.join(this.#folder, `${hash('sha256', this.#of + question).slice(0, 32)}.json`)
+    this.#file ??= path.join(this.#folder, `${textName(this.#of + question)}.json`)
     this.#kept ??= this.#read(this.#file)
     const { answers, places } = this.#kept
     if (!isRecord(answers) || !isRecord(places) || !areUnchanged(places)) return undefined

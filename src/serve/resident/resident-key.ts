@@ -1,21 +1,24 @@
 // Which clients share a resident: those for which everything that one process can have only once is the same. A list of
 // what counts, never of what does not: variables of terminals and editors differ without meaning.
-import { hash } from 'node:crypto'
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '../../config/settings/client-context.ts'
-import { hostId } from '../../util/process/process-id.ts'
+import { findPlaces } from '../../util/process/find-program.ts'
+import { hostScope } from '../../util/process/process-id.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
+import { textName } from '../../util/text/text-name.ts'
 import { VERSION } from '../../util/version.ts'
 import { PROTOCOL } from './protocol.ts'
 
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_']
 const VARIABLES = new Set(
   (
-    'MCP_SERVERS_CONFIG PATH TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
+    'MCP_SERVERS_CONFIG TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
     'KUBECONFIG NODE_EXTRA_CA_CERTS NODE_OPTIONS DBUS_SESSION_BUS_ADDRESS'
   ).split(' '),
 )
+/** What it starts for all clients. Servers start with the PATH of their own client. */
+const ENGINES = ['podman', 'docker', 'bwrap']
 /** A connection's own. */
 const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL'])
 /** Settings whose value is a path, or begins with one. */
@@ -35,7 +38,7 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
   const counts = (name: string): boolean =>
     !OWN.has(name) && (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)))
   const variables = Object.entries(env)
-    .filter(([name, value]) => counts(name) && value !== undefined && value !== '')
+    .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const isRelative = variables.some(([name, value]) => PATHS.test(name) && hasRelative(value!))
   const folder = isRelative ? cwd : undefined
@@ -45,23 +48,57 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
     process.execPath,
     home,
     process.umask(),
-    hostId(),
+    hostScope(),
     walls(),
+    programs(env),
     variables,
     folder ?? null,
   ])
   return { text, name: nameOfKey(text), cwd: folder }
 }
 
-/** A name for files. */
+/** A name for files. The paths of sockets are short. */
 export function nameOfKey(text: string): string {
-  return hash('sha256', text).slice(0, 20)
+  return textName(text).slice(0, 20)
 }
 
 /** Differs after an update, which replaces the bundle's main file. */
 export function installation(): unknown[] {
   const found = statSync(path.join(PACKAGE_ROOT, 'dist', 'cli.js'), { throwIfNoEntry: false })
   return [VERSION, PACKAGE_ROOT, found && [found.ino, found.mtimeMs]]
+}
+
+/**
+ * Whether this is what holds without the variable. Many clients start servers with HOME, PATH and a few others only, as
+ * MCP's own packages do.
+ */
+function isUsual(name: string, value: string, home: string): boolean {
+  switch (name) {
+    case 'TMPDIR':
+      return /^(?:\/tmp|\/var\/folders\/[^/]+\/[^/]+\/T)\/?$/.test(value)
+    case 'XDG_CACHE_HOME':
+      return value === path.join(home, '.cache')
+    case 'XDG_CONFIG_HOME':
+      return value === path.join(home, '.config')
+    default:
+      return usualVariables()[name] === value.replace(/,guid=[0-9a-f]+$/, '')
+  }
+}
+
+/** Of a user who is logged in, on Linux with systemd. */
+export function usualVariables(): Record<string, string> {
+  const runtime = `/run/user/${process.getuid?.()}`
+  return { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus` }
+}
+
+/** A desktop and a shell have another PATH, which mostly leads to the same engines. */
+function programs(env: ClientContext['env']): unknown {
+  const search = env['PATH']
+  // Its plugins for sign-in may be any programs.
+  if (/kubernetes/i.test(env['MCP_BRIDGE_RUNTIME'] ?? '')) return search
+  const engines = ENGINES.map((name) => [...findPlaces(name, search).keys()])
+  // Only bubblewrap runs cells with a Python of this machine, whose packages they see.
+  return [engines, engines.at(-1)!.length > 0 && [...findPlaces('python3', search).keys()]]
 }
 
 /** What confines this process on Linux: one in a sandbox does not share with those outside. */

@@ -15,10 +15,10 @@ import {
   type ResidentStatus,
   type ServerSharing,
 } from './protocol.ts'
-import { publish } from './publish.ts'
+import { publish, removeKilled } from './publish.ts'
 import { endLeftGroups, recordGroups } from './left-groups.ts'
 import { MAX_LINE_BYTES } from './relay.ts'
-import { nameOfKey } from './resident-key.ts'
+import type { ResidentKey } from './resident-key.ts'
 import { displace, holderOf, type ResidentPlace } from './run-folder.ts'
 import { leavesUnread } from './socket-transport.ts'
 
@@ -46,8 +46,8 @@ export interface ServedClient {
 
 interface ResidentOptions {
   settings: Pick<Settings, 'residentIdleMs' | 'maxTimeoutMs'>
-  /** Of the key that its relays have. */
-  name: string
+  /** Of its relays. It may run from a copy of the package, and its own would be another. */
+  key: Pick<ResidentKey, 'name' | 'text'>
   place: ResidentPlace
   log: Log
   /**
@@ -91,9 +91,10 @@ export class Resident {
 
   /** @returns false when another resident has the name. @throws what node:fs and node:net throw */
   async start(): Promise<boolean> {
-    const { place, name, log, settings } = this.#options
-    this.#holder = await publish(this.#server, place, name, endLeftGroups)
+    const { place, key, log, settings } = this.#options
+    this.#holder = await publish(this.#server, place, key.name, endLeftGroups)
     if (this.#holder === undefined) return false
+    void removeKilled(place, endLeftGroups).catch(() => {})
     recordGroups(() => (this.#hasName ? place.home : undefined))
     log.info('The resident bridge runs', { pid: process.pid })
     this.#idle = setTimeout(() => void this.end('no client came'), Math.max(FIRST_CLIENT_MS, settings.residentIdleMs))
@@ -132,7 +133,7 @@ export class Resident {
     const welcome = async (hello: Hello): Promise<void> => {
       early = []
       const reason =
-        nameOfKey(hello.key) === this.#options.name ? await this.#options.refuses(hello) : 'its settings are others'
+        hello.key === this.#options.key.text ? await this.#options.refuses(hello) : 'its settings are others'
       if (reason !== undefined) return refuse(reason)
       if (socket.destroyed) return
       socket.write(controlLine({ welcome: { pid: process.pid } }))

@@ -1,49 +1,26 @@
 // One live connection to an upstream: its requests and its end. ManagedUpstream opens connections and keeps state
 // between them.
-import type {
-  CallToolRequestOptions,
-  Client,
-  RequestOptions,
-  ServerCapabilities,
-  Tool,
-} from '@modelcontextprotocol/client'
+import type { Client, ServerCapabilities } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import type { Link } from '../dial.ts'
-import type { DirectCalls } from './direct-calls.ts'
-import { isSessionLost, isTimeout, REMOTE_HINT, requestFailure, type Failure } from '../failures/failures.ts'
+import { isTimeout, requestFailure, type Failure } from '../failures/failures.ts'
 import type { Attempt } from '../lifecycle/attempt.ts'
-import { headerParameters } from '../remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
-import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
-import { answerRequest, type UpstreamRequests } from './requests.ts'
-import { awaitTask, isTaskHandle } from './task-extension.ts'
-import { runAsTask } from './tasks.ts'
+import { NO_TIMEOUT_MS, type LooseResult } from './sdk.ts'
+import type { UpstreamRequests } from './requests.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
 import { hidesWords } from '../../util/text/server-words.ts'
+import type { DirectCalls } from './legacy/direct-calls.ts'
+import { Legacy } from './legacy/legacy.ts'
+import { Modern } from './modern/modern.ts'
+import { request as send, requestOptions, type Revision } from './revision.ts'
 
 /** Timeout of one page of a tool list, and of a ping. */
 const LIST_TIMEOUT_MS = 60_000
 const PING_TIMEOUT_MS = 10_000
-/** A server that does not respond to the log level is used without one. */
-const LOG_LEVEL_TIMEOUT_MS = 2000
-
-/** The log level requested from servers: their messages are shown when a call fails. */
-const LOG_LEVEL = 'warning'
-/** Where a request of revision 2026-07-28 carries the log level. */
-const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
-
-/** JSON-RPC error codes by which a server says that a tool must be called in another way. */
-const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters must be repeated in HTTP headers
-const METHOD_NOT_FOUND = -32_601 // revision 2025-11-25: the tool runs as a task only
-
-/** The params of a `tools/call`. */
-interface ToolCall extends Record<string, unknown> {
-  name: string
-  arguments: Record<string, unknown>
-}
 
 export interface ConnectionParts {
   client: Client
@@ -61,9 +38,7 @@ export interface ConnectionParts {
 export class Connection {
   readonly #parts: ConnectionParts
   readonly #client: Client
-  /** Tools with parameters that must be repeated in HTTP headers. */
-  readonly #withHeaders = new Map<string, UpstreamTool>()
-  #taskTools = new Set<string>()
+  readonly #revision: Revision
   readonly #failures = new WeakMap<object, Failure>()
   #sessionLost = false
   #openCount = 0
@@ -71,7 +46,12 @@ export class Connection {
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
-    this.#client = parts.client
+    const { client, direct, link, requests } = parts
+    this.#client = client
+    this.#revision =
+      this.era === 'modern'
+        ? new Modern({ client, server: this.server, via: link.via, requests })
+        : new Legacy(client, this.server, direct)
   }
 
   get era(): 'legacy' | 'modern' {
@@ -118,10 +98,10 @@ export class Connection {
   /** @throws BridgeError */
   async callTool(name: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const route = options.onProgress && this.#parts.progress.add(options.onProgress)
-    const levels = this.era === 'modern' && this.capabilities.logging ? { [LOG_LEVEL_KEY]: LOG_LEVEL } : undefined
-    const meta = (route || levels || options.meta) && {
+    const revision = this.#revision
+    const meta = (route || revision.meta || options.meta) && {
       ...options.meta,
-      ...levels,
+      ...revision.meta,
       ...(route && { progressToken: route.token }),
     }
     const params = { name, arguments: args, ...(meta && { _meta: meta }) }
@@ -129,14 +109,13 @@ export class Connection {
     try {
       let result: LooseResult
       try {
-        result = await this.#sendCall(params, options.signal)
+        result = await revision.send(params, options.signal)
       } catch (error) {
-        if (!this.#isCalledOtherwise(error)) throw error
-        // Some tools must be called in a way that only the server's tool list states.
+        if (!revision.isCalledOtherwise(error, name)) throw error
         await this.listTools(options.signal && signalOf(options.signal))
-        result = await this.#sendCall(params, options.signal)
+        result = await revision.send(params, options.signal)
       }
-      return this.era === 'modern' && isTaskHandle(result) ? await this.#taskEnd(result, options) : result
+      return revision.awaited ? await revision.awaited(result, options) : result
     } catch (error) {
       throw request.failed(error, `the call of '${name}'`)
     } finally {
@@ -149,70 +128,49 @@ export class Connection {
   async listTools(signal?: AbortSignal): Promise<ToolList> {
     const list = await this.#guard('the listing of its tools', signal, () =>
       readToolList(this.#parts.attempt.server, (cursor) =>
-        this.#request('tools/list', cursor === undefined ? {} : { cursor }, requestOptions(LIST_TIMEOUT_MS, signal)),
+        send(
+          this.#client,
+          'tools/list',
+          cursor === undefined ? {} : { cursor },
+          requestOptions(LIST_TIMEOUT_MS, signal),
+        ),
       ),
     )
-    this.#taskTools = list.taskTools
-    const usable = this.#parts.link.via === 'http' && this.era === 'modern' ? this.#sortOutHeaders(list) : list
+    const usable = this.#revision.learn(list)
     return { ...usable, tools: usable.tools.map((tool) => this.#cleanedTool(tool)) }
-  }
-
-  #sortOutHeaders(list: ToolList): ToolList {
-    this.#withHeaders.clear()
-    const tools = list.tools.filter((tool) => {
-      const verdict = headerParameters(tool.inputSchema)
-      if (verdict === 'valid') this.#withHeaders.set(tool.name, tool)
-      return verdict !== 'invalid'
-    })
-    return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
   }
 
   /** Sends any other request. @param what the request in words, for errors. @throws BridgeError */
   ask(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
     const options = requestOptions(NO_TIMEOUT_MS, signal)
-    return this.#guard(what, signal, () => this.#request(method, params, options))
+    return this.#guard(what, signal, () => send(this.#client, method, params, options))
   }
 
   /** Like `ask`, for one page of a list, with a timeout. @throws BridgeError */
   list(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
     const options = requestOptions(LIST_TIMEOUT_MS, signal)
-    return this.#guard(what, signal, () => this.#request(method, params, options))
+    return this.#guard(what, signal, () => send(this.#client, method, params, options))
   }
 
-  /** Checks whether the server still responds. The modern era has no ping. @throws BridgeError */
+  /** Checks whether the server still responds, where the era has a ping. @throws BridgeError */
   async ping(): Promise<void> {
-    if (this.era === 'modern') return
-    await this.#guard('a ping', undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
+    if (this.#revision.anyMethod !== 'ping') return
+    await this.#guard('a ping', undefined, () => send(this.#client, 'ping', {}, requestOptions(PING_TIMEOUT_MS)))
   }
 
   /** Whether the server answers anything within this time, be it with an error. Never rejects. */
   async answers(withinMs: number): Promise<boolean> {
-    // The modern era has no ping.
-    const method = this.era === 'modern' ? 'tools/list' : 'ping'
     try {
-      await this.#request(method, {}, requestOptions(withinMs))
+      await send(this.#client, this.#revision.anyMethod, {}, requestOptions(withinMs))
       return true
     } catch (error) {
       return !isTimeout(error)
     }
   }
 
-  /** Sets the log level once for a server of the legacy era; in the modern era each call carries it. Never rejects. */
-  async setLogLevel(): Promise<void> {
-    if (this.era === 'modern' || !this.capabilities.logging) return
-    await this.#request('logging/setLevel', { level: LOG_LEVEL }, requestOptions(LOG_LEVEL_TIMEOUT_MS)).catch(() => {})
-  }
-
-  /** Servers of the modern era announce changes only to subscribers. A refused subscription is ignored. */
-  subscribe(onError: (message: string) => void): void {
-    if (this.era !== 'modern') return
-    const { tools, resources, prompts } = this.capabilities
-    const wanted = {
-      ...(tools?.listChanged && { toolsListChanged: true }),
-      ...(resources?.listChanged && { resourcesListChanged: true }),
-      ...(prompts?.listChanged && { promptsListChanged: true }),
-    }
-    if (Object.keys(wanted).length > 0) this.#client.listen(wanted).catch((error: Error) => onError(error.message))
+  /** Asks for the server's messages. Never rejects. @param onError told of what was refused later */
+  begin(onError: (message: string) => void): Promise<void> {
+    return this.#revision.begin(onError)
   }
 
   /** Never rejects. Requests in flight fail. Resolves when nothing that was started for the connection is left. */
@@ -221,74 +179,6 @@ export class Connection {
     if (!this.#sessionLost) await link.terminateSession?.()
     await link.transport.close().catch(() => {})
     await link.release?.()
-  }
-
-  #isCalledOtherwise(error: unknown): boolean {
-    const { code } = error as { code?: unknown }
-    return (code === HEADER_MISMATCH && this.era === 'modern') || (code === METHOD_NOT_FOUND && this.#runsTasks)
-  }
-
-  /** A server of the modern era may answer any call with a task. */
-  #taskEnd(handle: LooseResult, options: CallOptions): Promise<LooseResult> {
-    const { requests } = this.#parts
-    const { server } = this
-    const { signal, onProgress } = options
-    return awaitTask(handle, {
-      ...(signal && { signal: signalOf(signal) }),
-      ...(onProgress && { onProgress }),
-      server,
-      request: (method, body, abort) => this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, abort)),
-      answer: (method, body, abort) => answerRequest(requests, server, { method, params: body }, abort),
-    })
-  }
-
-  #sendCall(params: ToolCall, signal: Abortable | undefined): Promise<LooseResult> {
-    const { name } = params
-    if (this.#taskTools.has(name) && this.#runsTasks) {
-      const request = (method: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<LooseResult> =>
-        this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, abort))
-      return runAsTask(request, this.#parts.attempt.server, params, signal && signalOf(signal))
-    }
-    const { direct } = this.#parts
-    const definition = this.#withHeaders.get(name)
-    if (direct && !definition) return direct.call(params, signal)
-    const options = requestOptions(NO_TIMEOUT_MS, signal && signalOf(signal))
-    return definition
-      ? this.#callWithHeaders(params, definition, options)
-      : this.#request('tools/call', params, options)
-  }
-
-  get #runsTasks(): boolean {
-    return this.era === 'legacy' && this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
-  }
-
-  /**
-   * The package converts parameters to headers only with a tool's definition, but must not validate the result against
-   * it.
-   */
-  async #callWithHeaders(
-    params: ToolCall,
-    { name, inputSchema }: UpstreamTool,
-    options: RequestOptions,
-  ): Promise<LooseResult> {
-    const toolDefinition = { name, inputSchema } as Tool
-    const callOptions: CallToolRequestOptions = { ...options, toolDefinition }
-    return unwrapRaw(await this.#client.callTool(params, callOptions))
-  }
-
-  #request(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
-    return this.#client.request({ method, params }, looseResult, options)
-  }
-
-  /** When the server loses the session, the task may still have taken effect: the call must not be repeated. */
-  async #requestOfTask(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
-    try {
-      return await this.#request(method, params, options)
-    } catch (error) {
-      if (method === 'tools/call' || !isSessionLost(error)) throw error
-      const text = `Server '${this.server}' no longer knows the session. Its task may or may not have taken effect`
-      throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: REMOTE_HINT })
-    }
   }
 
   /** Converts what a request throws to a BridgeError. */
@@ -328,10 +218,6 @@ interface OpenRequest {
   /** Converts an error to a BridgeError. @param what the request in words */
   failed: (error: unknown, what: string) => BridgeError
   end: () => void
-}
-
-function requestOptions(timeout: number, signal?: AbortSignal): RequestOptions {
-  return { timeout, ...(signal && { signal }) }
 }
 
 function wordsOf({ title, description, inputSchema }: UpstreamTool): string {

@@ -3,7 +3,7 @@ import type { Implementation } from '@modelcontextprotocol/client'
 import { boundInstructions } from './bounded-instructions.ts'
 import { Connection } from './connection.ts'
 import type { Link } from '../dial.ts'
-import { DirectCalls } from './direct-calls.ts'
+import { DirectCalls } from './legacy/direct-calls.ts'
 import type { Attempt } from '../lifecycle/attempt.ts'
 import type { ServerReports } from '../lifecycle/server-reports.ts'
 import { routeProgress } from './progress.ts'
@@ -11,10 +11,10 @@ import { untilAborted, withTimeout } from '../../util/async/wait.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { takeLogMessages } from './log-messages.ts'
 import { MessageTap } from './message-tap.ts'
-import { keepRawResults } from './raw-results.ts'
+import { keepRawResults } from './modern/raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
-import { TASKS_EXTENSION } from './task-extension.ts'
+import { TASKS_EXTENSION } from './modern/task-extension.ts'
 
 /**
  * `legacy` starts with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28);
@@ -90,9 +90,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   if (chars !== undefined) reports.log('warning', 'Truncated instructions that are too long', { chars })
   client.onclose = options.onClose
   const connection = new Connection({ client, link, progress, direct, requests, attempt, cleanListing })
-  connection.subscribe((message) => reports.error(message))
   // Awaited: some servers lose responses when they get two requests at once.
-  await connection.setLogLevel()
+  await connection.begin((message) => reports.error(message))
   return connection
 }
 

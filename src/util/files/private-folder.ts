@@ -1,7 +1,6 @@
 // Creates folders that only their owner can read. Missing parents get the usual permissions: a cache also contains
 // files that another user's sandboxes must reach.
-import { lstatSync, mkdirSync, type Stats } from 'node:fs'
-import { lstat, mkdir } from 'node:fs/promises'
+import { lstatSync, mkdirSync, promises, type Stats } from 'node:fs'
 import path from 'node:path'
 
 /** @throws what node:fs throws */
@@ -16,7 +15,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
  */
 export async function isOwnFolder(folder: string): Promise<boolean> {
   if (process.platform === 'win32') return true
-  const found = await lstat(folder).catch(() => undefined)
+  const found = await promises.lstat(folder).catch(() => undefined)
   return found !== undefined && isOwn(found)
 }
 
@@ -39,7 +38,7 @@ function isOwn(found: Stats): boolean {
  */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
   const make = () =>
-    mkdir(folder, { mode }).then(
+    promises.mkdir(folder, { mode }).then(
       () => undefined,
       (error: NodeJS.ErrnoException) => error,
     )

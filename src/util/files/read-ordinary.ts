@@ -1,6 +1,5 @@
 // Reads a file at a place where something else may stand, such as a named pipe, whose other end may never come.
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs'
 
 /** A folder, a named pipe, a socket or a device stands in place of the file. */
 export class NotOrdinary extends Error {
@@ -22,7 +21,7 @@ const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
  * @throws what node:fs throws, or NotOrdinary
  */
 export async function readOrdinary(file: string, accept?: (sizeBytes: number) => void): Promise<Buffer> {
-  const handle = await open(file, READ_AT_ONCE).catch(refuse)
+  const handle = await promises.open(file, READ_AT_ONCE).catch(refuse)
   try {
     const found = await handle.stat()
     check(found)

@@ -1,8 +1,10 @@
 // Finds programs as a shell does, with full paths: which program starts must not depend on the bridge's working folder.
-import { accessSync, constants, realpathSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
 import path from 'node:path'
 
-const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
+/** Not in the PATH of every program that a desktop has started. */
+const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin', path.join(homedir(), '.local/bin')]
 
 /**
  * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. On Windows,
@@ -11,13 +13,24 @@ const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
  * would queue behind that.
  */
 export function findPrograms(name: string, platform = process.platform): string[] {
+  return [...findPlaces(name, process.env['PATH'], platform).values()]
+}
+
+/** The same by their folders, with all links resolved: equal for each PATH that leads to the same programs. */
+export function findPlaces(
+  name: string,
+  searchPath: string | undefined,
+  platform = process.platform,
+): Map<string, string> {
   const found = new Map<string, string>()
   const isWindows = platform === 'win32'
   const paths = isWindows ? path.win32 : path.posix
-  const folders = (process.env['PATH'] ?? '').split(paths.delimiter)
+  const folders = (searchPath ?? '').split(paths.delimiter)
   for (const folder of isWindows ? folders : [...folders, ...USUAL_FOLDERS]) {
     if (!paths.isAbsolute(folder)) continue
     const file = isWindows ? `${folder}/${name}.exe` : `${folder}/${name}`
+    // Far faster than the error of the next line.
+    if (!existsSync(file)) continue
     try {
       accessSync(file, constants.X_OK)
     } catch {
@@ -27,7 +40,13 @@ export function findPrograms(name: string, platform = process.platform): string[
     const place = realpathOr(folder)
     if (!found.has(place)) found.set(place, file)
   }
-  return [...found.values()]
+  return found
+}
+
+/** A PATH with the usual folders at its end. */
+export function withUsualFolders(searchPath = ''): string {
+  const folders = searchPath.split(path.delimiter).filter((folder) => folder !== '')
+  return [...folders, ...USUAL_FOLDERS.filter((folder) => !folders.includes(folder))].join(path.delimiter)
 }
 
 function realpathOr(folder: string): string {

@@ -1,17 +1,22 @@
 // Process ids: whether a process runs, and the scope (machine, user, PID namespace) in which its id is valid.
-import { hash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 
 /** Identifies the scope of process ids: machine, user and PID namespace (a bridge may itself run in a container). */
 export function hostId(): string {
+  // Loaded only here: a relay has no other use for it.
+  return process.getBuiltinModule('node:crypto').hash('sha256', hostScope()).slice(0, 16)
+}
+
+/** The same in full. */
+export function hostScope(): string {
   let namespace = ''
   try {
     namespace = readlinkSync('/proc/self/ns/pid')
   } catch {
     // Not Linux.
   }
-  return hash('sha256', `${hostname()} ${userId()} ${namespace}`).slice(0, 16)
+  return `${hostname()} ${userId()} ${namespace}`
 }
 
 /** The numeric uid where there is one: in a container or on a build machine, the user may have no name. */

@@ -67,7 +67,7 @@ it('a bundle is shown first, and imported when confirmed', async () => {
   expect((await at(other, 'saved', '--json')).stdout).toBe('[]\n')
   const done = await at(other, 'import', bundle, '--yes')
   expect(done.stdout, done.stderr).toContain('double: version 1\nweekly_report: version 1\nreport.csv: version 1\n')
-  expect((await at(other, 'artifacts', 'show', 'report.csv')).stdout).toBe('a,b\n1,2\n')
+  expect((await at(other, 'artifacts', 'report.csv')).stdout).toBe('a,b\n1,2\n')
   expect((await at(other, 'import', bundle, '--dry-run')).stdout).toContain('weekly-report: the same source as yours')
   const [listed] = JSON.parse((await at(other, 'workflows', '--json')).stdout) as { workflow: { uses: object[] } }[]
   // A bundle's claims about tools are not trusted.

@@ -149,23 +149,51 @@ describe('a workflow without a model', () => {
   })
 })
 
-it('a changed workflow declares nothing, also after it was deleted and saved anew', async () => {
-  const { bridge, home } = await tellingBridge({ told })
+const HAS_CHANGED = 'has changed since its flows were declared'
+
+it('a changed workflow is not run before somebody has read it, also after it was deleted and saved anew', async () => {
+  const { bridge, home, reached: calls } = await tellingBridge({ told })
   env = bridgeEnv(home)
   await bridge.run(SAVE)
   expect((await sandbridge('record', 'run-workflow', 'forward')).code).toBe(0)
   expect((await run()).code).toBe(0)
-  const changed = SAVE.replace('"cc": "owner@acme.example"', '"cc": "mallory@evil.example"')
+  expect(calls()).toHaveLength(2)
+  // Code that was changed can put an address together so that nobody sees where it comes from.
+  const pieces = '"".join(chr(ord(one)) for one in letter["from"])[::-1][::-1].replace("@", " at ")'
+  const changed = SAVE.replace('"cc": "owner@acme.example"', `"cc": ${pieces}[:3] + "x"`)
   await bridge.run(changed)
-  expect((await run()).stdout).toContain('there is no terminal to ask in')
+  const refused = await run()
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(HAS_CHANGED)])
   await bridge.run(`runtime.delete_tool("forward")\n${changed}`)
-  expect((await run()).stdout).toContain('there is no terminal to ask in')
+  expect((await run()).stderr).toContain(HAS_CHANGED)
+  const inTerminal = (answer: string) =>
+    runInTerminal(
+      [process.execPath, CLI, 'run-workflow', 'forward'],
+      { ...env, MCP_BRIDGE_FLOW: 'ask' },
+      {
+        steps: [
+          ['declare the flows of its calls? [y/N]', `${answer}\n`],
+          ...(answer === 'y' ? [['1 to 6, or nothing for no: ', '1\r'] as [string, string]] : []),
+        ],
+      },
+    )
+  const no = await inTerminal('n')
+  expect([no.code, no.stdout]).toEqual([1, expect.stringContaining('letter["from"]')])
+  expect(calls()).toHaveLength(2)
   // Control: the first wording.
   await bridge.run(SAVE)
   expect((await run()).code).toBe(0)
+  expect(calls()).toHaveLength(3)
+  await bridge.run(changed)
+  expect((await inTerminal('y')).code).toBe(0)
+  expect((await run()).code).toBe(0)
+  expect(calls()).toHaveLength(5)
+  // Control: nothing of this holds without the preset.
+  await bridge.run(SAVE)
+  expect((await sandbridge('off', 'run-workflow', 'forward')).code).toBe(0)
 })
 
-it('a workflow declares nothing once a saved tool that it uses has changed', async () => {
+it('a workflow is not run once a saved tool that it uses has changed', async () => {
   const { bridge, home } = await tellingBridge({ told })
   env = bridgeEnv(home)
   const helper = (to: string) => `
@@ -185,7 +213,7 @@ runtime.save_workflow("notify", notify)
   expect((await sandbridge('record', 'run-workflow', 'notify')).code).toBe(0)
   expect((await notify()).code).toBe(0)
   await bridge.run(helper('mallory@evil.example'))
-  expect((await notify()).stdout).toContain('there is no terminal to ask in')
+  expect((await notify()).stderr).toContain(HAS_CHANGED)
   // Control: the first wording.
   await bridge.run(helper('owner@acme.example'))
   expect((await notify()).code).toBe(0)
@@ -242,6 +270,13 @@ it('a scheduled run keeps to declared flows, whatever tools the schedule allows'
   expect(calls()).toHaveLength(2)
   expect(await made(['--change', 'to'], 13)).toMatchObject([
     { outcome: 'failed', message: expect.stringContaining('does not declare its flow') as string },
+  ])
+  expect(calls()).toHaveLength(2)
+  // Its code is not the one that declared its flows.
+  const changed = { code: SAVE.replace('owner@', 'other@'), timeoutMs: 60_000 }
+  expect(await bridge.cells.run(bridge.sessions.open(), changed)).toMatchObject({ status: 'ok' })
+  expect(await made([], 14)).toMatchObject([
+    { outcome: 'failed', message: expect.stringContaining(HAS_CHANGED) as string },
   ])
   expect(calls()).toHaveLength(2)
 })

@@ -249,7 +249,7 @@ it('a workflow reports a package that is gone, and names the artifacts that a ru
   expect(kept).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'Kept kept.txt, version 1. Show it: sandbridge artifacts show kept.txt\n',
+    stderr: 'Kept kept.txt, version 1. Show it: sandbridge artifacts kept.txt\n',
   })
   const json = JSON.parse((await sandbridge('run-workflow', 'keep', '--json')).stdout) as object
   expect(json).toMatchObject({ status: 'ok', artifacts: [{ name: 'kept.txt' }] })

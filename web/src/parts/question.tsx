@@ -2,18 +2,18 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/util/text/visible.ts'
-import type { AskView, WaitingQuestion } from '../../../src/serve/page/views/ask.ts'
+import type { WaitingQuestion } from '../../../src/serve/page/views/ask.ts'
 import { type ApiError, tell } from '../api.ts'
 import { useStore } from '../store.ts'
 import { Problem } from './problem.tsx'
 
-interface QuestionProps extends Pick<AskView, 'answers'> {
+interface QuestionProps {
   question: WaitingQuestion
   isOpen: boolean
 }
 
 /** One question about calls, with its answers. */
-export function Question({ question, answers, isOpen }: QuestionProps): JSX.Element {
+export function Question({ question, isOpen }: QuestionProps): JSX.Element {
   const [given, setGiven] = useState<string>()
   const [isSending, setSending] = useState(false)
   const [problem, setProblem] = useState<string>()
@@ -24,7 +24,7 @@ export function Question({ question, answers, isOpen }: QuestionProps): JSX.Elem
   useEffect(() => {
     if (given !== undefined) told.current?.focus()
   }, [given])
-  const give = ([words, answer]: AskView['answers'][number]): void => {
+  const give = ([words, answer]: WaitingQuestion['answers'][number]): void => {
     const { id, asking, text } = question
     setSending(true)
     setProblem(undefined)
@@ -45,7 +45,7 @@ export function Question({ question, answers, isOpen }: QuestionProps): JSX.Elem
       <Problem text={problem} />
       {given === undefined && isOpen ? (
         <div class="actions">
-          {answers.map((one) => (
+          {question.answers.map((one) => (
             <button
               key={one[1]}
               type="button"

@@ -8,7 +8,7 @@ import type { Waiting } from '../use-waiting.ts'
 import { plural } from '../words.ts'
 
 export function Ask({ waiting }: { waiting: Waiting }): JSX.Element {
-  const { questions, answers, isKnown } = waiting
+  const { questions, isKnown } = waiting
   const seen = useRef(new Map<string, WaitingQuestion>()).current
   for (const question of questions) if (!seen.has(question.asking)) seen.set(question.asking, question)
   const open = new Set(questions.map(({ asking }) => asking))
@@ -28,7 +28,7 @@ export function Ask({ waiting }: { waiting: Waiting }): JSX.Element {
         </div>
       )}
       {[...seen.values()].map((question) => (
-        <Question key={question.asking} question={question} answers={answers} isOpen={open.has(question.asking)} />
+        <Question key={question.asking} question={question} isOpen={open.has(question.asking)} />
       ))}
     </>
   )

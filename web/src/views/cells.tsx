@@ -77,7 +77,7 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
             {waiting.questions
               .filter((question) => question.cell === cell.id)
               .map((question) => (
-                <Question key={question.asking} question={question} answers={waiting.answers} isOpen />
+                <Question key={question.asking} question={question} isOpen />
               ))}
             <Traceback outcome={outcomes.get(`${cell.session} ${cell.number}`)} />
           </CellCard>

@@ -20,7 +20,7 @@ export function Settings(): JSX.Element {
       <Problem text={error} />
       {known && (
         <p class="hint">
-          Change one: <code>sandbridge config set NAME VALUE</code>
+          Change one: <code>sandbridge config NAME VALUE</code>
         </p>
       )}
       {(known?.warnings ?? []).map((warning) => (

@@ -27,10 +27,6 @@ const STATEMENTS = [
 
 type Definition = Pick<UpstreamTool, 'name' | 'title' | 'description' | 'annotations'>
 
-export function isDeprecated(definition: Definition): boolean {
-  return deprecationNote(definition) !== undefined
-}
-
 /** A server's deprecation note, on one line: `DEPRECATED: Use read_text_file instead`. Undefined when it has none. */
 export function deprecationNote({ name, title, description, annotations }: Definition): string | undefined {
   for (const text of [description, title, annotations?.title]) {

@@ -15,8 +15,6 @@ export interface SearchDocument {
   nestedParameters: readonly string[]
   /** Descriptions and allowed values of all parameters. */
   parameterTexts: readonly string[]
-  /** Whether the server advises against the tool. It then ranks after its equals. */
-  isDeprecated: boolean
   /** 1 for a read-only tool, 0 for unknown, -1 for a destructive one. Decides between near-equals. */
   safety: number
 }

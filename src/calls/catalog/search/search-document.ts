@@ -1,6 +1,5 @@
 // Extracts the searched texts of a tool. Pure.
 import type { CatalogTool } from '../model/catalog-tool.ts'
-import { isDeprecated } from './deprecation.ts'
 import type { SearchDocument } from './fields.ts'
 import { parameterWords } from './parameter-words.ts'
 import { words } from './tokenize.ts'
@@ -28,7 +27,6 @@ export function searchDocument(tool: CatalogTool): SearchDocument {
     parameters: names,
     nestedParameters: nested,
     parameterTexts: texts,
-    isDeprecated: isDeprecated(definition),
     safety: safetyOf(tool),
   }
 }

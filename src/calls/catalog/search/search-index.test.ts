@@ -15,7 +15,6 @@ function document(server: string, name: string, summary = '', more: Partial<Sear
     parameters: [],
     nestedParameters: [],
     parameterTexts: [],
-    isDeprecated: false,
     safety: 0,
     ...more,
   }
@@ -41,7 +40,11 @@ function indexOf(documents: SearchDocument[], vectors?: WordVectors): SearchInde
 }
 
 const index = indexOf(TOOLS)
-const names = (query: string, limit = 5): string[] => index.search(query, limit).map(({ item }) => item)
+const names = (query: string, limit = 5): string[] =>
+  index
+    .rank(query)
+    .best(limit)
+    .map(({ item }) => item)
 
 it.each([
   ['create issue', 'github.create_issue'],
@@ -64,8 +67,8 @@ it.each(['', '   ', '???', 'zzzzqqqq', '🔥', 'the of and', '\ud800', 'x'.repea
 )
 
 it('a query without words finds nothing, even with a filter', () => {
-  expect(new SearchIndex().search('anything', 5)).toEqual([])
-  expect(index.search('issue', 5, () => false)).toEqual([])
+  expect(new SearchIndex().rank('anything').best(5)).toEqual([])
+  expect(index.rank('issue').best(5, () => false)).toEqual([])
 })
 
 it('among tools that match equally, a read-only one comes first and a destructive one last', () => {
@@ -73,21 +76,10 @@ it('among tools that match equally, a read-only one comes first and a destructiv
   expect(found).toEqual(['github.get_repository', 'github.delete_repository'])
 })
 
-it('one server does not fill the results when another one matches', () => {
-  const crowd = Array.from({ length: 20 }, (_, number) => document('crowd', `search_thing_${number}`, 'Search things'))
-  const found = indexOf([...crowd, document('lonely', 'notes', 'Notes, with a search')]).search('search thing', 5)
-  expect(found.map(({ item }) => item)).toContain('lonely.notes')
-  expect(found).toHaveLength(5)
-})
-
-it('a server that is searched alone may fill the results', () => {
-  expect(index.search('repository issue', 4, (item) => item.startsWith('github'))).toHaveLength(4)
-})
-
 it('the order in which tools were added does not change the results', () => {
   const other = indexOf(TOOLS.toReversed())
   for (const query of ['issue', 'repository', 'page', 'file disk', '', 'zzz']) {
-    expect(other.search(query, 5)).toEqual(index.search(query, 5))
+    expect(other.rank(query).best(5)).toEqual(index.rank(query).best(5))
   }
 })
 
@@ -140,18 +132,13 @@ it.each([['status'], ['process'], ['analysis'], ['class'], ['redis']])(
   },
 )
 
-it('a deprecated tool ranks after tools that match equally', () => {
-  const old = document('files', 'read_file', 'Read a file as text', { isDeprecated: true, safety: 1 })
-  const found = indexOf([old, document('files', 'read_text_file', 'Read a file as text', { safety: 1 })])
-  expect(found.search('read a file as text', 2).map(({ item }) => item)).toEqual([
-    'files.read_text_file',
-    'files.read_file',
-  ])
-})
-
 it('a slip of the pen is corrected, and a word that no tool uses is not taken for another one', () => {
   const tools = indexOf([document('server', 'reboot', 'Start again'), document('issues', 'create_issue')])
-  const finds = (query: string): string[] => tools.matches(query, 5, () => true).map(({ item }) => item)
+  const finds = (query: string): string[] =>
+    tools
+      .rank(query)
+      .matching(5)
+      .map(({ item }) => item)
   for (const query of ['rebot', 'rebooot', 'reobot']) expect([query, finds(query)]).toEqual([query, ['server.reboot']])
   for (const query of ['crate isue', 'creat issie'])
     expect([query, finds(query)]).toEqual([query, ['issues.create_issue']])
@@ -166,19 +153,32 @@ it('a misspelt word that is another word is corrected, but not to a word of anot
     ],
     wordVectors(),
   )
-  expect(tools.search('reed fiel contens', 2).map(({ item }) => item)).toEqual(['files.read_file', 'files.write_file'])
-  expect(indexOf([document('todo', 'plan')], wordVectors()).matches('plane', 5, () => true)).toEqual([])
+  expect(
+    tools
+      .rank('reed fiel contens')
+      .best(2)
+      .map(({ item }) => item),
+  ).toEqual(['files.read_file', 'files.write_file'])
+  expect(
+    indexOf([document('todo', 'plan')], wordVectors())
+      .rank('plane')
+      .matching(5),
+  ).toEqual([])
 })
 
 it('the letters after an apostrophe are no word', () => {
   const tools = indexOf([document('shop', 'donate', 'T-shirts'), document('files', 'save', 'Save a site')])
-  expect(tools.search("don't save the site's files", 1)[0]?.item).toBe('files.save')
-  expect(tools.matches("don't", 5, () => true)).toEqual([])
+  expect(tools.rank("don't save the site's files").best(1)[0]?.item).toBe('files.save')
+  expect(tools.rank("don't").matching(5)).toEqual([])
 })
 
 it('words around an amount or a comma are no phrase', () => {
   const tools = indexOf([document('account', 'login'), document('expenses', 'log_expense')])
-  const finds = (query: string): string[] => tools.matches(query, 5, () => true).map(({ item }) => item)
+  const finds = (query: string): string[] =>
+    tools
+      .rank(query)
+      .matching(5)
+      .map(({ item }) => item)
   expect(finds('log in')).toContain('account.login')
   expect(finds('Log 12 euros in my list of trips')).toEqual(['expenses.log_expense'])
   expect(finds('log, in')).toEqual(['expenses.log_expense'])
@@ -186,13 +186,13 @@ it('words around an amount or a comma are no phrase', () => {
 
 it('words are found inside compound names, and compound names by their words', () => {
   const found = indexOf([document('a', 'export', 'Writes BibTeX'), document('b', 'query', 'Evaluates PromQL')])
-  expect(found.search('bibtex', 1)[0]?.item).toBe('a.export')
-  expect(found.search('promql', 1)[0]?.item).toBe('b.query')
+  expect(found.rank('bibtex').best(1)[0]?.item).toBe('a.export')
+  expect(found.rank('promql').best(1)[0]?.item).toBe('b.query')
 })
 
 it('a synonym in a name does not outweigh the word itself', () => {
   const tools = [document('a', 'remove', 'Gone for good'), document('b', 'act', 'Delete')]
-  expect(indexOf(tools).search('delete', 1)[0]?.item).toBe('b.act')
+  expect(indexOf(tools).rank('delete').best(1)[0]?.item).toBe('b.act')
 })
 
 it('word vectors find a tool that shares no word with the query', () => {
@@ -204,7 +204,7 @@ it('word vectors find a tool that shares no word with the query', () => {
   const withVectors = new SearchIndex<string>(vectors)
   withVectors.add('music', document('music', 'set_volume'))
   withVectors.add('billing', document('billing', 'create_invoice'))
-  expect(withVectors.search('louder', 1)[0]?.item).toBe('music')
+  expect(withVectors.rank('louder').best(1)[0]?.item).toBe('music')
 })
 
 it.each([
@@ -224,9 +224,11 @@ it.each([
 
 it('a similarity from elsewhere is added to the score of words', () => {
   const likeness = (item: string): number => (item === 'files.read_file' ? 1 : 0)
-  expect(index.search('zzzz', 1, undefined, likeness)[0]?.item).toBe('files.read_file')
-  expect(index.search('create issue', 2, undefined, likeness).map(({ item }) => item)).toEqual([
-    'github.create_issue',
-    'files.read_file',
-  ])
+  expect(index.rank('zzzz', likeness).best(1)[0]?.item).toBe('files.read_file')
+  expect(
+    index
+      .rank('create issue', likeness)
+      .best(2)
+      .map(({ item }) => item),
+  ).toEqual(['github.create_issue', 'files.read_file'])
 })

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
+import { isSaid, isWeak } from './weak-answer.ts'
 import { wordVectors } from '../word-vectors-file.ts'
 
 const EMPTY: SearchDocument = {
@@ -12,7 +13,6 @@ const EMPTY: SearchDocument = {
   parameters: [],
   nestedParameters: [],
   parameterTexts: [],
-  isDeprecated: false,
   safety: 0,
 }
 
@@ -27,26 +27,21 @@ function indexOf(count: number): SearchIndex<string> {
   return index
 }
 
-function isWeak(index: SearchIndex<string>, query: string): boolean {
-  const found = index.search(query, 5).map(({ item }) => item)
-  return index.isWeak(query, found)
+function isWeakAnswer(index: SearchIndex<string>, query: string, isOneOfSeveral = false): boolean {
+  return isWeak(index.rank(query).best(5), isOneOfSeveral)
 }
 
 it.each([0, 300])('an answer is weak when no tool has what the query is about, beside %i more tools', (count) => {
   const index = indexOf(count)
   for (const query of ['book a flight', 'weather in Berlin'])
-    expect([query, isWeak(index, query)]).toEqual([query, true])
+    expect([query, isWeakAnswer(index, query)]).toEqual([query, true])
   for (const query of ['create a note', 'play some music', 'write a note', 'get a message'])
-    expect([query, isWeak(index, query)]).toEqual([query, false])
+    expect([query, isWeakAnswer(index, query)]).toEqual([query, false])
 })
 
 it('an answer without the words of the query is a guess', () => {
   const index = indexOf(0)
-  const isGuess = (query: string): boolean =>
-    !index.isSaid(
-      query,
-      index.search(query, 5).map(({ item }) => item),
-    )
+  const isGuess = (query: string): boolean => !isSaid(index.rank(query).best(5))
   for (const query of ['send an email', 'get the mail']) expect([query, isGuess(query)]).toEqual([query, true])
   for (const query of ['create a note', 'play some music', 'get a message'])
     expect([query, isGuess(query)]).toEqual([query, false])
@@ -54,29 +49,28 @@ it('an answer without the words of the query is a guess', () => {
 
 it('one of several wordings needs more evidence than a wording alone', () => {
   const index = indexOf(0)
-  const isWeakBeside = (query: string): boolean =>
-    index.isWeak(
-      query,
-      index.search(query, 5).map(({ item }) => item),
-      undefined,
-      true,
-    )
   for (const query of ['create an invoice', 'send an email'])
-    expect([query, isWeakBeside(query)]).toEqual([query, true])
-  for (const query of ['create a note', 'play a song']) expect([query, isWeakBeside(query)]).toEqual([query, false])
+    expect([query, isWeakAnswer(index, query, true)]).toEqual([query, true])
+  for (const query of ['create a note', 'play a song'])
+    expect([query, isWeakAnswer(index, query, true)]).toEqual([query, false])
 })
 
-it('an answer to the name of a tool is never weak', () => {
-  const index = indexOf(0)
-  expect(index.isWeak('play song', ['create_note'])).toBe(true)
-  expect(index.isWeak('play song', ['create_note', 'play_song'])).toBe(false)
+it('an answer with the tool that the query names is never weak', () => {
+  const ranked = indexOf(0).rank('play song')
+  expect(
+    isWeak(
+      ranked.best(5, (name) => name === 'create_note'),
+      false,
+    ),
+  ).toBe(true)
+  expect(isWeak(ranked.best(5), false)).toBe(false)
 })
 
 it('an answer is not judged without word vectors, without a word, or when another source gives the meaning', () => {
   const index = indexOf(0)
   const bare = new SearchIndex<string>()
   bare.add('x', { ...EMPTY, name: 'x' })
-  expect(bare.isWeak('send an email', ['x'])).toBe(false)
-  expect(index.isWeak('', ['play_song'])).toBe(false)
-  expect(index.isWeak('send an email', ['play_song'], () => 0)).toBe(false)
+  expect(isWeakAnswer(bare, 'send an email')).toBe(false)
+  expect(isWeakAnswer(index, '')).toBe(false)
+  expect(isWeak(index.rank('send an email', () => 0).best(5), false)).toBe(false)
 })

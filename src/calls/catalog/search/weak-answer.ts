@@ -28,6 +28,14 @@ const FLOOR_OF_SEVERAL = 0.4
 const LEAST_SAID = 0.15
 const OTHERWISE = 'Search again with other wordings of the same need'
 
+/** A tool that was found, and how well its words match those of the query. */
+export interface Judged {
+  /** See `fitOf`; undefined when it cannot be judged: without word vectors, or for a tool whose name is the query. */
+  fit: number | undefined
+  /** The share of the query's weight that it has in the query's own words; undefined like `fit`. */
+  said: number | undefined
+}
+
 /** The weight of a concept in the fit of a tool. @param rarity the weight that it has in the ranking */
 export function weightInFit({ own }: Concept, rarity: number): number {
   return COMMON.has(own) ? rarity * COMMON_WEIGHT : rarity
@@ -42,15 +50,18 @@ export function fitOf(share: number, likeness: number): number {
   return share + MEANING * likeness
 }
 
-/** @param fits of the tools in an answer */
-export function isWeak(fits: readonly number[], isOneOfSeveral: boolean): boolean {
+/**
+ * Whether none of the hits of a query fits it. A hit that cannot be judged fits.
+ * @param isOneOfSeveral whether it is one of several wordings, for which a tool must fit better
+ */
+export function isWeak(hits: readonly Judged[], isOneOfSeveral: boolean): boolean {
   const floor = isOneOfSeveral ? FLOOR_OF_SEVERAL : FLOOR
-  return fits.every((fit) => fit < floor)
+  return hits.every(({ fit = Infinity }) => fit < floor)
 }
 
-/** @param share the share of the query's weight that a tool has in the query's own words */
-export function isSaid(share: number): boolean {
-  return share >= LEAST_SAID
+/** Whether one of the hits has the words of the query, or is not judged by them. Otherwise all are guesses. */
+export function isSaid(hits: readonly Judged[]): boolean {
+  return hits.some(({ said = Infinity }) => said >= LEAST_SAID)
 }
 
 /** What an answer begins with when it is weak. */

@@ -1,4 +1,4 @@
-// The settings in force, each with its value and its source, for `sandbridge config list` and the page.
+// The settings in force, each with its value and its source, for `sandbridge config` and the page.
 import { type Environment, processContext } from '../client-context.ts'
 import { givenTexts } from '../given-texts.ts'
 import { idOf } from '../setting-kinds.ts'

@@ -23,7 +23,7 @@ export function findSetting(name: string): NamedSetting {
   const names = all.flatMap((one) => [one.name, idOf(one.setting), one.key])
   throw refused(
     `${JSON.stringify(name.slice(0, 80))} is not a setting.${suggested(name, names)}`,
-    '`sandbridge config list` lists the settings.',
+    '`sandbridge config` lists the settings.',
   )
 }
 

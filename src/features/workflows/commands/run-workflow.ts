@@ -4,22 +4,24 @@ import type { Bridge } from '../../../bridge/bridge.ts'
 import { TimeLimit } from '../../../cell/time-limit.ts'
 import { BridgeError } from '../../../errors.ts'
 import { count } from '../../../util/text/count.ts'
-import { parseJson } from '../../../util/json/json.ts'
+import { parseJson, isRecord } from '../../../util/json/json.ts'
 import { type DeclaredFlow, flowLines, type WatchedFlows } from '../../../config/rules/declared-flows.ts'
-import { DeclaredFlows } from '../declared-flows.ts'
-import { FixtureFile, recording, replaying } from '../replay/fixture.ts'
+import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
+import { FixtureFile, recording, replaying, type Fixture } from '../replay/fixture.ts'
 import { parseArguments } from '../parameters.ts'
 import { checkResumable, type DecideUnanswered, type EarlierRun, RunJournal } from '../replay/run-journal.ts'
-import { outdatedReplies } from '../replay/reply-drift.ts'
 import { driftOf } from '../used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
+import { confirm } from '../../../cli/terminal/confirm.ts'
 import { hasTerminal, pickOne, readLine, whileAsking } from '../../../cli/terminal/ask-in-terminal.ts'
 import { withBridge } from '../../../cli/terminal/open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
 import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
 import { runInTerminal } from '../../../cli/terminal/run-in-terminal.ts'
 import type { Upstreams } from '../../../upstream/upstream.ts'
+import type { Catalog } from '../../../calls/catalog/catalog.ts'
+import { violation } from '../../../calls/catalog/signature/violation.ts'
 
 interface RunOptions {
   json?: boolean
@@ -54,7 +56,7 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
         : parseArguments(words, workflow.workflow.parameters)
 
     const flows = await DeclaredFlows.of(bridge, workflow)
-    const declared = await flows.read()
+    const { flows: declared, hasChanged } = await flows.read()
     const drift = await driftOf(workflow.workflow, bridge.catalog, bridge.settings.packages)
     for (const line of [...drift.gone, ...drift.changed]) tell(line)
     if (drift.gone.length > 0) {
@@ -73,6 +75,10 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
       const ended = await run(workflow, args, bridge, { upstreams, watched: watchedFlows(workflow, declared) }, options)
       process.exitCode = !ended ? FAILED : drift.changed.length + outdated.length > 0 ? DRIFTED : 0
       return tell(ended ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
+    }
+    if (hasChanged && bridge.rules.shared?.judgesFlow && !(await allowsChanged(workflow))) {
+      process.exitCode = FAILED
+      return tell('Nothing was called.')
     }
     const isFirst = fixture?.version !== workflow.version
     // A run that is recorded may take new ways: it asks about them like a cell.
@@ -100,6 +106,17 @@ export async function listWorkflows({ json }: { json?: boolean }): Promise<void>
     )
     printSummary(`Run one: sandbridge run-workflow ${found[0]!.workflow.title}`)
   })
+}
+
+/** Asks whether a workflow may run whose code is not the one that declared its flows. */
+async function allowsChanged({ workflow: { title }, source }: Workflow): Promise<boolean> {
+  tell(`${title}: ${CHANGED}.`)
+  if (!hasTerminal()) {
+    tell(`Read it, and run it once in a terminal: sandbridge run-workflow ${title}`)
+    return false
+  }
+  tell(source)
+  return confirm('Run this code, and declare the flows of its calls? [y/N] ')
 }
 
 interface RealRun {
@@ -216,4 +233,31 @@ function showPlan(
 /** For a person; stdout belongs to the workflow. */
 function tell(text: string): void {
   process.stderr.write(`${visible(text)}\n`)
+}
+
+// Checks whether a workflow's recorded replies still match its tools' output schemas. Calls no tool.
+
+/** A sentence for each tool whose recorded replies no longer match its output schema. */
+export async function outdatedReplies({ calls }: Fixture, catalog: Pick<Catalog, 'findTool'>): Promise<string[]> {
+  const told = new Map<string, string>()
+  for (const { server, tool, result } of calls) {
+    const name = `${server}.${tool}`
+    if (told.has(name) || !isRecord(result) || result['isError'] === true) continue
+    const schema = await outputSchemaOf(server, tool, catalog)
+    if (schema === undefined) continue
+    const value = result['structuredContent']
+    const wrong = value === undefined ? 'it has no structured content' : violation(value, schema, schema, 'result')
+    if (wrong !== undefined) told.set(name, `A recorded reply of ${name} does not fit what it returns today: ${wrong}.`)
+  }
+  return [...told.values()]
+}
+
+async function outputSchemaOf(server: string, tool: string, catalog: Pick<Catalog, 'findTool'>): Promise<unknown> {
+  try {
+    return (await catalog.findTool(server, tool)).definition.outputSchema
+  } catch (error) {
+    // A missing tool is reported elsewhere.
+    if (BridgeError.isInstance(error)) return undefined
+    throw error
+  }
 }

@@ -35,7 +35,7 @@ export async function showApp(
         ? await artifactApp(artifact, conversation, user)
         : typeof resultOf === 'string'
           ? await conversation.sessions.use(byHandle ? handleFrom(handle) : undefined, (session) =>
-              serverApp(resultOf, conversation, session),
+              serverApp(resultOf, conversation, session, user),
             )
           : undefined
     if (!shown) {
@@ -84,11 +84,15 @@ function handleFrom(handle: unknown): string {
   )
 }
 
-async function serverApp(name: string, { bridge }: Conversation, session: Session): Promise<Shown> {
-  const apps = bridge.cells.appsOf(session)
-  const app = apps.find(name)
+async function serverApp(
+  name: string,
+  { bridge, servers }: Conversation,
+  session: Session,
+  user?: string,
+): Promise<Shown> {
+  const app = await bridge.cells.appOf(session, name, { user, servers })
   if (!app) {
-    const names = apps.names()
+    const names = bridge.cells.appsOf(session).names()
     throw new BridgeError('STATE_NOT_FOUND', `No result of '${shortName(name)}' can be shown in an app`, {
       hint: names.length > 0 ? `There are: ${firstOf(names)}` : 'Call a tool with an app in run_python first.',
     })

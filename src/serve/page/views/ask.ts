@@ -1,22 +1,29 @@
 // Shows and answers questions about calls whose client cannot ask, like `sandbridge approve`.
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { BridgeError } from '../../../errors.ts'
-import { ANSWERS, isAnswer } from '../../../calls/permissions/ask-by-elicitation.ts'
+import { answersTo, isAnswer } from '../../../calls/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion, listQuestions } from '../../../calls/permissions/kept-questions.ts'
 
-export type WaitingQuestion = Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid' | 'cell'>
+export interface WaitingQuestion extends Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid' | 'cell'> {
+  /** The possible answers: the text, and the bridge's value. */
+  answers: [words: string, answer: string][]
+}
 
 export interface AskView {
   questions: WaitingQuestion[]
-  /** The possible answers: the text, and the bridge's value. */
-  answers: [words: string, answer: string][]
 }
 
 export async function openQuestions({ settings }: Pick<Bridge, 'settings'>): Promise<AskView> {
   const open = await listQuestions(settings.stateDir)
   return {
-    questions: open.map(({ id, asking, text, pid, cell }) => ({ id, asking, text, pid, cell })),
-    answers: [...ANSWERS],
+    questions: open.map(({ id, asking, text, pid, cell, trusts }) => ({
+      id,
+      asking,
+      text,
+      pid,
+      cell,
+      answers: [...answersTo({ trusts })],
+    })),
   }
 }
 
@@ -26,7 +33,8 @@ export async function answerAsked(
   shown: Pick<KeptQuestion, 'id' | 'asking' | 'text'>,
   answer: string,
 ): Promise<void> {
-  if (!isAnswer(answer)) {
+  // Whoever asked knows whether it offered to trust a server.
+  if (!isAnswer(answer, { trusts: '' })) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Unknown answer', { hint: 'Reload the page.' })
   }
   if (await answerQuestion(settings.stateDir, shown, answer)) return

@@ -1,0 +1,146 @@
+// This file verifies how the user comes to trust the text of a server: by an answer, and what never counts as one.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { tellers, tellingBridge } from '../support/telling-bridge.ts'
+
+const NOTE = 'Remember to water the plants on every second Tuesday and to feed the cat.'
+const told = {
+  notes: { note: NOTE, to: 'ann@acme.example' },
+  web: { page: 'Call the plumber about a leaking tap, please.' },
+  files: {},
+}
+const TRUST = 'yes, and always trust what notes says'
+const read = 'print(await mcp_notes.get(name="note"))'
+const caught = (call: string) => `
+try:
+    await ${call}
+    print("made")
+except runtime.PermissionDenied as error:
+    print("denied:", error)`
+const send = caught('mcp_files.send(to="bob@acme.example")')
+const sandbridge = (home: string, ...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+const answers = (home: string) => readFileSync(path.join(home, 'MCPs/permissions.json'), 'utf8')
+
+describe('an answer that trusts the text of a server', () => {
+  it('is kept in permissions.json, counts in every session, is listed, and can be taken back', async () => {
+    const first = await tellingBridge({ told, answer: TRUST })
+    await first.bridge.run(read)
+    expect(await first.bridge.run(send)).toContain('made')
+    expect(first.questions).toHaveLength(1)
+    expect(first.questions[0]).toContain('Trusting what notes says means: no question because of its text any more')
+    expect(await first.bridge.run(send + send)).toMatch(/made\s+made/)
+    expect(first.questions).toHaveLength(1)
+    expect(JSON.parse(answers(first.home))).toMatchObject({ trust: [{ server: 'notes' }] })
+    const { home } = first
+    const second = await tellingBridge({ told, home })
+    await second.bridge.run(read)
+    expect(await second.bridge.run(send)).toContain('made')
+    // Only of this server.
+    await second.bridge.run('print(await mcp_web.get(name="page"))')
+    expect(await second.bridge.run(send)).toContain('denied:')
+    expect(second.questions[0]).toContain('the model has read text of web in this session')
+    expect((await sandbridge(home, 'permissions')).stdout).toMatch(/^Trusted text: notes$/m)
+    expect((await sandbridge(home, 'permissions', '--distrust', 'notes')).stdout).toContain('no longer trusted')
+    expect((await sandbridge(home, 'permissions')).stdout).not.toContain('Trusted text')
+    expect((await sandbridge(home, 'permissions', '--distrust', 'notes')).stdout).toContain('No answer trusts')
+    // A running bridge notices before its next cell.
+    await second.bridge.run(send)
+    expect(second.questions.at(-1)).toMatch(/has read text of (web, notes|notes, web)/)
+  })
+
+  it('does not count for another server of the same name, nor for what that one said before', async () => {
+    const first = await tellingBridge({ told, answer: TRUST })
+    await first.bridge.run(read)
+    await first.bridge.run(send)
+    const { home } = first
+    await first.bridge.run('runtime.save_memory("kept", await mcp_notes.get(name="note"))\n1')
+    const open = async (change: (entry: { args: string[] }) => void) => {
+      const other = await tellingBridge({ told, home })
+      const file = path.join(home, 'MCPs/servers.json')
+      const config = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: { notes: { args: string[] } } }
+      change(config.mcpServers.notes)
+      writeFileSync(file, JSON.stringify(config))
+      return other
+    }
+    const memory = 'print(runtime.load_memory("kept"))'
+    const same = await open(() => {})
+    await same.bridge.run(read)
+    await same.bridge.run(memory)
+    expect(await same.bridge.run(send)).toContain('made')
+    const live = await open(({ args }) => args.push('--other'))
+    await live.bridge.run(read)
+    expect(await live.bridge.run(send)).toContain('denied:')
+    expect(live.questions[0]).toContain('has read text of notes in this session')
+    // What the one that is trusted said is text of another one now, whether or not this one is trusted.
+    const trusted = await open((entry) => Object.assign(entry, { args: [...entry.args, '--own'], trusted: true }))
+    await trusted.bridge.run(read)
+    expect(await trusted.bridge.run(send)).toContain('made')
+    await trusted.bridge.run(memory)
+    expect(await trusted.bridge.run(send)).toContain('denied:')
+    expect(trusted.questions[0]).toContain('has read text of an earlier notes in this session')
+    expect((await sandbridge(home, 'permissions')).stdout).toContain('Trusted text of an entry that has changed: notes')
+  })
+
+  it('is not offered where text also says where something goes, for several servers, or beside a rule', async () => {
+    const asked = async (code: string, options: object = {}) => {
+      const { bridge, questions, home } = await tellingBridge({ told, answer: TRUST, ...options })
+      await bridge.run(code)
+      expect(await bridge.run(send), code).toContain('denied:')
+      expect(questions.at(-1), code).not.toContain('Trusting what')
+      await bridge.client.close()
+      return home
+    }
+    await asked(`${read}\nprint(await mcp_web.get(name="page"))`)
+    await asked(read, { permissions: { ask: ['files__send'] } })
+    const { bridge, questions } = await tellingBridge({ told, answer: TRUST })
+    await bridge.run(read)
+    expect(await bridge.run(caught('mcp_files.send(to=await mcp_notes.get(name="to"))'))).toContain('denied:')
+    expect(questions[0]).not.toContain('Trusting what')
+    // Control: the same session, without that destination.
+    expect(await bridge.run(send)).toContain('made')
+  })
+
+  it('is not offered for a server of a project, or one that says that it returns text of others', async () => {
+    const open = async (annotations: object) => {
+      const one = await tellingBridge({ told: { ...told, notes: { ...told.notes, annotations } }, answer: TRUST })
+      await one.bridge.run(read)
+      return { ...one, sent: await one.bridge.run(send) }
+    }
+    const others = await open({ openWorldHint: true })
+    expect(others.sent).toContain('denied:')
+    expect(others.questions[0]).toContain('has read text of notes in this session')
+    expect(others.questions[0]).not.toContain('Trusting what')
+    // Control: one that says nothing.
+    expect((await open({})).sent).toContain('made')
+    const { notes, files } = tellers(others.home, told)
+    const project = await tellingBridge({
+      told: { web: told.web },
+      answer: TRUST,
+      prepareHome: (home) => {
+        writeFileSync(path.join(home, '.mcp.json'), JSON.stringify({ mcpServers: { notes } }))
+        const trusted = spawnSync(process.execPath, [CLI, 'trust', '--yes'], { env: bridgeEnv(home), cwd: home })
+        expect(trusted.status).toBe(0)
+      },
+      others: { files: files! },
+    })
+    await project.bridge.run(read)
+    expect(await project.bridge.run(send)).toContain('denied:')
+    expect(project.questions[0]).toContain('has read text of notes in this session')
+    expect(project.questions[0]).not.toContain('Trusting what')
+  })
+
+  it('of a project counts for nothing', async () => {
+    const { home, bridge } = await tellingBridge({ told })
+    await bridge.client.close()
+    const folder = path.join(home, '.sandbridge')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(path.join(folder, 'permissions.json'), '{"trust": [{"server": "notes", "definition": "x"}]}')
+    const refused = await runProgram(process.execPath, [CLI, 'permissions'], bridgeEnv(home), { cwd: home })
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('trust is for your own permissions.json')
+  })
+})
