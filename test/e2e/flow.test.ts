@@ -168,7 +168,11 @@ describe('what the model has read', () => {
   const shared = sharedTellingBridge({
     told: {
       ...Object.fromEntries(shows.map((_, at) => [`mail${at}`, own(at)])),
-      ...{ plain: own(20), states: { ...own(21), ...words }, written: own(22), kept: own(23), linked: own(24) },
+      plain: own(20),
+      states: { ...own(21), ...words },
+      written: own(22),
+      kept: own(23),
+      linked: own(24),
       files: {},
     },
   })
