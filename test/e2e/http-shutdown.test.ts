@@ -1,5 +1,5 @@
-// This file verifies that a bridge over HTTP that is told to stop answers the open requests with what happened so far, or
-// lets their cells end.
+// This file verifies that a bridge over HTTP that is told to stop answers the open requests with what happened so far,
+// or lets their cells end.
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { startHttpBridge } from '../support/http-bridge.ts'
