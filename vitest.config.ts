@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { onlyListed } from './test/support/only-listed.ts'
+import { LEFT_OUT, onlyListed } from './test/support/only-listed.ts'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
 /** They break it for others: they end its API server, and let no pod start. */
@@ -84,7 +84,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: listed?.filter((file) => isReal(file)) ?? [REAL_CLUSTER],
-          exclude: [...ALONE_ON_CLUSTER, ...configDefaults.exclude],
+          exclude: [...ALONE_ON_CLUSTER, ...LEFT_OUT, ...configDefaults.exclude],
           sequence: { groupOrder: 1 },
         },
       },
@@ -93,6 +93,7 @@ export default defineConfig({
         test: {
           name: 'cluster-alone',
           include: listed?.filter((file) => isAlone(file)) ?? ALONE_ON_CLUSTER,
+          exclude: [...LEFT_OUT, ...configDefaults.exclude],
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

@@ -22,13 +22,14 @@ _MAX_VISITED = 3000
 _MAX_DEPTH = 3
 _HIDDEN = "<hidden>"
 
+# The words that mark a name are those of src/config/secrets/secret-names.ts.
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_WORDS = frozenset(
-    "token tokens pass pw pwd psw password passwd passphrase pin otp totp secret secrets auth oauth authorization credential credentials "
-    "cred creds cookie cookies jwt bearer sig signature mnemonic private cvv cvc ssn".split()
+    "token tokens pass pw pwd psw password passwd passphrase passcode pin otp totp secret secrets auth oauth authorization "
+    "credential credentials cred creds cookie cookies jwt bearer sig signature mnemonic private cvv cvc ssn".split()
 )
 _SECRET_PART = re.compile(
-    r"passw|passphrase|secret|credential|apikey|authkey|privatekey|accesskey|cookie|tokens?$|pwd$|dbpass$"
+    r"passw|passphrase|passcode|secret|credential|authorization|apikey|authkey|privatekey|accesskey|cookie|tokens?$|pwd$|(?:db|user)pass$"
 )
 _KEY_WORDS = frozenset(("key", "keys"))
 _MAYBE = frozenset(("key", "keys", "api"))  # alone, these depend on their value

@@ -8,7 +8,7 @@ import { FirstListings } from '../calls/catalog/first-listings.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
 import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
 import { SETTINGS_FILE } from '../config/readers/own-places.ts'
-import type { ClientContext, Environment } from '../config/settings/client-context.ts'
+import { type ClientContext, type Environment, processContext } from '../config/settings/client-context.ts'
 import { expandTransport } from '../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../config/entries/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/entries/server-definition.ts'
@@ -26,7 +26,8 @@ import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.
 import { UpstreamSet, type UpstreamJail, type UpstreamsOptions } from '../upstream/upstream-set.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
-import { signInVault } from './sign-in-vault.ts'
+import { systemKeychain } from '../upstream/auth/keychain.ts'
+import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
 
 export interface ConnectOptions {
   settings: Settings
@@ -166,4 +167,20 @@ function hostOf({ env, context }: ConnectOptions): { env: Environment; home: str
 
 function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {
   return new Embeddings({ url, ...(model && { model }), ...(apiKey && { apiKey }), log })
+}
+
+type KeySettings = Pick<Settings, 'signInKey' | 'keychain' | 'storage'>
+
+/**
+ * Returns undefined (no encryption) for files of this machine, when no key is set and the keychain is missing or turned
+ * off.
+ */
+export function signInVault({ signInKey, keychain: wanted, storage }: KeySettings, log: Log): Vault | undefined {
+  const given = signInKey && { get: () => Promise.resolve(signInKey), set: () => Promise.resolve() }
+  if (given) return createVault(given, log)
+  // A key in this machine's keychain is unusable on other machines, and a database has more readers than its owner.
+  if (storage !== undefined) return WITHOUT_KEY
+  const keychain =
+    wanted === 'auto' ? systemKeychain({ platform: process.platform, env: processContext().env }) : undefined
+  return keychain && createVault(keychain, log)
 }

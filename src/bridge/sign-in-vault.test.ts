@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { SILENT } from '../util/log.ts'
 import { FileStore } from '../keep/files/file-store.ts'
 import { createTokenStore } from '../upstream/auth/token-store.ts'
-import { signInVault } from './sign-in-vault.ts'
+import { signInVault } from './connect-servers.ts'
 
 const KEY = 'ab'.repeat(32)
 const SERVER = 'https://upstream.example/mcp'

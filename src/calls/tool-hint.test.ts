@@ -3,7 +3,7 @@ import { Catalog } from './catalog/catalog.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { Scope } from './scope.ts'
-import { withToolHint } from './tool-hint.ts'
+import { withToolHint } from '../bridge/finish-result.ts'
 
 const tool = (name: string, description: string, ...parameters: string[]): UpstreamTool => ({
   name,

@@ -114,16 +114,16 @@ it('another process sees from the states of all places whether one has changed',
 it('what is not there is not read, and one that came into being since is a change', async () => {
   const asked: string[] = []
   const seen = new PlacesSeen()
-  const { readFile, readdir } = seen.noting({
+  const files = seen.noting({
     readFile: async (file) => (asked.push(file), Buffer.from('{}')),
     readdir: async (place) => (asked.push(place), []),
   })
   writeFileSync(at('there.json'), '{}')
   settle(folder)
-  await expect(readFile(at('missing.json'))).rejects.toMatchObject({ code: 'ENOENT' })
-  await expect(readdir(at('missing'))).rejects.toMatchObject({ code: 'ENOENT' })
-  await readFile(at('there.json'))
-  await readdir(folder)
+  await expect(files.readFile(at('missing.json'))).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(files.readdir(at('missing'))).rejects.toMatchObject({ code: 'ENOENT' })
+  await files.readFile(at('there.json'))
+  await files.readdir(folder)
   expect(asked).toEqual([at('there.json'), folder])
   expect(seen.hasChanged()).toBe(false)
   mkdirSync(at('missing'))

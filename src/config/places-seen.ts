@@ -41,8 +41,8 @@ export class PlacesSeen {
    */
   noting(fileSystem: ConfigFileSystem): ConfigFileSystem {
     return {
-      readFile: (file) => (this.note(file) ? fileSystem.readFile(file) : Promise.reject(missing(file))),
-      readdir: (folder) => (this.note(folder) ? fileSystem.readdir(folder) : Promise.reject(missing(folder))),
+      readFile: (file) => (this.note(file) ? fileSystem.readFile(file) : Promise.reject(absent(file))),
+      readdir: (folder) => (this.note(folder) ? fileSystem.readdir(folder) : Promise.reject(absent(folder))),
     }
   }
 
@@ -79,7 +79,7 @@ export function areUnchanged(states: Readonly<Record<string, unknown>>): boolean
   return Object.entries(states).every(([place, seen]) => look(place) === seen)
 }
 
-function missing(place: string): Error {
+function absent(place: string): Error {
   return Object.assign(new Error(`ENOENT: ${place}`), { code: 'ENOENT' })
 }
 

@@ -37,7 +37,8 @@ export class Profiles {
     const found = Object.hasOwn(all, name) ? all[name] : undefined
     if (found) return found
     const names = Object.keys(all)
-    const there = names.length > 0 ? `Profiles: ${names.join(', ')}.` : 'Make it with `sandbridge profile NAME SERVERS`.'
+    const there =
+      names.length > 0 ? `Profiles: ${names.join(', ')}.` : 'Make it with `sandbridge profile NAME SERVERS`.'
     throw new BridgeError('CONFIG_INVALID', `There is no profile '${name}'`, {
       hint: didYouMeanText(name, names) || there,
     })

@@ -96,9 +96,10 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
   it(`a server in a container of ${engine} is removed when the bridge is killed, though it does not end with its stdin`, async () => {
     const { home, bridge } = await open()
     expect(await bridge.run('await mcp_stubborn.look()')).toContain('uid')
-    expect(containersOf(bridge.pid)).not.toBe('')
-    process.kill(bridge.pid, 'SIGKILL')
-    await until(() => containersOf(bridge.pid) === '')
+    const { servingPid } = bridge
+    expect(containersOf(servingPid)).not.toBe('')
+    process.kill(servingPid, 'SIGKILL')
+    await until(() => containersOf(servingPid) === '')
     await until(() => !readdirSync(home).some((name) => /^sandbridge-\w{6}$/.test(name)))
     await closeTestBridge(bridge)
   })
@@ -106,9 +107,9 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
   it(`a server in a container of ${engine} is removed when the bridge ends`, async () => {
     const { bridge } = await open()
     expect(await bridge.run('await mcp_stubborn.look()')).toContain('uid')
-    const { pid } = bridge
+    const { servingPid } = bridge
     await closeTestBridge(bridge)
-    await until(() => containersOf(pid) === '')
+    await until(() => containersOf(servingPid) === '')
   })
 
   it(`a server in a container of ${engine} is reported as jailed with it by \`servers\` and \`doctor\``, async () => {
@@ -180,7 +181,7 @@ describe('a server in a jail', () => {
     const alive = () => execFileSync('sh', ['-c', 'pgrep -x jailed-and-doom || true']).toString().trim()
     await until(() => alive() !== '')
     expect(guarded()).toContain('.envrc')
-    process.kill(doomed.pid, 'SIGKILL')
+    process.kill(doomed.servingPid, 'SIGKILL')
     // Waits until the jailed process is gone.
     await until(() => alive() === '')
     await until(() => guarded().length === 0)

@@ -18,7 +18,9 @@ it('a metrics port that is in use is reported in the log, and cells run', { time
   const { port } = await takenPort()
   const bridge = await startBridge({ env: { MCP_BRIDGE_METRICS: `127.0.0.1:${port}` } })
   expect(await bridge.run('6 * 7')).toBe('42')
-  expect(bridge.stderr).toMatch(/warning The address of MCP_BRIDGE_METRICS cannot be listened on error=".*EADDRINUSE/)
+  expect(bridge.commonLog).toMatch(
+    /warning The address of MCP_BRIDGE_METRICS cannot be listened on error=".*EADDRINUSE/,
+  )
 })
 
 it('a free metrics port serves metrics of the cells that have run', { timeout: 120_000 }, async () => {

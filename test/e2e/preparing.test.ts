@@ -30,7 +30,8 @@ const isSignOfLife = (message: string): boolean => message.startsWith('Running f
 
 function emptyFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  // A resident writes until it ends, some time after its last client.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 

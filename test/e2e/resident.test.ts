@@ -1,6 +1,6 @@
 // Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of
 // the processes between them is killed, stopped or missing.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -19,8 +19,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fixtureServer, ROOT } from '../support/bridge-process.ts'
-import { needsLinux, needsPosix } from '../support/needs.ts'
+import { CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
+import { needsLinux, needsPosix, needsProgram } from '../support/needs.ts'
 import { isAlive, kill, type RelayClient, residentHome, until } from '../support/resident-clients.ts'
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
@@ -207,6 +207,32 @@ describe('a resident', () => {
   })
 
   it(
+    'that is killed: what it left is removed by the next of any settings, which leaves those that run',
+    { timeout: 120_000 },
+    async () => {
+      needsLinux('the start times of processes are known there')
+      const { connect, folder, residents } = residentHome({ who: STAYS })
+      const homes = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.d'))
+      const ann = await connect('ann')
+      const server = await pidOf(ann)
+      const [killed] = residents()
+      const [home] = homes()
+      const bob = await connect('bob', { MCP_BRIDGE_TIMEOUT: '50' })
+      await bob.run('x = 1')
+      ann.process.kill('SIGKILL')
+      kill(killed!, 'SIGKILL')
+      await until(() => !isAlive(killed!))
+      expect(homes()).toContain(home)
+      expect(isAlive(server)).toBe(true)
+      const cleo = await connect('cleo', { MCP_BRIDGE_TIMEOUT: '40' })
+      await until(() => !homes().includes(home!) && !isAlive(server))
+      expect(homes()).toHaveLength(2)
+      expect(await cleo.run('print(1)')).toBe('1')
+      expect(await bob.run('print(x)')).toBe('1')
+    },
+  )
+
+  it(
     'that is killed: the open call is answered, and the client goes on with another',
     { timeout: 120_000 },
     async () => {
@@ -279,8 +305,9 @@ describe('answers that are kept', () => {
   /** A home in whose folder `ann` a client was served, with this environment, whose resident has ended. */
   async function knownHome(own: Record<string, string> = {}, env: Record<string, string> = {}) {
     const home = residentHome({ who: WHO }, env)
-    // The first one reads the servers, the second is told of them.
+    // The first one reads the servers, the second is told of their tools, too.
     for (const kept of ['behind', 'answers']) {
+      rmSync(path.join(home.home, 'cache', kept), { recursive: true, force: true })
       const client = await home.connect('ann', own)
       await client.ask('tools/list')
       await until(() => readdirSync(path.join(home.home, 'cache')).includes(kept))
@@ -425,7 +452,8 @@ describe('an update of the package', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-pkg-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const place = path.join(folder, 'node_modules/sandbridge')
-    for (const part of ['dist', 'python', 'assets', 'images', 'src/isolation/pyodide/inside', 'package.json', 'NOTICE'])
+    const { files } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+    for (const part of ['package.json', ...files.filter((one) => !/^(?:!|docs$)/.test(one))])
       cpSync(path.join(ROOT, part), path.join(place, part), { recursive: true })
     symlinkSync(path.join(ROOT, 'node_modules/pyodide'), path.join(folder, 'node_modules/pyodide'))
     return { cli: path.join(place, 'dist/cli.js'), replace: () => rmSync(folder, { recursive: true }) }
@@ -546,6 +574,59 @@ describe('sandbridge status and stop', () => {
       expect(await bob.run('print(2)')).toBe('2')
     },
   )
+})
+
+describe('without a setting', () => {
+  const DEFAULT = { MCP_BRIDGE_RESIDENT: 'idle=1' }
+  const settingsOf = (home: string, text: string): void => writeFileSync(path.join(home, 'MCPs/settings.json'), text)
+
+  it('clients share a resident, where none is forbidden', { timeout: 120_000 }, async () => {
+    needsPosix('Windows has no resident')
+    const { connect, residents, command } = residentHome({ who: WHO }, DEFAULT)
+    expect(command('status').stderr).toContain('The next client starts one.')
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    expect(residents()).toHaveLength(1)
+  })
+
+  it('settings.json switches it off, and a variable outranks that', { timeout: 120_000 }, async () => {
+    const { connect, residents, home, command } = residentHome({ who: WHO }, DEFAULT)
+    settingsOf(home, '// No process in the background.\n{ "cells": { "resident": "off" } }')
+    expect(command('status').stderr).toContain('settings.json says so')
+    expect(await who(await connect('ann'))).toBe('ann')
+    expect(residents()).toEqual([])
+    expect(await who(await connect('bob', { MCP_BRIDGE_RESIDENT: 'on idle=1' }))).toBe('bob')
+    expect(residents()).toHaveLength(1)
+  })
+
+  it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
+    const { start, home } = residentHome({ who: WHO }, DEFAULT)
+    settingsOf(home, '{ "cells": { "resident": "of" } }')
+    const ann = start('ann')
+    expect(await ann.exited).toBe(2)
+    expect(ann.said()).toMatch(/settings\.json.*resident/)
+  })
+
+  it('a client without the right to gain privileges, as in a sandbox, has a bridge of its own', async () => {
+    needsLinux('another system has no such flag')
+    needsProgram('setpriv')
+    const { placeOf, residents } = residentHome({}, DEFAULT)
+    const run = (...before: string[]): string[] =>
+      spawnSync('/usr/bin/env', [...before, process.execPath, CLI, 'run'], { ...placeOf('ann'), input: '' })
+        .stderr.toString()
+        .split('\n')
+    expect(run('setpriv', '--no-new-privs')).toEqual([''])
+    expect(residents()).toEqual([])
+    run()
+    await until(() => residents().length === 1)
+  })
+
+  it('commands start no resident, and make no folder for one', { timeout: 120_000 }, () => {
+    const { command, folder } = residentHome({}, DEFAULT)
+    expect(command('exec', '-c', '6 * 7').stdout).toBe('42\n')
+    expect(command('servers').code).toBe(0)
+    expect(existsSync(folder)).toBe(false)
+  })
 })
 
 describe('run serves its client itself', () => {

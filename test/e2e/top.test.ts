@@ -70,7 +70,11 @@ describe('sandbridge top', { timeout: 120_000 }, () => {
     expect(stdout).not.toContain('\u001b')
     const { stdout: asJson } = await runProgram(process.execPath, [CLI, 'top', '--json'], env)
     const [only] = JSON.parse(asJson) as Record<string, unknown>[]
-    expect(only).toMatchObject({ pid: bridge.pid, counts: { cells: 1, calls: 1 }, servers: { raw: { calls: 1 } } })
+    expect(only).toMatchObject({
+      pid: bridge.servingPid,
+      counts: { cells: 1, calls: 1 },
+      servers: { raw: { calls: 1 } },
+    })
     expect(only).not.toHaveProperty('socket')
     const nobody = await runProgram(process.execPath, [CLI, 'top'], bridgeEnv('/nowhere'))
     expect(nobody).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('No bridge runs') as string })

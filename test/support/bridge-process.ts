@@ -1,12 +1,13 @@
 // Starts the built bridge in a separate process with a throwaway home, and connects a real MCP client. None of our code
 // is mocked.
-import { mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { descendants } from './processes.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
 import { linkCode, takeWarmCaches, WARM_CACHES } from './warm-files.ts'
 
@@ -84,8 +85,9 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),
-    // SANDBRIDGE_TEST_RESIDENT=1 runs the tests of bridges over stdio through relays.
-    ...(process.env['SANDBRIDGE_TEST_RESIDENT'] && { MCP_BRIDGE_RESIDENT: 'on idle=1' }),
+    // SANDBRIDGE_TEST_RESIDENT=1 runs the tests of bridges over stdio through relays. Otherwise a test and a benchmark
+    // are of one process.
+    MCP_BRIDGE_RESIDENT: process.env['SANDBRIDGE_TEST_RESIDENT'] ? 'on idle=1' : 'off',
     ...env,
   }
 }
@@ -113,6 +115,19 @@ export class TestBridge {
 
   get pid(): number {
     return this.transport.pid!
+  }
+
+  /** The process that serves the client: behind a relay, the resident that it has started. */
+  get servingPid(): number {
+    return process.env['SANDBRIDGE_TEST_RESIDENT'] ? descendants(this.pid)[0]!.pid : this.pid
+  }
+
+  /** What the bridge has logged that is of no client alone: behind a relay, in the log of the resident. */
+  get commonLog(): string {
+    if (!process.env['SANDBRIDGE_TEST_RESIDENT']) return this.stderr
+    const folder = path.join(this.home, 'MCPs/.sandbridge/run')
+    const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
+    return logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
   }
 
   /** Calls run_python with any arguments, valid or not. */

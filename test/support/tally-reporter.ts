@@ -2,7 +2,7 @@
 // `N passed, N failed, N skipped`. Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import { keyOf, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
+import { keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -68,8 +68,11 @@ function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
   const reasons = new Map(report.skipped.map((test) => [keyOf(test), test.reason]))
   report.skipped = ONLY!
     .filter((test) => !ran.has(keyOf(test)))
-    .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || 'it was not found' }))
+    .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || whyNotRun(test.file) }))
 }
+
+const whyNotRun = (file: string): string =>
+  LEFT_OUT.includes(file) ? 'the parts of the cluster are those that its whole suite passed with' : 'it was not found'
 
 function withErrors(file: TestModule, what: string, errors: readonly { message: string }[] = []): string {
   const messages = errors.map(({ message }) => `    ${message.slice(0, MAX_CHARS)}`)

@@ -22,7 +22,7 @@ const FORMAT = 2
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 /** The result type of a tool. Valid while the tool's definition has this fingerprint. */
-export interface LearnedType {
+interface LearnedType {
   of: string
   shape: Shape
 }

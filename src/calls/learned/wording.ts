@@ -1,6 +1,7 @@
 // The words of a search that may be kept. A search is what a model wrote, and may contain a value: an address, a name,
 // a token. Kept are the stems of common words and of words of the tool that was found, sorted, so that the sentence is
 // lost. Pure.
+import { isSecretName } from '../../config/secrets/secret-names.ts'
 import { isStopWord, stem } from '../catalog/search/tokenize.ts'
 
 const MAX_CHARS = 300
@@ -10,7 +11,7 @@ const QUOTED = /"[^"]*"?|`[^`]*`?|“[^”]*”?|(?<![a-z])'[^']*(?:'|$)/gi
 /** Lower case, or joined as in a tool's name. A word in capitals, a number, an address or a path is a value. */
 const PLAIN = /^[a-z]{2,20}(?:[_-][a-z]{2,20})*$/
 /** What follows one of these may be a secret made of common words. */
-const BEFORE_SECRETS = /^(?:passw|passphrase|passcode|pwd$|pin$|secret|token|credential|key$|keys$|bearer$|otp$|login$)/
+const BEFORE_SECRETS = /^(?:passw|token|keys?$|login$)/
 
 /** @param isKnown whether a word may be kept */
 export function wordingOf(text: string, isKnown: (word: string) => boolean = () => true): string[] {
@@ -22,7 +23,7 @@ export function wordingOf(text: string, isKnown: (word: string) => boolean = () 
     const own = at === 0 && /^[A-Z][a-z]+$/.test(bare) ? bare.toLowerCase() : bare
     const words = PLAIN.test(own) ? own.split(/[_-]/) : []
     for (const word of words) if (!isStopWord(word) && isKnown(word)) found.add(stem(word))
-    if (words.some((word) => BEFORE_SECRETS.test(word)) || found.size >= MAX_WORDS) break
+    if (words.some((word) => BEFORE_SECRETS.test(word) || isSecretName(word)) || found.size >= MAX_WORDS) break
   }
   return [...found].slice(0, MAX_WORDS).toSorted()
 }

@@ -1,11 +1,12 @@
 // What the core uses of masking: the maskers of a bridge, one for each session, each made at its first cell.
 import { BridgeError } from '../../errors.ts'
-import type { CellMasker, MaskedData, Maskers } from '../masking-part.ts'
+import type { CellMasker, MaskedData, Maskers, AskedQuestion, AsksModel } from '../masking-part.ts'
 import { customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import { maskResult } from './mask-result.ts'
-import { maskedAsker, maskedListeners } from './masked-parts.ts'
 import { maskData, Masker, type NameFinder } from './masker.ts'
 import { RECOGNISERS } from './recognisers.ts'
+import type { CellListeners } from '../session/cell-run.ts'
+import { plainText } from '../../util/text/terminal-text.ts'
 
 /** @throws BridgeError CONFIG_INVALID for an unsupported custom pattern */
 export function createMaskers({ kinds = [], patterns = [], endpoint }: MaskedData): Maskers {
@@ -36,5 +37,40 @@ function nameFinder(url: string): NameFinder {
   return async (texts, signal) => {
     finder ??= import('./endpoint/names-endpoint.ts').then((module) => module.createNameFinder(url))
     return (await finder)(texts, signal)
+  }
+}
+
+// Masks what leaves a cell while it runs: its progress, and sampling requests of servers.
+
+/** Masks progress messages. Drops output: a value may be split over two pieces, and the result has all of it. */
+function maskedListeners(listeners: CellListeners, masker: Masker): CellListeners {
+  const { onProgress, onUpstreamProgress } = listeners
+  const masked = <T extends { message?: string | null | undefined }>({ message, ...progress }: T): T => {
+    const text = typeof message === 'string' ? masker.maskedNow(plainText(message)) : message
+    // Only the message changes, so the type stays the same.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return { ...progress, ...(text !== undefined && { message: text }) } as unknown as T
+  }
+  return {
+    ...listeners,
+    onOutput: undefined,
+    onProgress: onProgress && ((progress) => onProgress(masked(progress))),
+    onUpstreamProgress: onUpstreamProgress && ((progress) => onUpstreamProgress(masked(progress))),
+  }
+}
+
+/** Masks a server's request to the client's model, and unmasks its reply. Requests to the user are not masked. */
+function maskedAsker<Q extends AskedQuestion>(asker: AsksModel<Q>, masker: Masker): AsksModel<Q> {
+  return {
+    canAnswer: (question) => asker.canAnswer(question),
+    hold: (work) => asker.hold(work),
+    async ask(question, signal) {
+      if (question.method !== 'sampling/createMessage') return asker.ask(question, signal)
+      // maskData turns records into records.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const params = (await masker.masked((mask) => maskData(question.params, mask), signal)) as Record<string, unknown>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return masker.unmaskData(await asker.ask({ ...question, params }, signal)) as Record<string, unknown>
+    },
   }
 }

@@ -2,6 +2,7 @@
 // Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a
 // hostile one.
 import { isIPv4, isIPv6 } from 'node:net'
+import { hasSecretPart } from '../../config/secrets/secret-names.ts'
 import type { MaskKind } from '../../config/settings/sandbox.ts'
 
 /** A range of a text, and the kind of data in it. */
@@ -29,6 +30,8 @@ interface Pattern {
   expression: RegExp
   /** A fast test: the text has no match unless this matches. */
   needs?: RegExp
+  /** Whether the group `name` marks the group `value` as such data. */
+  isName?: (name: string) => boolean
   /** Returns how many characters of a candidate count. Missing: all of them. */
   check?: (candidate: string) => number
 }
@@ -37,11 +40,12 @@ function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
   return {
     label,
     find: (text) =>
-      patterns.flatMap(({ expression, needs, check }) => {
+      patterns.flatMap(({ expression, needs, isName, check }) => {
         if (needs && !needs.test(text)) return []
         const matches: Match[] = []
-        for (const { 0: whole, 1: group, index } of text.matchAll(expression)) {
-          const candidate = group ?? whole
+        for (const { 0: whole, 1: group, groups, index } of text.matchAll(expression)) {
+          if (isName && !isName(groups!['name']!)) continue
+          const candidate = groups?.['value'] ?? group ?? whole
           const length = check ? check(candidate) : candidate.length
           const start = index + whole.length - candidate.length
           if (length > 0) matches.push({ start, end: start + length, label })
@@ -164,8 +168,9 @@ const secret = byPatterns('SECRET', [
   },
   { expression: /:\/\/[^\s:/@]{0,64}:([^\s:/@]{3,128})(?=@)/g, needs: /:\/\// },
   {
-    expression: /\b(?:password|passwd|secret|token|api_?key|access_?key)["']?\s?[:=]\s?["']?([^\s"',;}]{8,200})/gi,
-    needs: /passw(?:or)?d|secret|token|key/i,
+    expression: /(?<![\w-])(?<name>[\w-]{2,64})["']?\s?[:=]\s?["']?(?<value>[^\s"',;}]{8,200})/g,
+    needs: /pass|secret|token|key|pwd|credential|cookie/i,
+    isName: hasSecretPart,
   },
   { expression: /\bBearer ([A-Za-z0-9._~+/-]{16,2000})/g, needs: /Bearer / },
 ])

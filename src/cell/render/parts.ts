@@ -3,12 +3,23 @@
 // the other.
 import type { CellError, CellResult } from '../cell-result.ts'
 import { textOf } from './bundle.ts'
-import { cutMiddle, type GapLine } from '../../util/tokens/cut-middle.ts'
-import { estimateTokens, surelyFit } from '../../util/tokens/estimate-tokens.ts'
-import { cutGiantLine } from './giant-line.ts'
+import { cutMiddle, type GapLine, betweenCharacters } from '../../util/tokens/cut-middle.ts'
+import { estimateTokens, surelyFit, headWithin } from '../../util/tokens/estimate-tokens.ts'
 import { fromOthers, noteText, openingOfNote } from './notice.ts'
-import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
+import { literalShape } from './literal-shape.ts'
+
+/** A shorter text may be equal by chance. */
+const MIN_CHARS = 16
+const ESCAPE = /\\(?:([ntr'"\\])|x([\da-f]{2})|u([\da-f]{4})|U((?:000[\da-f]|0010)[\da-f]{4}))/g
+const NAMED: Record<string, string> = { n: '\n', t: '\t', r: '\r' }
+
+/** Tokens of the head. */
+const MAX_TOKENS = 600
+/** The average line is longer than this. */
+const GIANT_CHARS = 20_000
+/** Limit for finding the shape. */
+const MAX_SCANNED_CHARS = 8_000_000
 
 /** Tokens for the shape of a giant line and for the line about its rest. */
 const GAP_TOKENS = 150
@@ -113,4 +124,49 @@ function withoutRepeats(parts: Part[]): Part[] {
 function jsonIn(bundle: Record<string, unknown>): { json?: unknown } {
   const json = bundle['application/json']
   return json === undefined ? {} : { json }
+}
+
+// Shortens a text that is one giant line, such as a printed JSON value or list: its shape and its head tell a reader
+// enough. Head and tail, as shown for a log, would repeat each other.
+
+/** The shape, the head, and where the rest is; undefined when the text is not a giant line. */
+function cutGiantLine(text: string, maxTokens: number, gapLine: GapLine): string | undefined {
+  const lineCount = text.split('\n', text.length / GIANT_CHARS + 2).length
+  if (text.length < GIANT_CHARS || lineCount > text.length / GIANT_CHARS) return undefined
+  const shape = text.length > MAX_SCANNED_CHARS ? undefined : literalShape(text)
+  // Without a shape, head and tail are as good.
+  if (shape === undefined) return undefined
+  const end = betweenCharacters(text, headWithin(text, Math.min(MAX_TOKENS, maxTokens)))
+  return `${shape.replace(/\s+/g, ' ')}:\n${text.slice(0, end)}\n${gapLine(end, text.length)}`
+}
+
+// Detects that a cell printed its value before it showed it: `print(v)` and then `v`. Allows for differences between
+// print and the kernel's display.
+
+/** @param value the text that the kernel shows for a value */
+export function wasPrintedLast(printed: string, value: string): boolean {
+  const end = printed.trimEnd()
+  return asPrinted(value).some((text) => text.trim().length >= MIN_CHARS && endsWithLines(end, text.trimEnd()))
+}
+
+/** The texts that `print` may have written for it. */
+function asPrinted(value: string): string[] {
+  const text = value.trimEnd()
+  const quote = text.charAt(0)
+  // A str is shown as its repr.
+  if ((quote === "'" || quote === '"') && text.endsWith(quote)) return [text, plainText(unescaped(text.slice(1, -1)))]
+  if (!text.includes('\n')) return [text]
+  // A wide container is wrapped, and a data frame is followed by its shape: see wrapping.py and tables.py of the
+  // kernel.
+  return [text, text.replace(/,\n +/g, ', '), text.replace(/\n\[\d+ rows × \d+ columns\]$/, '')]
+}
+
+function unescaped(repr: string): string {
+  return repr.replace(ESCAPE, (_, sign?: string, ...codes: (string | undefined)[]) =>
+    sign === undefined ? String.fromCodePoint(parseInt(codes.slice(0, 3).find(Boolean)!, 16)) : (NAMED[sign] ?? sign),
+  )
+}
+
+function endsWithLines(text: string, end: string): boolean {
+  return text.endsWith(end) && (text.length === end.length || text[text.length - end.length - 1] === '\n')
 }

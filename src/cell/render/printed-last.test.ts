@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wasPrintedLast } from './printed-last.ts'
+import { wasPrintedLast } from './parts.ts'
 
 const FRAME = '   name  count\n0     a      1\n1     b      2'
 const WIDE = Array.from({ length: 30 }, (_, index) => `'key-${index}': ${index}`)

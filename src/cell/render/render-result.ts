@@ -8,7 +8,6 @@ import { cutMiddle, type GapLine } from '../../util/tokens/cut-middle.ts'
 import { estimateTokens, fitsTokens } from '../../util/tokens/estimate-tokens.ts'
 import { cutParts, joinParts, noteParts, type Part, partsOf } from './parts.ts'
 import { fromOthers, noticeLine } from './notice.ts'
-import { PythonPositions } from './python-positions.ts'
 import { mapTexts } from '../../util/json/json.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
 
@@ -189,4 +188,31 @@ function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult):
   if (status === 'interrupted') return [`Interrupted. ${state}`]
   if (status === 'killed') return [state]
   return []
+}
+
+class PythonPositions {
+  readonly text: string
+  /** Most texts have no such character, and then nothing must be counted. */
+  readonly #hasPairs: boolean
+  /** The last requested position and the pairs before it: most requests move forward. */
+  #last = 0
+  #pairs = 0
+
+  constructor(text: string) {
+    this.text = text
+    this.#hasPairs = /[\ud800-\udbff]/.test(text)
+  }
+
+  of(position: number): number {
+    if (!this.#hasPairs) return position
+    if (position < this.#last) {
+      this.#last = 0
+      this.#pairs = 0
+    }
+    for (let index = this.#last; index < position; index += 1) {
+      if ((this.text.charCodeAt(index) & 0xfc00) === 0xd800) this.#pairs += 1
+    }
+    this.#last = position
+    return position - this.#pairs
+  }
 }

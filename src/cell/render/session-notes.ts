@@ -1,10 +1,9 @@
 // What a result says of its session, in sentences. Pure.
-import type { LeftBehind } from '../../isolation/provider.ts'
+import type { LeftBehind, MissingPackage } from '../../isolation/provider.ts'
 import type { CellResult } from '../cell-result.ts'
 import { count } from '../../util/text/count.ts'
 import { firstOf } from '../../util/text/first-of.ts'
 import type { Restorable, SessionNews } from '../session/session-news.ts'
-import { missingNote } from './missing-note.ts'
 
 /** Most variables that a note names. */
 const MAX_NAMED = 30
@@ -80,4 +79,13 @@ function describeLeft(number: number, ran: CellResult): string {
 function shortened(text: string): string {
   const rest = text.length - SHOWN_CHARS
   return rest > 0 ? `${text.slice(0, SHOWN_CHARS)} … (${count(rest, 'more character')})` : text
+}
+
+/** One note for all of them. */
+function missingNote(missing: readonly MissingPackage[]): string {
+  const reasons = new Map<string, string[]>()
+  for (const { word, reason } of missing) reasons.set(reason, [...(reasons.get(reason) ?? []), word])
+  const texts = [...reasons].slice(0, 3).map(([reason, words]) => `${firstOf(words)} (${reason})`)
+  const more = reasons.size > texts.length ? '; for the others see `sandbridge packages list`' : ''
+  return `These packages are configured and missing here: ${texts.join('; ')}${more}. Everything else works. The user can fix this with \`sandbridge packages\`.`
 }

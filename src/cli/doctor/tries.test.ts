@@ -3,8 +3,8 @@ import { cpus } from 'node:os'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { needsPython, runPython } from '../../../test/support/plain-python.ts'
 import { checkNode } from './check-setup.ts'
-import { tryFilter } from './try-filter.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
+import { tryFilter } from './check-sandbox.ts'
 
 /** Runs on this machine itself, but claims to be a container. */
 const bare: TryCell = (code) => {

@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '../../bridge/bridge.ts'
-import { listReplacedBy, packagesSource } from '../../config/settings/kept-packages.ts'
+import { listReplacedBy, packagesSource, isPackageList, keptPackagesFile } from '../../config/settings/kept-packages.ts'
 import { PACKAGE_WORD } from '../../config/settings/sandbox.ts'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import type { Settings } from '../../config/settings/settings.ts'
@@ -16,8 +16,8 @@ import { count } from '../../util/text/count.ts'
 import { SILENT } from '../../util/log.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
 import { type Cell, print, printEmpty, printJson, printSummary, printTable, visible } from '../terminal/print.ts'
-import { keptList } from './kept-list.ts'
 import { type ImportedPackage, tryImports } from './try-imports.ts'
+import { JsonRecord } from '../../keep/json-record.ts'
 
 interface Options {
   json?: boolean
@@ -155,3 +155,13 @@ const nameOf = (word: string): string =>
   packageName(word)
     .replaceAll(/[-_.]+/g, '-')
     .toLowerCase()
+
+/** Requirements and paths of wheels. Reading a damaged list throws BridgeError CONFIG_INVALID. */
+function keptList(stateDir: string): JsonRecord<string[]> {
+  return new JsonRecord({
+    document: keptPackagesFile(stateDir),
+    empty: () => [],
+    parse: (json) => (isPackageList(json) ? json : undefined),
+    damaged: { record: 'The list of packages', hint: 'Correct the file, or delete it and add the packages again.' },
+  })
+}

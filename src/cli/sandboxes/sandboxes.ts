@@ -60,7 +60,7 @@ async function keptPods() {
       'CONFIG_INVALID',
       'Only pods outlive their bridge, and MCP_BRIDGE_RUNTIME is not kubernetes',
       {
-        hint: 'Set MCP_BRIDGE_RUNTIME=kubernetes. On one machine, MCP_BRIDGE_RESIDENT=on keeps sessions.',
+        hint: 'Set MCP_BRIDGE_RUNTIME=kubernetes. On one machine, the resident bridge keeps sessions.',
       },
     )
   }

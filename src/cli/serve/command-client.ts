@@ -3,10 +3,11 @@
 import { connect, type Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../../serve/resident/protocol.ts'
+import { isOwnFolderSync } from '../../util/files/private-folder.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../util/process/shutdown.ts'
 import { endWithoutReader } from '../../util/process/lost-reader.ts'
-import { ownResident } from './own-resident.ts'
+import { isOffInFile, ownResident } from './own-resident.ts'
 
 const WELCOME_MS = 2_000
 const MAX_LINE_BYTES = 2 ** 29
@@ -14,9 +15,11 @@ const LOST =
   'sandbridge: The resident bridge ended while this command ran. What it did may or may not have taken effect.\n'
 
 /** @param command runs the command in this process */
-export function runInResident(command: () => Promise<void>): void {
+export async function runInResident(command: () => Promise<void>): Promise<void> {
   try {
     const { context, key, place } = ownResident()
+    // A command makes no folder. What others can write to, no relay uses.
+    if (!isOwnFolderSync(place.folder) || (await isOffInFile(context))) return void command()
     const { env, cwd, home, ownPaths } = context
     const socket = connect(place.socket)
     const runHere = (): void => {

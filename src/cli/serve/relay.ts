@@ -1,11 +1,14 @@
 // `sandbridge run` where the user has a resident bridge: passes the client's messages to it.
 import { cacheFolder } from '../../config/settings/cache-folder.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { Relay, type TakenInput } from '../../serve/resident/relay.ts'
+import { makeRunFolder } from '../../serve/resident/run-folder.ts'
 import { SIGNAL_EXIT_CODES } from '../../util/process/shutdown.ts'
-import { ownResident } from './own-resident.ts'
+import { isOffInFile, ownResident } from './own-resident.ts'
 
 /** @param command serves the client in this process, where no resident can be had */
-export function relay(command: () => Promise<void>): void {
+export async function relay(command: () => Promise<void>): Promise<void> {
+  if (await isOffInFile(processContext())) return command()
   const log = (text: string): void => void process.stderr.write(text)
   const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets a bridge of its own.\n`)
   const started = startRelay(log, (reason, taken) => {
@@ -27,9 +30,9 @@ export function relay(command: () => Promise<void>): void {
       })
     }
   })
-  if (typeof started !== 'string') return
+  if (typeof started !== 'string') return undefined
   tell(`The resident bridge cannot be used: ${started}`)
-  void command()
+  return command()
 }
 
 /** @returns why there is no relay */
@@ -39,6 +42,7 @@ function startRelay(
 ): undefined | string {
   try {
     const own = ownResident()
+    makeRunFolder(own.place)
     const running = new Relay({
       ...own,
       cacheDir: cacheFolder(own.context),

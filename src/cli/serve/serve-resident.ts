@@ -15,7 +15,7 @@ import { keepOwnCopy } from '../../serve/resident/package-copy.ts'
 import { residentLogWriter } from '../../serve/resident/resident-log.ts'
 import { nameOfKey } from '../../serve/resident/resident-key.ts'
 import { Resident, type ServedClient } from '../../serve/resident/resident.ts'
-import { residentPlace } from '../../serve/resident/run-folder.ts'
+import { makeRunFolder, residentPlace } from '../../serve/resident/run-folder.ts'
 import { SocketTransport } from '../../serve/resident/socket-transport.ts'
 import { createLog, type Log } from '../../util/log.ts'
 import { features } from '../feature.ts'
@@ -39,6 +39,7 @@ export async function serveResident(name: string, run: RunWords): Promise<void> 
   const live = await loadLiveSettings()
   const { settings } = live
   const place = residentPlace(settings.stateDir, name)
+  makeRunFolder(place)
   keepOwnCopy()
   const log = createLog('info', residentLogWriter(place.log))
   // Nobody knows what such an error has left undone. Every relay answers its client when its connection ends.

@@ -1,4 +1,5 @@
 // Decides, before anything else is loaded, what this process is to the user's resident bridge.
+import { readFileSync } from 'node:fs'
 
 /** Commands that a resident can run: they use its servers and sandboxes, or show what it does. */
 export const RESIDENT_COMMANDS: ReadonlySet<string> = new Set([
@@ -13,15 +14,12 @@ export const RESIDENT_COMMANDS: ReadonlySet<string> = new Set([
   'approve',
 ])
 
-/**
- * A relay is `run` over stdio. Both are only where the user wants a resident. Windows has no sockets that are one
- * user's alone.
- */
+/** The variable decides, `on` or `off`. It may say more: `on idle=60`. */
+export const SAYS_ON_OR_OFF = /(?<!\S)(?:on|off)(?!\S)/i
+
+/** A relay is `run` over stdio. Both are only where a resident can be had. */
 export function residentRole(): 'relay' | 'command' | undefined {
-  const { MCP_BRIDGE_RESIDENT: wanted = '', CI = '' } = process.env
-  // The setting may say more: `on idle=60`.
-  const isWanted = /(?<!\S)on(?!\S)/i.test(wanted) && CI.trim() === '' && process.platform !== 'win32'
-  if (!isWanted) return undefined
+  if (whyNoResident() !== undefined) return undefined
   const words = process.argv.slice(2)
   // Without a word, a person at a terminal is told what there is.
   if (words.length === 0) return process.stdin.isTTY && process.stdout.isTTY ? undefined : 'relay'
@@ -29,4 +27,31 @@ export function residentRole(): 'relay' | 'command' | undefined {
   // With -v, its user wants to see the log of a bridge.
   const isVerbose = words.includes('-v') || words.includes('--verbose')
   return RESIDENT_COMMANDS.has(words[0]!) && !isVerbose ? 'command' : undefined
+}
+
+/** Why this process neither starts nor uses a resident, as far as can be told without reading settings.json. */
+export function whyNoResident(): string | undefined {
+  const { MCP_BRIDGE_RESIDENT = '', CI = '' } = process.env
+  // Windows has no sockets that are one user's alone, and nothing outlives a job of CI.
+  if (process.platform === 'win32') return 'there is none on Windows'
+  if (CI.trim() !== '') return 'CI is set'
+  const [said] = SAYS_ON_OR_OFF.exec(MCP_BRIDGE_RESIDENT.toLowerCase()) ?? []
+  if (said === 'off') return 'MCP_BRIDGE_RESIDENT is off'
+  if (said === 'on' || !isConfined()) return undefined
+  return 'this is a sandbox or a container, and MCP_BRIDGE_RESIDENT is not set to on'
+}
+
+/**
+ * Whether this process runs in a sandbox or a container of Linux: with filtered system calls, or as a user of a
+ * namespace. A resident there would serve its first client only, and end with it.
+ */
+function isConfined(): boolean {
+  if (process.platform !== 'linux') return false
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8')
+    const users = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/)
+    return /^(?:Seccomp:\s*2|NoNewPrivs:\s*1)$/m.test(status) || users.join(' ') !== '0 0 4294967295'
+  } catch {
+    return true
+  }
 }

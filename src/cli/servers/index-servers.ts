@@ -3,10 +3,9 @@ import type { Bridge } from '../../bridge/bridge.ts'
 import type { KnownServer } from '../../calls/catalog/known-server.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { count } from '../../util/text/count.ts'
-import { LiveLines } from '../terminal/live-lines.ts'
 import { namedServer } from '../terminal/named-server.ts'
 import { withBridge } from '../terminal/open-bridge.ts'
-import { type Cell, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
+import { type Cell, printEmpty, printJson, printSummary, printTable, visibleInline } from '../terminal/print.ts'
 import { noServers, shortReason, untrustedNote } from '../terminal/server-notes.ts'
 
 const REDRAW_MS = 1000
@@ -113,4 +112,41 @@ function summaryOf(finished: readonly Indexed[], seconds: number): string {
 
 function secondsSince(started: number): number {
   return Math.round((performance.now() - started) / 100) / 10
+}
+
+interface Terminal {
+  isTTY?: boolean
+  columns?: number
+  rows?: number
+  write(text: string): unknown
+}
+
+/** Writes nothing without a terminal. */
+class LiveLines {
+  readonly #terminal: Terminal
+  #shownCount = 0
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal
+  }
+
+  /** Replaces the lines at the bottom. Lines that do not fit are left out. */
+  show(lines: readonly string[]): void {
+    if (!this.#terminal.isTTY) return
+    const { columns = 80, rows = 24 } = this.#terminal
+    // A line that wraps or has scrolled away could not be erased.
+    const shown = lines.slice(0, Math.max(1, rows - 2)).map((line) => visibleInline(line).slice(0, columns - 1))
+    this.#terminal.write(this.#taken() + shown.map((line) => `${line}\n`).join(''))
+    this.#shownCount = shown.length
+  }
+
+  /** Erases the lines, so that something else can be written in their place. */
+  clear(): void {
+    if (this.#shownCount > 0) this.#terminal.write(this.#taken())
+    this.#shownCount = 0
+  }
+
+  #taken(): string {
+    return this.#shownCount === 0 ? '' : `\u001b[${this.#shownCount}A\r\u001b[J`
+  }
 }

@@ -5,15 +5,17 @@ import type { ConfigFileRead, FoundServer } from '../../config/entries/server-de
 import { BridgeError } from '../../errors.ts'
 import { ago } from '../../util/text/ago.ts'
 import { count } from '../../util/text/count.ts'
-import { installingServers } from './installing-servers.ts'
 import type { CommandBridge } from '../terminal/command-bridge.ts'
 import { withServers } from '../terminal/open-bridge.ts'
-import type { Cell } from '../terminal/print.ts'
+import type { Cell, Printer } from '../terminal/print.ts'
 import { noServers, shortReason } from '../terminal/server-notes.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { printDiff } from './servers-diff.ts'
-import { printProcesses, serverProcesses } from './server-processes.ts'
 import { printLog, showServer } from './show-server.ts'
+import { LiveClient } from '../../observe/live/live-client.ts'
+import { liveBridges } from '../../observe/live/live-folder.ts'
+import { findResidents } from '../../serve/resident/ask-resident.ts'
+import { visibleInline } from '../../util/text/visible.ts'
 
 interface ServersOptions {
   json?: boolean
@@ -141,4 +143,55 @@ function fate({ definition, name, isDouble }: FoundServer, found: readonly Found
   if (!isDouble) return name === definition.name ? '' : `is called ${name} here: the name is taken`
   const first = found.find((one) => one.name === name && !one.isDouble)
   return `is the same as ${name} of ${first?.definition.source.file}`
+}
+
+/** Returns when the installation of each began, in milliseconds since 1970. Never rejects. */
+async function installingServers(stateDir: string): Promise<Map<string, number>> {
+  const found = new Map<string, number>()
+  const bridges = await liveBridges(stateDir).catch(() => [])
+  await Promise.all(
+    bridges.map(async (bridge) => {
+      const client = await LiveClient.attach(bridge).catch(() => undefined)
+      for (const [name, { state, since }] of client?.state.servers ?? [])
+        if (state === 'installing') found.set(name, since)
+      client?.close()
+    }),
+  )
+  return found
+}
+
+interface ServerProcess {
+  server: string
+  state: string
+  clients: { pid: number; cwd: string }[]
+  /** Why clients in other folders, or any others, do not share it. */
+  reason?: string
+}
+
+// Which servers run in resident bridges, for whom, and why others have their own.
+async function serverProcesses(stateDir: string): Promise<ServerProcess[]> {
+  const processes = new Map<string, ServerProcess>()
+  for (const { status } of await findResidents(stateDir)) {
+    for (const { pid, cwd, servers: theirs } of status?.clients ?? []) {
+      for (const { server: name, state, process, reason } of theirs) {
+        if (state === 'not-started' || state === 'failed') continue
+        const key = JSON.stringify([status?.pid, name, process ?? `client ${pid}`])
+        const one = processes.get(key) ?? { server: name, state, clients: [], ...(reason && { reason }) }
+        one.clients.push({ pid, cwd })
+        processes.set(key, one)
+      }
+    }
+  }
+  return [...processes.values()]
+}
+
+/** Prints nothing when none runs. */
+function printProcesses(processes: readonly ServerProcess[], { print, printTable }: Printer): void {
+  if (processes.length === 0) return
+  print('\nIn the resident bridge:')
+  const rows = processes.map(({ server, state, clients, reason }): Cell[] => {
+    const users = clients.map(({ pid, cwd }) => `${pid} in ${visibleInline(cwd)}`).join(', ')
+    return [`  ${server}`, state, `${count(clients.length, 'client')}: ${users}`, reason ?? '']
+  })
+  printTable(rows, { head: ['  SERVER', 'STATE', 'USED BY', 'WHY OTHERS DO NOT SHARE IT'] })
 }

@@ -1,9 +1,8 @@
 // `sandbridge log`: what models did, from the record that every bridge of this user writes.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { followRecord } from '../../observe/audit/follow-record.ts'
-import { recordIn } from '../../observe/audit/other-files.ts'
+import { recordIn, recordFiles } from '../../observe/audit/other-files.ts'
 import { readRecord, runsOf } from '../../observe/audit/read-record.ts'
-import { type RecordEntry, type RecordFilter, textOf } from '../../observe/audit/record-entry.ts'
+import { type RecordEntry, type RecordFilter, textOf, entryOf, matches } from '../../observe/audit/record-entry.ts'
 import { verifyRecord } from '../../observe/audit/verify-record.ts'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { withVisibleBlanks } from '../../util/text/visible.ts'
@@ -168,4 +167,25 @@ async function verify(logs: Logs, asJson: boolean, terminal: Terminal): Promise<
   const checked = `${count(verdict.lines, 'line')} in ${count(verdict.files, 'file')}`
   const changed = verdict.problems.length > 0
   print(changed ? `The record was changed. Checked: ${checked}.` : `No change was found. Checked: ${checked}.`)
+}
+
+/** Starts at the current end of the record. */
+async function followRecord(logs: Logs): Promise<{ next(filter: RecordFilter): Promise<RecordEntry[]> }> {
+  const places = new Map((await recordFiles(logs)).map(({ name, end }) => [name, end]))
+  return {
+    next: async (filter) => {
+      const found: RecordEntry[] = []
+      for (const { name, end } of await recordFiles(logs)) {
+        const from = places.get(name) ?? 0
+        if (end <= from) continue
+        const { lines, place } = await logs.linesAfter(name, from)
+        places.set(name, place)
+        for (const line of lines) {
+          const entry = entryOf(line)
+          if (entry && matches(entry, filter)) found.push(entry)
+        }
+      }
+      return found.toSorted((a, b) => a.time.localeCompare(b.time))
+    },
+  }
 }

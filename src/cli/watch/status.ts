@@ -1,12 +1,20 @@
 // `sandbridge status` and `sandbridge stop`: the resident bridges of this user.
+import { processContext } from '../../config/settings/client-context.ts'
 import { readSettings } from '../../config/settings/settings.ts'
 import { askResident, findResidents } from '../../serve/resident/ask-resident.ts'
 import { count } from '../../util/text/count.ts'
 import { ago } from '../../util/text/ago.ts'
 import { visibleInline } from '../../util/text/visible.ts'
+import { isOffInFile } from '../serve/own-resident.ts'
+import { whyNoResident } from '../serve/wants-resident.ts'
 import { print, printEmpty, printJson } from '../terminal/print.ts'
 
-const NONE = 'No resident bridge runs. With MCP_BRIDGE_RESIDENT=on, the next client starts one.'
+async function noneText(): Promise<string> {
+  const reason = whyNoResident() ?? ((await isOffInFile(processContext())) ? 'settings.json says so' : undefined)
+  return reason === undefined
+    ? 'No resident bridge runs. The next client starts one.'
+    : `No resident bridge runs, and clients here start none: ${reason}.`
+}
 
 function silentText(socket: string): string {
   return `A resident at ${socket} does not answer. Its clients start another one by themselves.`
@@ -16,7 +24,7 @@ export async function status({ json = false }: { json?: boolean }): Promise<void
   const found = await findResidents(readSettings(process.env).stateDir)
   const at = Date.now()
   if (json) return printJson(found.map((one) => one.status ?? { socket: one.socket, answers: false }))
-  if (found.length === 0) return printEmpty(NONE)
+  if (found.length === 0) return printEmpty(await noneText())
   for (const { socket, status: now } of found) {
     if (!now) {
       print(silentText(socket))
@@ -39,7 +47,7 @@ export async function status({ json = false }: { json?: boolean }): Promise<void
 
 export async function stop(): Promise<void> {
   const found = await findResidents(readSettings(process.env).stateDir)
-  if (found.length === 0) return printEmpty(NONE)
+  if (found.length === 0) return printEmpty(await noneText())
   const answers = await Promise.all(found.map(({ socket }) => askResident(socket, { stop: true })))
   const silent = found.filter((_, index) => answers[index] === 'silent')
   const stopped = found.length - silent.length

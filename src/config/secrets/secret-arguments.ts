@@ -1,8 +1,9 @@
 // Decides which words of a command line, and which values, are secrets, by their form or their name. Pure.
 // Commands, package names, and paths and URLs without credentials are not secret: an error without them would not help.
+import { isSecretName } from './secret-names.ts'
 
-const SECRET_NAME =
-  /(^|[-_.])(\w*(key|token|secret|passw(or)?d|passphrase|credentials?)|pass|pwd|pw|auth\w*|bearer|pat|dsn|header|H)$/i
+/** Options and variables, beside names that are those of secrets everywhere. */
+const SECRET_OPTION = /(^|[-_.])(\w*key|auth\w*|pat|dsn|header|H)$/i
 /** An option of programs that pass variables to another program: `docker run -e NAME=value`. */
 const VARIABLE_OPTION = /^(-e|--env)$/
 const PREFIX =
@@ -24,15 +25,17 @@ function secretsOf(arg: string, before = ''): string[] {
   if (assigned) {
     const [, name = '', value = ''] = assigned
     const isVariable = VARIABLE_OPTION.test(before) || (/^(-e|--env)$/.test(name) && value !== '')
-    return isVariable || SECRET_NAME.test(name) || looksLikeToken(value) ? [value] : []
+    return isVariable || isSecretOption(name) || looksLikeToken(value) ? [value] : []
   }
-  if (/^--?[A-Za-z]/.test(before) && !before.includes('=') && SECRET_NAME.test(before) && !arg.startsWith('-')) {
+  if (/^--?[A-Za-z]/.test(before) && !before.includes('=') && isSecretOption(before) && !arg.startsWith('-')) {
     // For a header, the text after its name.
     const value = /^[\w-]+:\s*(.+)$/s.exec(arg)?.[1]
     return value === undefined || URL.canParse(arg) ? [arg] : [value]
   }
   return looksLikeToken(arg) ? [arg] : []
 }
+
+const isSecretOption = (name: string): boolean => SECRET_OPTION.test(name) || isSecretName(name)
 
 /** Whether a text consists of random characters. Paths, packages and URLs are judged by their parts elsewhere. */
 function looksLikeToken(text: string): boolean {

@@ -54,11 +54,11 @@ export const CELL_SETTINGS = {
   resident: choice(
     {
       variable: 'MCP_BRIDGE_RESIDENT',
-      meaning: '`on`: your clients share one resident bridge (not on Windows, and not where `CI` is set).',
-      onlyVariable: 'a client finds its resident bridge before it reads files',
+      meaning:
+        '`on`: your clients share one resident bridge. Not on Windows, and not where `CI` is set. In containers and sandboxes of Linux, only if it is set.',
     },
-    ['off', 'on'],
-    'off',
+    ['on', 'off'],
+    'on',
   ),
   residentIdleMs: seconds(
     {

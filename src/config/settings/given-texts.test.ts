@@ -64,7 +64,7 @@ it.each([
 })
 
 it('a variable that has ended is told of in words', () => {
-  const instead = 'Sandboxes of docker and podman end with their bridge; MCP_BRIDGE_RESIDENT=on keeps sessions.'
+  const instead = 'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.'
   const { warnings } = read({ MCP_BRIDGE_DURABLE_SANDBOXES: '8' })
   expect(warnings).toEqual([`MCP_BRIDGE_DURABLE_SANDBOXES has ended and is ignored. ${instead}`])
 })

@@ -22,7 +22,7 @@ export interface Given {
 /** Variables that ended without a successor, and what holds instead. */
 const ENDED: Readonly<Record<string, string>> = {
   MCP_BRIDGE_DURABLE_SANDBOXES:
-    'Sandboxes of docker and podman end with their bridge; MCP_BRIDGE_RESIDENT=on keeps sessions.',
+    'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.',
 }
 
 /** Whether a variable is told of as one that has ended. */

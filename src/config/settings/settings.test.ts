@@ -109,7 +109,7 @@ describe('readSettings', () => {
       userCellSeconds: undefined,
       userCallCount: undefined,
       drainMs: 0,
-      resident: 'off',
+      resident: 'on',
       residentIdleMs: 600_000,
       durableTimeoutMs: 3_600_000,
       cacheDir: '/home/ann/.cache/sandbridge',
@@ -122,7 +122,7 @@ describe('readSettings', () => {
     'durable sessions are refused with %s, and the error names the resident bridge',
     (runtime) => {
       const env = { MCP_BRIDGE_SESSION: 'durable', MCP_BRIDGE_RUNTIME: runtime }
-      expect(() => read(env)).toThrow(/needs MCP_BRIDGE_RUNTIME=kubernetes\. .* set MCP_BRIDGE_RESIDENT=on/)
+      expect(() => read(env)).toThrow(/needs MCP_BRIDGE_RUNTIME=kubernetes\. .* unset it: the resident/)
       expect(read({ ...env, MCP_BRIDGE_RUNTIME: 'kubernetes' }).session).toBe('durable')
     },
   )

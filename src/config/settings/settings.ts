@@ -186,9 +186,8 @@ export function readSettings(
 const IDLE_PODS_MS = 600_000
 
 const ONLY_PODS =
-  'MCP_BRIDGE_SESSION=durable needs MCP_BRIDGE_RUNTIME=kubernetes. On one machine, unset it and set ' +
-  'MCP_BRIDGE_RESIDENT=on: the resident bridge keeps a session as long as its client is connected, and stays for ten ' +
-  'minutes after the last client.'
+  'MCP_BRIDGE_SESSION=durable needs MCP_BRIDGE_RUNTIME=kubernetes. On one machine, unset it: the resident bridge keeps ' +
+  'a session as long as its client is connected, and stays for ten minutes after the last client.'
 
 function readOne(setting: Setting<unknown>, given: Given, context: SettingContext, problems: string[]): unknown {
   const found = given.texts.get(idOf(setting))

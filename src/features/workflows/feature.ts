@@ -2,9 +2,9 @@
 // client, and schedules.
 import type { Feature } from '../../cli/feature.ts'
 import { lazyMethods } from '../../calls/methods/lazy-methods.ts'
-import { addCommands } from './commands/commands.ts'
 import { offerWorkflows } from './offer.ts'
 import { WORKFLOW_SETTINGS } from './settings.ts'
+import type { Command } from '../../cli/command.ts'
 
 export const workflows: Feature = {
   name: 'Workflows',
@@ -30,4 +30,74 @@ export const workflows: Feature = {
     scheduler.start()
     return scheduler
   },
+}
+
+function addCommands(program: Command): void {
+  program
+    .command('workflows')
+    .description('list the workflows that cells saved')
+    .json()
+    .action(async (options: object) => (await import('./commands/run-workflow.ts')).listWorkflows(options))
+
+  program
+    .command('save')
+    .description('make a workflow of recorded runs, in their order')
+    .argument('<run>', 'the beginning of its id, as `sandbridge log` shows it')
+    .argument('<name...>', 'more runs, then the name of the workflow, such as weekly-report')
+    .option('--param <names...>', 'values of their code that become parameters, such as week for `week = 47`')
+    .option('--description <text>', 'what it does, for searches (default: the docstring)')
+    .json()
+    .action(async (run: string, rest: string[], options: object) =>
+      (await import('./commands/save.ts')).saveRuns([run, ...rest.slice(0, -1)], rest.at(-1)!, options),
+    )
+
+  program
+    .command('run-workflow')
+    .description('run a workflow without a model; its parameters are options, such as --week 47')
+    .argument('<name>')
+    .argument('[parameters...]')
+    .allowUnknownOption()
+    .json('print the result as JSON')
+    .option('--dry-run', 'show what it would be run with and which tools it may call')
+    .option('--check', 'run it against its recorded replies and call nothing')
+    .option('--record', 'record the replies of this run for --check')
+    .option('--resume', 'continue the run that failed without repeating its calls')
+    .option('--unanswered <decision>', 'with --resume, a call without an answer: again, or its answer as JSON')
+    .option('--timeout <seconds>', 'how long it may run', '3600')
+    .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
+    .action(async (name: string, words: string[], options: object) =>
+      (await import('./commands/run-workflow.ts')).runWorkflow(name, words, options),
+    )
+
+  program
+    .command('schedule')
+    .description('run a workflow at set times, or list what is scheduled')
+    .argument('[name]')
+    .argument('[when]', 'the five fields of cron, such as "0 8 * * 1"')
+    .argument('[parameters...]')
+    .allowUnknownOption()
+    .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
+    .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
+    .option('--remove', 'stop running NAME')
+    .json('print as JSON')
+    .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
+      (await import('./commands/schedule.ts')).schedule(name, when, words, options),
+    )
+
+  program
+    .command('export')
+    .description('write workflows, saved functions and artifacts to a file that `import` reads')
+    .argument('[names...]', 'only these, and the functions they import')
+    .option('-o, --output <file>', 'the file (default: bundle.sbx)')
+    .action(async (names: string[], options: object) =>
+      (await import('./commands/bundle.ts')).exportBundle(names, options),
+    )
+
+  program
+    .command('import')
+    .description('show the content of such a file and import it; runs nothing')
+    .argument('<file>')
+    .option('--dry-run', 'show its content and do nothing')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .action(async (file: string, options: object) => (await import('./commands/bundle.ts')).importBundle(file, options))
 }

@@ -8,8 +8,8 @@ import { messageOf } from '../../errors.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { withTimeout } from '../../util/async/wait.ts'
 import { exitSignal } from '../../util/process/exit-signal.ts'
-import { findForked } from './find-forked.ts'
 import { type ForkedEnd, ForkedSandbox, type ForkedSandboxOptions } from './forked-sandbox.ts'
+import { readFile } from 'node:fs/promises'
 
 /** Must match sandbox_fork_server.py. */
 const FIRST_FD = 3
@@ -211,4 +211,28 @@ export class ForkServer {
 
 function endOf(code: number): ForkedEnd {
   return code < 0 ? { code: null, signal: exitSignal(128 - code) ?? null } : { code, signal: null }
+}
+
+// Finds a sandbox's process id on this machine. The fork server knows only the id in its own namespace.
+
+/**
+ * Finds the first process of a PID namespace.
+ * @param root process id of bubblewrap, whose child forks sandboxes
+ * @param innerPid id of the process in the namespace of that child
+ */
+async function findForked(root: number, innerPid: number): Promise<number | undefined> {
+  for (const server of await childrenOf(root)) {
+    for (const pid of await childrenOf(server)) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+      // Ids of the process, from our namespace down to its own.
+      const ids = /^NSpid:\t(.*)$/m.exec(status)?.[1]?.split('\t')
+      if (ids?.at(-1) === '1' && ids.at(-2) === String(innerPid)) return pid
+    }
+  }
+  return undefined
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return text.split(' ').filter(Boolean).map(Number)
 }

@@ -19,7 +19,6 @@ import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
 import { runCommand } from '../../util/process/run-command.ts'
 import { EXIT_ENGINE, enginePath, probeEngine, type Engine, type EngineName } from './probe-engine.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'
-import { containerPid } from './container-pid.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
@@ -29,6 +28,7 @@ import { PastEngine } from './past-engine.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { runArguments } from './run-arguments.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
+import { readFile } from 'node:fs/promises'
 
 /** Options for all containers of a bridge; docs/configuration.md explains them. */
 export interface ContainerOptions {
@@ -212,4 +212,15 @@ export class ContainerProvider implements Provider {
     const what = refused === undefined ? 'create a container' : `create a container with MCP_BRIDGE_CPUS=${cpus}`
     return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
   }
+}
+
+/** Returns undefined if the engine's process ids belong to another machine, such as its virtual machine. */
+async function containerPid(engine: string, name: string): Promise<number | undefined> {
+  if (process.platform !== 'linux') return undefined
+  const format = '{{.State.Pid}} {{.Id}}'
+  const { code, stdout } = await runCommand(engine, ['inspect', '--format', format, name], { timeoutMs: 10_000 })
+  const [, pid, id] = /^([1-9]\d*) ([0-9a-f]{12,})/.exec(stdout) ?? []
+  if (code !== 0 || pid === undefined || id === undefined) return undefined
+  const groups = await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')
+  return groups.includes(id) ? Number(pid) : undefined
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { containerCommand } from './container-command.ts'
+import { containerCommand } from './server-pod.ts'
 
 const read = (command: string, args: string[], env: Record<string, string> = {}) =>
   containerCommand({ type: 'stdio', command, args, env })

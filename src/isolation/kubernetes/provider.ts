@@ -1,6 +1,6 @@
 // Sandboxes in pods of a Kubernetes cluster. Uses only the core API: pods, `pods/attach` and one NetworkPolicy.
 // Scheduling, images and quotas are left to the cluster.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { BridgeError } from '../../errors.ts'
 import { isImagePath } from '../image-name.ts'
@@ -26,10 +26,12 @@ import { openCluster } from './open-cluster.ts'
 import { firstClaim } from './kept/pod-claim.ts'
 import { FILE_BYTES, podManifest, type PodOptions } from './pod/pod-manifest.ts'
 import { PodSandbox } from './pod-sandbox.ts'
-import { podUser } from './pod/pod-user.ts'
 import { poolProgram } from './warm-pool/pool-pod.ts'
 import { startProgram } from './start-program.ts'
 import { takePod } from './warm-pool/warm-pool.ts'
+
+/** The default of MCP_BRIDGE_CONTAINER_USER. */
+const DEFAULT_USER = '65534'
 
 /** Also what tests replace. */
 export interface PodProviderOptions extends KubernetesOptions {
@@ -247,4 +249,19 @@ export function refuseForPods(settings: { mount: unknown; image: string }): void
       hint: 'Unset MCP_BRIDGE_MOUNT: the nodes of a cluster do not have the folders of this machine.',
     })
   }
+}
+
+// Chooses the user of a pod. Nodes that do not count processes per pod count them per user, so each pod gets its own
+// user: a fork bomb in one does not affect others on its node. A configured number is used as it is, since some
+// clusters prescribe one.
+
+/** @throws BridgeError CONFIG_INVALID for root, and for a name, which a cluster cannot look up in an image */
+function podUser(setting: string): { user: number; group: number } {
+  const [user = '', group = user] = setting.split(':')
+  if (!/^\d+$/.test(user) || !/^\d+$/.test(group) || Number(user) === 0) {
+    throw new BridgeError('CONFIG_INVALID', `A pod cannot run as MCP_BRIDGE_CONTAINER_USER=${setting}.`, {
+      hint: 'Unset it, or set the numbers of an unprivileged user and its group, such as 65534:65534.',
+    })
+  }
+  return { user: user === DEFAULT_USER ? randomInt(10_000, 60_000) : Number(user), group: Number(group) }
 }

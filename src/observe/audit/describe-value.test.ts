@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { namesOf } from '../../calls/catalog/model/argument-names.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
-import { redactArguments } from './recorded-values.ts'
+import { redactArguments } from './record-fields.ts'
 
 describe('what the record says of a value', () => {
   it('the record describes a value by its shape', () => {

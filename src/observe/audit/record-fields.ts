@@ -2,9 +2,19 @@
 // names with `sandbridge.`.
 import type { BridgeEvent, CallFlow, EventOf } from '../events/event.ts'
 import { MCP_METHODS } from '../events/mcp-methods.ts'
-import { isoTime } from '../../util/text/iso-time.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
-import { keepWhole, MAX_WHOLE_CHARS, redactArguments } from './recorded-values.ts'
+import type { Redactor } from '../../config/secrets/redact.ts'
+import { isSecret } from '../../config/secrets/secret-names.ts'
+
+const REDACTED = '[redacted]'
+/** Keeps each line short enough for tools to read. */
+const MAX_CHARS = 16_384
+const MAX_STRING = 2_000
+/** Limit for a value that a workflow can use. */
+const MAX_WHOLE_CHARS = 256 * 1024
+
+let second = Number.NaN
+let secondText = ''
 
 export type Fields = Record<string, unknown>
 
@@ -194,4 +204,48 @@ function codeOf({ code, servers }: EventOf<'cell.started'>, { redact }: FieldOpt
 
 function seconds(ms: number): number {
   return Math.round(ms) / 1000
+}
+
+/**
+ * Like `new Date(ms).toISOString()`, but ten times as fast for a time in the same second as the one before.
+ * @param ms whole milliseconds since 1970
+ */
+function isoTime(ms: number): string {
+  const of = Math.floor(ms / 1000)
+  if (of !== second) {
+    secondText = new Date(of * 1000).toISOString().slice(0, -4)
+    second = of
+  }
+  return `${secondText}${String(ms - of * 1000).padStart(3, '0')}Z`
+}
+
+// Prepares values for the record: removes the secrets of the server's definition, and values whose key marks them as
+// secret.
+
+/** Returns JSON of the arguments, or its start if it is long. */
+export function redactArguments(args: unknown, redact: Redactor): string {
+  const short = (shown: string, length: number) =>
+    shown.length <= MAX_STRING ? shown : `${shown.slice(0, MAX_STRING)}… (${length} characters)`
+  const whole = withoutSecrets(args, redact, short) ?? 'null'
+  return whole.length <= MAX_CHARS ? whole : `${whole.slice(0, MAX_CHARS)}… (${whole.length} characters)`
+}
+
+/** Returns JSON of code, arguments or a reply for use in a workflow; undefined if it is too long. */
+function keepWhole(value: unknown, redact: Redactor): string | undefined {
+  if (value === undefined || sizeOf(value) > MAX_WHOLE_CHARS) return undefined
+  const whole = withoutSecrets(value, redact, (shown) => shown)
+  return whole !== undefined && whole.length <= MAX_WHOLE_CHARS ? whole : undefined
+}
+
+function withoutSecrets(
+  value: unknown,
+  redact: Redactor,
+  show: (redacted: string, length: number) => string,
+): string | undefined {
+  const text = JSON.stringify(value, (key, inner: unknown) => {
+    if (isSecret(key, inner)) return REDACTED
+    return typeof inner === 'string' ? show(redact(inner), inner.length) : inner
+  }) as string | undefined
+  // Redact the whole JSON once more: a key may contain a secret, too.
+  return text === undefined ? undefined : redact(text)
 }

@@ -6,10 +6,16 @@ import { BridgeError } from '../../errors.ts'
 import { Notebook } from './views/notebook.ts'
 import { codeParam, get, nameParam, post, type Routes } from './route.ts'
 import { serverDetails, serverList } from './views/server-views.ts'
-import { signInTo } from './views/sign-in.ts'
 import { sharedUsage } from './views/usage.ts'
 
 const SEARCH_LIMIT = 20
+
+/** Whose servers the page shows, where clients of several folders share this bridge. */
+export interface PageFolders {
+  folder: string | undefined
+  folders: string[]
+}
+
 const server = z.object({ name: nameParam })
 /** Missing means the page's own. */
 const session = nameParam.optional()
@@ -28,6 +34,11 @@ export function createBridgeRoutes(bridge: Bridge): Routes {
       return serverDetails(servers, name)
     }),
     post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
+    get('folders', z.object({}), (): PageFolders => bridge.pageFolders),
+    post('folder', z.object({ folder: nameParam }), async ({ folder }) => {
+      if (await bridge.showFolder(folder)) return bridge.pageFolders
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No client is in this folder any more', { hint: '' })
+    }),
     get('search', z.object({ query: z.string() }), async ({ query }) => {
       const { catalog } = (await bridge.serversOfPage()).connected
       const hits = await catalog.searchWithReasons(query, { limit: SEARCH_LIMIT, detail: 'full' })
@@ -47,4 +58,14 @@ export async function answerFrom(routes: Routes, path: unknown, params: unknown)
   const route = typeof path === 'string' ? routes.get(path) : undefined
   if (!route) throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This bridge does not know this request', { hint: '' })
   return route.answer(params)
+}
+
+/**
+ * @returns the address to open; the outcome is reported by an event.
+ * @throws BridgeError as `Bridge.beginSignIn` does
+ */
+async function signInTo(bridge: Bridge, name: string): Promise<{ url: string }> {
+  const page = await bridge.beginSignIn(name)
+  const url = bridge.signInPage?.linkTo({ server: name, user: undefined, page }) ?? page.href
+  return { url: /^https?:/.test(url) ? url : '' }
 }

@@ -8,11 +8,20 @@ import { Access, cookieName } from './access.ts'
 import { createBridgeRoutes } from './bridge-routes.ts'
 import { LivePages } from './live-pages.ts'
 import { enteringPage, lockedPage, notePage } from './small-pages.ts'
-import { readPageFiles } from './page-files.ts'
 import { QuestionLinks } from './question-links.ts'
 import type { KeptQuestion } from '../../calls/permissions/kept-questions.ts'
 import { createRoutes } from './routes.ts'
 import { LocalSource } from './sources/source.ts'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { PACKAGE_ROOT } from '../../util/package-root.ts'
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
 
 export const PAGE_PATH = '/ui/'
 const API = 'api/'
@@ -127,15 +136,15 @@ export class PageHandler {
     sendPage(response, 200, enteringPage(`${PAGE_PATH}#key=${pass.key}${view}`))
   }
 
-  async #answerApi(path: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answerApi(place: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!this.access.hasPass(request, portOf(request))) {
       return sendJson(response, 401, { error: 'The access of this page has ended. Open a new link.' })
     }
-    if (path === 'events') {
+    if (place === 'events') {
       if (!this.#pages.open(response)) sendJson(response, 503, { error: 'Too many pages are open' })
       return
     }
-    const route = this.#routes.get(path)
+    const route = this.#routes.get(place)
     if (!route) return sendJson(response, 404, { error: 'No such path' })
     if (request.method !== route.method) return sendJson(response, 405, { error: `Use ${route.method}` })
     try {
@@ -176,4 +185,23 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
 function sendPage(response: ServerResponse, status: number, html: string): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
   response.end(html)
+}
+
+interface PageFile {
+  type: string
+  bytes: Buffer
+}
+
+/** By URL path: `index.html`, `assets/….js`. @throws BridgeError CONFIG_INVALID when the page was not built */
+function readPageFiles(): ReadonlyMap<string, PageFile> {
+  const folder = path.join(PACKAGE_ROOT, 'dist', 'web')
+  if (!existsSync(folder))
+    throw new BridgeError('CONFIG_INVALID', `The page is missing: ${folder}. Run \`npm run build\`.`)
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return new Map(
+    names.flatMap((name) => {
+      const type = TYPES[path.extname(name)]
+      return type ? [[name.replaceAll('\\', '/'), { type, bytes: readFileSync(path.join(folder, name)) }] as const] : []
+    }),
+  )
 }

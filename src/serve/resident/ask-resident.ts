@@ -1,12 +1,11 @@
 // What commands ask the residents of this user, and finding them.
-import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { isRecord } from '../../util/json/json.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { controlLine, type FromRelay, isControl, readControl, type ResidentStatus } from './protocol.ts'
 import { isOwnFolderSync } from '../../util/files/private-folder.ts'
-import { runFolder } from './run-folder.ts'
+import { residentHomes, runFolder, socketIn } from './run-folder.ts'
 
 const ANSWER_MS = 2_000
 const MAX_BYTES = 2 ** 22
@@ -17,9 +16,7 @@ function residentSockets(stateDir: string): string[] {
   const folder = runFolder(stateDir, '0'.repeat(20))
   // What others can write to, no relay uses.
   if (!isOwnFolderSync(folder)) return []
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.d'))
-    .map((name) => path.join(folder, name, 's'))
+  return residentHomes(folder).map((name) => socketIn(path.join(folder, name)))
 }
 
 /** Asks one resident. Undefined when nobody listens there, 'silent' when it does not answer. */

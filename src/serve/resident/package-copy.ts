@@ -9,8 +9,8 @@ import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import { installation } from './resident-key.ts'
 
 const FOLDER = 'residents'
-/** What the package runs with. */
-const NEEDED = ['package.json', 'NOTICE', 'dist', 'python', 'assets', 'images', 'src/isolation/pyodide/inside']
+/** Parts of the package that it does not run with. */
+const NOT_RUN = new Set(['ARCHITECTURE.md', 'dashboards', 'deploy', 'docs', 'schema'])
 const DEPENDENCY = 'pyodide'
 /** A resident says this often that it uses its copy. */
 const USED_EVERY_MS = 60_000
@@ -81,14 +81,21 @@ function makeCopy(copy: string): void {
 
 /** Adds what is missing in a copy, and replaces files that were cut off or removed, under residents that use it. */
 function fill(copy: string): void {
-  for (const part of NEEDED) link(path.join(PACKAGE_ROOT, part), path.join(copy, part))
+  for (const part of ['package.json', ...neededParts()]) link(path.join(PACKAGE_ROOT, part), path.join(copy, part))
   const installed = createRequire(import.meta.url).resolve(`${DEPENDENCY}/package.json`)
   link(path.dirname(installed), path.join(copy, 'node_modules', DEPENDENCY))
 }
 
+function neededParts(): string[] {
+  const { files } = JSON.parse(fs.readFileSync(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { files: string[] }
+  return files.filter((part) => !part.startsWith('!') && !NOT_RUN.has(part))
+}
+
 /** Package managers replace files and never write into them, so hard links do as well as copies. */
 function link(from: string, to: string): void {
-  const source = fs.statSync(from)
+  const source = fs.statSync(from, { throwIfNoEntry: false })
+  // A part that this installation lacks.
+  if (source === undefined) return
   if (source.isDirectory()) {
     fs.mkdirSync(to, { recursive: true })
     for (const name of fs.readdirSync(from)) link(path.join(from, name), path.join(to, name))

@@ -2,7 +2,8 @@
 // once, one succeeds.
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
-import { displace, holderOf, ownPlace, type ResidentPlace } from './run-folder.ts'
+import path from 'node:path'
+import { displace, holderOf, ownPlace, residentHomes, type ResidentPlace, socketIn } from './run-folder.ts'
 
 const ATTEMPTS = 50
 
@@ -38,6 +39,18 @@ export async function publish(
   rmSync(own.home, { recursive: true, force: true })
   rmSync(place.starting, { recursive: true, force: true })
   return undefined
+}
+
+/**
+ * Removes the folders of residents that were killed: no client with the same settings may ever come.
+ * @param keep gets each before it is removed
+ */
+export async function removeKilled({ folder }: ResidentPlace, keep: (home: string) => void): Promise<void> {
+  for (const name of residentHomes(folder)) {
+    const home = path.join(folder, name)
+    const holder = holderOf(home)
+    if (holder !== undefined && !(await accepts(socketIn(home)))) displace(home, holder, keep)
+  }
 }
 
 function rename(from: string, to: string): boolean {

@@ -25,6 +25,8 @@ const END_MS = 2_500
 /** As the resident accepts them. */
 export const MAX_LINE_BYTES = 32 * 2 ** 20
 const MAX_ANSWER_BYTES = 2 ** 29
+/** Why a connection cannot be made where another resident would not help. */
+const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EAFNOSUPPORT', 'ENOTSUP'])
 /** The exit code of a resident that the user's settings do not allow to start. */
 const REPORTED = 2
 const NEWLINE = Buffer.from('\n')
@@ -146,7 +148,9 @@ export class Relay {
       this.#watch(socket, () => this.#displace(socket, holder))
     })
     socket.on('data', (chunk) => lines.push(chunk))
-    socket.on('error', () => {})
+    socket.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
+      if (FORBIDDEN.has(code)) this.#giveUp(message)
+    })
     socket.on('close', () => {
       clearTimeout(late)
       if (this.#socket === socket) this.#lost()

@@ -9,7 +9,20 @@ it('clients share a resident unless something differs that a process has only on
   expect(key({ OTEL_SERVICE_NAME: 'x' })).not.toBe(key())
   expect(key({ PATH: '/no-such-folder:/bin' })).toBe(key({ PATH: '/usr/bin' }))
   expect(key({ PATH: '/bin', MCP_BRIDGE_RUNTIME: 'kubernetes' })).not.toBe(key({ MCP_BRIDGE_RUNTIME: 'kubernetes' }))
+  expect(key({ TMPDIR: '/srv/tmp' })).not.toBe(key())
   expect(key({}, '/a', '/home/bob')).not.toBe(key())
+})
+
+it('clients that start servers with few variables share it with a terminal of a desktop', () => {
+  const runtime = `/run/user/${process.getuid?.()}`
+  const ofDesktop = {
+    XDG_RUNTIME_DIR: runtime,
+    DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus,guid=0123456789abcdef0123456789abcdef`,
+    XDG_CONFIG_HOME: '/home/ann/.config',
+    TMPDIR: '/var/folders/zz/x_1/T/',
+  }
+  expect(key(ofDesktop)).toBe(key())
+  expect(key({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/other/bus' })).not.toBe(key())
 })
 
 it('the folder counts where a setting is a path relative to it', () => {

@@ -38,7 +38,7 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
   const counts = (name: string): boolean =>
     !OWN.has(name) && (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)))
   const variables = Object.entries(env)
-    .filter(([name, value]) => counts(name) && value !== undefined && value !== '')
+    .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const isRelative = variables.some(([name, value]) => PATHS.test(name) && hasRelative(value!))
   const folder = isRelative ? cwd : undefined
@@ -66,6 +66,29 @@ export function nameOfKey(text: string): string {
 export function installation(): unknown[] {
   const found = statSync(path.join(PACKAGE_ROOT, 'dist', 'cli.js'), { throwIfNoEntry: false })
   return [VERSION, PACKAGE_ROOT, found && [found.ino, found.mtimeMs]]
+}
+
+/**
+ * Whether this is what holds without the variable. Many clients start servers with HOME, PATH and a few others only, as
+ * MCP's own packages do.
+ */
+function isUsual(name: string, value: string, home: string): boolean {
+  switch (name) {
+    case 'TMPDIR':
+      return /^(?:\/tmp|\/var\/folders\/[^/]+\/[^/]+\/T)\/?$/.test(value)
+    case 'XDG_CACHE_HOME':
+      return value === path.join(home, '.cache')
+    case 'XDG_CONFIG_HOME':
+      return value === path.join(home, '.config')
+    default:
+      return usualVariables()[name] === value.replace(/,guid=[0-9a-f]+$/, '')
+  }
+}
+
+/** Of a user who is logged in, on Linux with systemd. */
+export function usualVariables(): Record<string, string> {
+  const runtime = `/run/user/${process.getuid?.()}`
+  return { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus` }
 }
 
 /** A desktop and a shell have another PATH, which mostly leads to the same engines. */

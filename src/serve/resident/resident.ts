@@ -15,7 +15,7 @@ import {
   type ResidentStatus,
   type ServerSharing,
 } from './protocol.ts'
-import { publish } from './publish.ts'
+import { publish, removeKilled } from './publish.ts'
 import { endLeftGroups, recordGroups } from './left-groups.ts'
 import { MAX_LINE_BYTES } from './relay.ts'
 import type { ResidentKey } from './resident-key.ts'
@@ -94,6 +94,7 @@ export class Resident {
     const { place, key, log, settings } = this.#options
     this.#holder = await publish(this.#server, place, key.name, endLeftGroups)
     if (this.#holder === undefined) return false
+    void removeKilled(place, endLeftGroups).catch(() => {})
     recordGroups(() => (this.#hasName ? place.home : undefined))
     log.info('The resident bridge runs', { pid: process.pid })
     this.#idle = setTimeout(() => void this.end('no client came'), Math.max(FIRST_CLIENT_MS, settings.residentIdleMs))

@@ -1,7 +1,7 @@
 // The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
-import { lstatSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
@@ -9,6 +9,8 @@ import { fitsSocketAddress } from '../../util/net/unix-socket.ts'
 import { hostId } from '../../util/process/process-id.ts'
 
 const SOCKET = 's'
+/** In the state folder. */
+const OURS = '.sandbridge'
 
 export interface ResidentPlace {
   /** This user's alone. */
@@ -23,28 +25,41 @@ export interface ResidentPlace {
 
 /** Where the resident of this name is; its path may be too long for a socket in the state folder. */
 export function runFolder(stateDir: string, name: string): string {
-  const own = path.join(stateDir, '.sandbridge', 'run')
+  const own = path.join(stateDir, OURS, 'run')
   // The longest name in it is that of a resident that is not published yet.
   const fits = fitsSocketAddress(path.join(own, `${name}.4194304`, SOCKET))
   return fits ? own : path.join(tmpdir(), `sandbridge-run-${hostId()}`)
 }
 
-/** @throws Error when no private folder can be had, and what node:fs throws */
+/** Makes nothing. Whether the folder is the user's alone is for `makeRunFolder` or `isOwnFolderSync` to say. */
 export function residentPlace(stateDir: string, name: string): ResidentPlace {
   const folder = runFolder(stateDir, name)
-  // The state folder's part that is ours may not be there yet.
-  if (folder.startsWith(stateDir)) makePrivateFolderSync(path.dirname(folder))
-  makePrivateFolderSync(folder)
-  // Any user can create folders in the temporary folder.
-  if (!isOwnFolderSync(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
   const home = path.join(folder, `${name}.d`)
   return {
     folder,
     home,
-    socket: path.join(home, SOCKET),
+    socket: socketIn(home),
     log: path.join(folder, `${name}.log`),
     starting: path.join(folder, `${name}.start`),
   }
+}
+
+/** @throws Error when no private folder can be had, and what node:fs throws */
+export function makeRunFolder({ folder }: ResidentPlace): void {
+  // The state folder's part that is ours may not be there yet.
+  if (path.basename(path.dirname(folder)) === OURS) makePrivateFolderSync(path.dirname(folder))
+  makePrivateFolderSync(folder)
+  // Any user can create folders in the temporary folder.
+  if (!isOwnFolderSync(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
+}
+
+/** The names of folders of residents, also of those that were killed. */
+export function residentHomes(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.d'))
+}
+
+export function socketIn(home: string): string {
+  return path.join(home, SOCKET)
 }
 
 /** Identifies the resident that has this folder. */
@@ -55,7 +70,7 @@ export function holderOf(home: string): number | undefined {
 /** The folder of a resident before it is published, and its socket in it. */
 export function ownPlace({ folder }: ResidentPlace, name: string): { home: string; socket: string } {
   const home = path.join(folder, `${name}.${process.pid}`)
-  return { home, socket: path.join(home, SOCKET) }
+  return { home, socket: socketIn(home) }
 }
 
 /**

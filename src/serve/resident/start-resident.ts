@@ -1,12 +1,13 @@
 // Starts a resident, detached from the client that happens to be first: its terminal, its process group, its folder and
 // its open files.
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
+import path from 'node:path'
 import { withUsualFolders } from '../../util/process/find-program.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { copiedScript } from './package-copy.ts'
 import { keepLogSmall, removeOldLogs } from './resident-log.ts'
-import type { ResidentKey } from './resident-key.ts'
+import { type ResidentKey, usualVariables } from './resident-key.ts'
 import type { ResidentPlace } from './run-folder.ts'
 
 /** A start that takes longer may be tried by another relay, too. */
@@ -32,6 +33,12 @@ export function mayStart({ starting }: ResidentPlace): boolean {
   return true
 }
 
+/** Engines and the keychain of the desktop need them, and the client that is first may not have them. */
+function usualOnes(): Record<string, string> {
+  const usual = usualVariables()
+  return existsSync(path.join(usual['XDG_RUNTIME_DIR']!, 'bus')) ? usual : {}
+}
+
 /**
  * @param onFailed it has ended instead of running, with this exit code; one that another was faster than has not failed
  * @throws what node:fs and node:child_process throw
@@ -52,7 +59,7 @@ export function startResident(
     const script = copiedScript(cacheDir, context.ownPaths[0]!)
     const child = spawn(process.execPath, [...process.execArgv, script, 'resident', key.name], {
       cwd: key.cwd ?? '/',
-      env: { ...context.env, PATH: withUsualFolders(context.env['PATH']) },
+      env: { ...usualOnes(), ...context.env, PATH: withUsualFolders(context.env['PATH']) },
       detached: true,
       stdio: ['pipe', log, log],
     })

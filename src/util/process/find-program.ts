@@ -16,7 +16,7 @@ export function findPrograms(name: string, platform = process.platform): string[
   return [...findPlaces(name, process.env['PATH'], platform).values()]
 }
 
-/** The same by the folders they are in, with all links resolved: equal for each PATH that leads to the same programs. */
+/** The same by their folders, with all links resolved: equal for each PATH that leads to the same programs. */
 export function findPlaces(
   name: string,
   searchPath: string | undefined,

@@ -7,7 +7,6 @@ import {
   type SearchDocument,
   type TextField,
 } from './fields.ts'
-import { byCodeUnit } from '../../../util/text/python-name.ts'
 import { stem, tokens, type Chunk, type Token } from './tokenize.ts'
 
 /** The documents that contain a term, and its weight in each. */
@@ -32,8 +31,6 @@ export class Postings {
   readonly #postings = new Map<string, Posting>()
   /** Written words → stem, for correcting typos: stems of misspelt words differ more than the words. */
   readonly #spellings = new Map<string, string>()
-  /** All terms, sorted, for completing words; built when needed. */
-  #vocabulary: string[] | undefined
   /** Number of fields read so far, of all documents. */
   #fields = 0
 
@@ -51,12 +48,6 @@ export class Postings {
 
   get spellings(): ReadonlyMap<string, string> {
     return this.#spellings
-  }
-
-  /** All terms except numbers, sorted. */
-  get vocabulary(): readonly string[] {
-    this.#vocabulary ??= [...this.#postings.keys()].filter((term) => !/^\d/.test(term)).toSorted(byCodeUnit)
-    return this.#vocabulary
   }
 
   /** The number of documents that contain a term. */
@@ -113,7 +104,6 @@ export class Postings {
     if (posting === undefined) {
       posting = { word: token.word, documents: [], weights: [], pending: 0, pendingFor: -1, field: -1, count: 0 }
       this.#postings.set(token.stem, posting)
-      this.#vocabulary = undefined
     }
     if (posting.field === this.#fields) {
       posting.count += 1

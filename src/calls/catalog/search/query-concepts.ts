@@ -1,4 +1,4 @@
-// Expands the words of a query: the words themselves, words of similar meaning, completions and corrections. Pure.
+// Expands the words of a query: the words themselves, words of similar meaning, and corrections. Pure.
 import { editDistance } from '../../../util/text/did-you-mean.ts'
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../../util/text/python-name.ts'
@@ -20,8 +20,6 @@ export interface ReadQuery {
 const MAX_QUERY_WORDS = 40
 /** `screen shot` for `screenshot`. */
 const WRITTEN_AS_ONE = 0.8
-const COMPLETION = 0.7
-const MAX_COMPLETIONS = 12
 const MAX_CORRECTIONS = 4
 /** A word that exists may be misspelt, too: `reed` for `read`. */
 const CORRECTED_WORD = 0.4
@@ -75,11 +73,8 @@ export class QueryReader {
     if (next !== undefined) ways.push({ term: stem(word + next), weight: WRITTEN_AS_ONE })
     const near = this.#neighbours?.of(word, own)
     ways.push(...(near ?? []))
-    // No guesses for a word of the tools: `red` is not the start of `redis`.
-    if (this.#postings.get(own) === undefined) {
-      if (near === undefined) ways.push(...this.#completions(own))
-      ways.push(...this.#corrections(own, word, near !== undefined))
-    }
+    // A word of the tools is not misspelt.
+    if (this.#postings.get(own) === undefined) ways.push(...this.#corrections(own, word, near !== undefined))
     return { own, ways }
   }
 
@@ -107,25 +102,6 @@ export class QueryReader {
       term: knownStem,
       weight: (edits === 1 ? 0.8 : 0.6) * (known[0] === word[0] ? 1 : 0.6) * (isWord ? CORRECTED_WORD : 1),
     }))
-  }
-
-  #completions(start: string): Alternative[] {
-    if (start.length < 3) return []
-    const vocabulary = this.#postings.vocabulary
-    let low = 0
-    let high = vocabulary.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (vocabulary[middle]! < start) low = middle + 1
-      else high = middle
-    }
-    const found: Alternative[] = []
-    for (let at = low; at < vocabulary.length && found.length < MAX_COMPLETIONS; at += 1) {
-      const term = vocabulary[at]!
-      if (!term.startsWith(start)) break
-      if (term !== start) found.push({ term, weight: COMPLETION * Math.sqrt(start.length / term.length) })
-    }
-    return found
   }
 }
 

@@ -4,13 +4,12 @@ import type { Bridge } from '../../../bridge/bridge.ts'
 import { TimeLimit } from '../../../cell/time-limit.ts'
 import { BridgeError } from '../../../errors.ts'
 import { count } from '../../../util/text/count.ts'
-import { parseJson } from '../../../util/json/json.ts'
+import { parseJson, isRecord } from '../../../util/json/json.ts'
 import { type DeclaredFlow, flowLines, type WatchedFlows } from '../../../config/rules/declared-flows.ts'
 import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
-import { FixtureFile, recording, replaying } from '../replay/fixture.ts'
+import { FixtureFile, recording, replaying, type Fixture } from '../replay/fixture.ts'
 import { parseArguments } from '../parameters.ts'
 import { checkResumable, type DecideUnanswered, type EarlierRun, RunJournal } from '../replay/run-journal.ts'
-import { outdatedReplies } from '../replay/reply-drift.ts'
 import { driftOf } from '../used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
@@ -21,6 +20,8 @@ import { print, printEmpty, printJson, printSummary, printTable, visible } from 
 import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
 import { runInTerminal } from '../../../cli/terminal/run-in-terminal.ts'
 import type { Upstreams } from '../../../upstream/upstream.ts'
+import type { Catalog } from '../../../calls/catalog/catalog.ts'
+import { violation } from '../../../calls/catalog/signature/violation.ts'
 
 interface RunOptions {
   json?: boolean
@@ -232,4 +233,31 @@ function showPlan(
 /** For a person; stdout belongs to the workflow. */
 function tell(text: string): void {
   process.stderr.write(`${visible(text)}\n`)
+}
+
+// Checks whether a workflow's recorded replies still match its tools' output schemas. Calls no tool.
+
+/** A sentence for each tool whose recorded replies no longer match its output schema. */
+export async function outdatedReplies({ calls }: Fixture, catalog: Pick<Catalog, 'findTool'>): Promise<string[]> {
+  const told = new Map<string, string>()
+  for (const { server, tool, result } of calls) {
+    const name = `${server}.${tool}`
+    if (told.has(name) || !isRecord(result) || result['isError'] === true) continue
+    const schema = await outputSchemaOf(server, tool, catalog)
+    if (schema === undefined) continue
+    const value = result['structuredContent']
+    const wrong = value === undefined ? 'it has no structured content' : violation(value, schema, schema, 'result')
+    if (wrong !== undefined) told.set(name, `A recorded reply of ${name} does not fit what it returns today: ${wrong}.`)
+  }
+  return [...told.values()]
+}
+
+async function outputSchemaOf(server: string, tool: string, catalog: Pick<Catalog, 'findTool'>): Promise<unknown> {
+  try {
+    return (await catalog.findTool(server, tool)).definition.outputSchema
+  } catch (error) {
+    // A missing tool is reported elsewhere.
+    if (BridgeError.isInstance(error)) return undefined
+    throw error
+  }
 }

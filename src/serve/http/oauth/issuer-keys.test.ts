@@ -4,8 +4,7 @@ import { expect, it } from 'vitest'
 import { AUDIENCE, newKey, startIssuer } from '../../../../test/support/token-issuer.ts'
 import { createLog } from '../../../util/log.ts'
 import { AccessTokens } from './access-tokens.ts'
-import { KEY_TIMES } from './issuer-keys.ts'
-import { metadataAddresses } from './issuer-metadata.ts'
+import { KEY_TIMES, metadataAddresses } from './issuer-keys.ts'
 
 async function setUp(times: Partial<typeof KEY_TIMES> = {}) {
   const issuer = await startIssuer()

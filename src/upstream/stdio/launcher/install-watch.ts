@@ -1,8 +1,13 @@
 // Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes,
 // output of the package manager.
 import { processTree } from '../../../util/process/process-tree-usage.ts'
-import { folderState } from './folder-state.ts'
 import type { WatchedFolder } from './install-place.ts'
+import { lstat, readdir } from 'node:fs/promises'
+import path from 'node:path'
+
+const MAX_ENTRIES = 3_000
+/** Package managers touch a lock even when nothing else happens. */
+const LOCK = /lock$/
 
 export interface InstallLimits {
   /** How long an installed server may take. */
@@ -93,4 +98,27 @@ export class InstallWatch {
     if (now >= Math.min(untilMs, this.#startedAt + maxMs)) this.#expire()
     else this.#timer = setTimeout(() => void this.#look(nowFolders, nowProcesses), lookMs).unref()
   }
+}
+
+// A text that changes when files in folders do. Bounded, so that a large cache costs little.
+
+/** Never rejects: a folder that does not exist or cannot be read is empty. */
+async function folderState(watched: readonly WatchedFolder[]): Promise<string> {
+  let count = 0
+  let bytes = 0
+  let latest = 0
+  const look = async (place: string, depth: number): Promise<void> => {
+    const stat = await lstat(place).catch(() => undefined)
+    if (!stat) return
+    count += 1
+    bytes += stat.size
+    latest = Math.max(latest, stat.mtimeMs)
+    if (!stat.isDirectory() || depth === 0) return
+    const names = await readdir(place).catch((): string[] => [])
+    // uv writes to folders whose names begin with a dot, so they come first.
+    names.sort((a, b) => (a < b ? -1 : 1))
+    for (const name of names) if (count < MAX_ENTRIES && !LOCK.test(name)) await look(path.join(place, name), depth - 1)
+  }
+  for (const { folder, depth } of watched) await look(folder, depth)
+  return [count, bytes, latest].join(' ')
 }

@@ -8,7 +8,6 @@ import { untilAborted } from '../../../util/async/wait.ts'
 import type { ProcessKeeper } from '../server-process.ts'
 import { leaveToFinish } from './finish-install.ts'
 import { type InstallPlace, installPlace } from './install-place.ts'
-import { InstallQueue } from './install-queue.ts'
 import { type InstallLimits, InstallWatch } from './install-watch.ts'
 import type { ClientContext } from '../../../config/settings/client-context.ts'
 import type { PackageLaunch } from './package-launch.ts'
@@ -51,6 +50,27 @@ const ASK_AFTER_MS = 30_000
 const KILL_AFTER_MS = 60_000
 const KEPT_OUTPUT = 4096
 const LOOK_MS = 500
+
+/**
+ * Lets one server at a time be installed into each cache: package managers that fill one together wait for each other's
+ * locks, or break it.
+ */
+class InstallQueue {
+  readonly #last = new Map<string, Promise<void>>()
+
+  /** Resolves with a function to call when the next one may begin. Never rejects. */
+  async enter(cache: string): Promise<() => void> {
+    const before = this.#last.get(cache)
+    let leave = (): void => {}
+    const over = new Promise<void>((resolve) => (leave = resolve))
+    this.#last.set(cache, over)
+    await before
+    return () => {
+      if (this.#last.get(cache) === over) this.#last.delete(cache)
+      leave()
+    }
+  }
+}
 
 /** All servers of this process: users have the same caches. */
 const queue = new InstallQueue()
