@@ -32,6 +32,7 @@ import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { runRequest } from './observed-run.ts'
 import { nextWithin } from './runs/late-results.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
+import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
 import { serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
@@ -69,6 +70,7 @@ export function createServer(parts: ServerParts): Server {
         tools: {},
         resources: {},
         logging: {},
+        ...(!parts.isModern && { tasks: OLDER_TASKS }),
         ...Object.assign({}, ...offers.map(({ capabilities }) => capabilities)),
         ...(Object.keys(extensions).length > 0 && { extensions }),
       },
@@ -113,7 +115,8 @@ export function createServer(parts: ServerParts): Server {
     const own = [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())].map((tool) =>
       marked(tool, parts.settings),
     )
-    const all = [...own, ...(await Promise.all(offers.map((offer) => offer.tools()))).flat()]
+    const callable = openTask ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } })) : own
+    const all = [...callable, ...(await Promise.all(offers.map((offer) => offer.tools()))).flat()]
     return {
       tools: showsApps(capabilities)
         ? [...all.map(forModelOnly), byHandle ? SHOW_APP_TOOL_WITH_SESSION : SHOW_APP_TOOL]
@@ -134,7 +137,7 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
 
-  async function callTool({ name, arguments: args }: CallToolRequestParams, context: ServerContext) {
+  async function callTool({ name, arguments: args, task }: CallToolRequestParams, context: ServerContext) {
     if (name === SHOW_APP_TOOL.name && showsApps(capabilitiesOf(context))) {
       const { showApp } = await import('./apps/show-app.ts')
       return showApp(args, await getConversation(), { user: parts.user, byHandle })
@@ -156,9 +159,11 @@ export function createServer(parts: ServerParts): Server {
       )
     }
     const quirks = quirksFor(context)
+    const wantsTask = task !== undefined && openTask !== undefined && runs.tasks.hasRoom
     let run: OpenRun
     try {
-      run = state ? runs.resume(state) : runs.add(capabilitiesOf(context), sendQuestion(server, context))
+      const send = wantsTask ? undefined : sendQuestion(server, context)
+      run = state ? runs.resume(state) : runs.add(capabilitiesOf(context), send)
     } catch (error) {
       const { renderFailure } = await rendering()
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
@@ -198,6 +203,7 @@ export function createServer(parts: ServerParts): Server {
           : running.then(async (result) => (await lateAnswers()).withEarlier(earlier, result)),
       )
     }
+    if (wantsTask) return openTask(run)
     run.answer(context.mcpReq.inputResponses)
     const event = await eventOf(run, context, until)
     if (!event && isTask) return runs.tasks.add(run) as CallToolResult
@@ -211,6 +217,7 @@ export function createServer(parts: ServerParts): Server {
   }
 
   if (parts.isModern) serveTasks(server, runs.tasks, capabilitiesOf)
+  const openTask = parts.isModern ? undefined : serveOlderTasks(server, runs.tasks)
 
   /** What a run gives next, as an answer to this request; undefined when its client would have given up by then. */
   async function eventOf(run: OpenRun, context: ServerContext, until: number): Promise<RunEvent | undefined> {

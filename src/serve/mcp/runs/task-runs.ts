@@ -13,6 +13,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import type { Question } from '../../../calls/questions/questions.ts'
 import type { OpenRun } from './open-run.ts'
 
 const EXTENSION = 'io.modelcontextprotocol/tasks'
@@ -72,6 +73,10 @@ interface Task {
   isCancelled?: boolean
   /** Called when the client has answered something. */
   onAnswer?: () => void
+  /** Called when the cell asks something, or has ended. */
+  onEvent: Set<() => void>
+  /** Keys of questions that the client was sent. */
+  asked: Set<string>
 }
 
 interface TaskWaits {
@@ -94,18 +99,64 @@ export class TaskRuns {
 
   /** Whether a call of this client may become a task. */
   serves(capabilities: ClientCapabilities): boolean {
-    return knowsTasks(capabilities) && this.#tasks.size < MAX_TASKS
+    return knowsTasks(capabilities) && this.hasRoom
+  }
+
+  get hasRoom(): boolean {
+    return this.#tasks.size < MAX_TASKS
   }
 
   /** Turns a run into a task. @returns the answer to its call */
   add(run: OpenRun): Result {
+    const id = this.open(run)
+    return { resultType: 'task', ...stateOf(id, this.#find(id)) }
+  }
+
+  /** Turns a run into a task. @returns its id */
+  open(run: OpenRun): string {
     const id = randomUUID()
     const now = new Date()
-    const task: Task = { run, createdAt: now, changedAt: now }
+    const task: Task = { run, createdAt: now, changedAt: now, onEvent: new Set(), asked: new Set() }
     this.#tasks.set(id, task)
     setTimeout(() => this.#expire(id, task), TTL_MS).unref()
     void this.#follow(id, task)
-    return { resultType: 'task', ...stateOf(id, task) }
+    return id
+  }
+
+  has(id: string): boolean {
+    return this.#tasks.has(id)
+  }
+
+  /**
+   * Waits for the result of a task, and asks the client meanwhile what its cell asks.
+   * @throws ProtocolError for an unknown id or a cancelled task, and when the client no longer waits
+   */
+  async resultOf(
+    id: string,
+    signal: AbortSignal,
+    ask: (question: Question) => Promise<Record<string, unknown>>,
+  ): Promise<CallToolResult> {
+    const task = this.#find(id)
+    const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    while (!task.result && !signal.aborted) {
+      for (const [key, question] of Object.entries(task.run.openQuestions)) {
+        if (task.asked.has(key)) continue
+        task.asked.add(key)
+        const answer = (given: Record<string, unknown>): void => {
+          task.run.answer({ [key]: given })
+          task.onAnswer?.()
+        }
+        // A client that waits no longer may come back; one that cannot answer has declined.
+        ask(question as Question).then(answer, () =>
+          signal.aborted ? void task.asked.delete(key) : answer({ action: 'decline' }),
+        )
+      }
+      let wake = (): void => {}
+      await Promise.race([new Promise<void>((resolve) => task.onEvent.add((wake = resolve))), over])
+      task.onEvent.delete(wake)
+    }
+    if (task.result && !task.isCancelled) return task.result
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, task.isCancelled ? 'The task was cancelled' : 'Cancelled')
   }
 
   /** The answer to `tasks/get`. @throws ProtocolError for an unknown id */
@@ -140,8 +191,11 @@ export class TaskRuns {
     while (!task.result) {
       const event = await run.next()
       task.changedAt = new Date()
-      if ('result' in event) this.#keep(id, task, event.result)
-      else {
+      if ('result' in event) {
+        this.#keep(id, task, event.result)
+        tell(task)
+      } else {
+        tell(task)
         this.#waits.awaitAnswer(run)
         const answered = new Promise<void>((resolve) => (task.onAnswer = resolve))
         await Promise.race([answered, run.ended()])
@@ -178,6 +232,10 @@ export class TaskRuns {
     if (task.result) this.#tasks.delete(id)
     else setTimeout(() => this.#expire(id, task), TTL_MS).unref()
   }
+}
+
+function tell({ onEvent }: Task): void {
+  for (const wake of onEvent) wake()
 }
 
 function stateOf(taskId: string, { run, result, isCancelled, createdAt, changedAt }: Task) {
