@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/isolation/provider.ts'
-import { startCells } from '../support/cell-runner.ts'
+import { sharedCells, startCells } from '../support/cell-runner.ts'
 import { makeProvider, whyNot, type TestedProvider } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { runningProcesses, until } from '../support/processes.ts'
@@ -11,6 +11,10 @@ import { needsLinux, skip } from '../support/needs.ts'
 
 const pods = await openPods()
 const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const
+
+/** One sandbox for tests that leave it usable. */
+const sharedIn = (engine: TestedProvider) =>
+  sharedCells({ start: async (limits) => (await openProvider(engine)).start(limits) })
 
 async function openProvider(engine: TestedProvider): Promise<Provider> {
   const provider = engine === 'kubernetes' ? pods.provider : makeProvider(engine)
@@ -49,10 +53,10 @@ print('SEEN' if any('98412365' in command(path) for path in glob.glob('/proc/[0-
 ]
 
 describe.each(ENGINES)('%s: nothing crosses', (engine) => {
+  const [shared, another] = [sharedIn(engine), sharedIn(engine)]
   for (const { what, leave, look } of TRACES) {
     it(`another sandbox cannot see ${what}`, async () => {
-      const provider = await openProvider(engine)
-      const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
+      const [first, second] = await Promise.all([shared(), another()])
       expect((await first.run(leave)).error?.traceback).toBeUndefined()
       expect((await first.run(look)).output).toBe('SEEN\n')
       expect((await second.run(look)).output).toBe('nothing\n')
@@ -134,13 +138,16 @@ const FORGERIES: [what: string, frame: string][] = [
 ]
 
 describe.each<TestedProvider>([...ENGINES, 'docker-pipe'])('%s: forged frames', (engine) => {
+  const shared = sharedIn(engine)
   for (const [what, frame] of FORGERIES) {
     it(`a forged frame harms nothing: ${what}`, async () => {
-      const cells = await startCells(await openProvider(engine))
+      const cells = await shared()
+      const cell = cells.cellCount + 1
       const before = cells.kernel.channel.malformedCount
       // The control: a valid forged frame gets through, so this is the channel.
       const honest = '{"type":"output","cell":1,"stream":"stdout","text":"forged output"}'
-      const forged = await cells.run(`${FORGE}\nforge(${JSON.stringify(`${honest}\n${frame}\n`)}.encode())`)
+      const frames = `${honest}\n${frame}\n`.replaceAll('"cell":1,', `"cell":${cell},`)
+      const forged = await cells.run(`${FORGE}\nforge(${JSON.stringify(frames)}.encode())`)
       expect(forged.output).toContain('forged output')
       expect((await cells.run('6 * 7')).value).toBe('42')
       expect(cells.kernel.channel.malformedCount - before).toBeLessThanOrEqual(1)

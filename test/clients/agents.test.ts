@@ -49,7 +49,8 @@ it.for(['continue', 'cline'] as const)(
   },
 )
 
-it.for(['continue', 'cline'] as const)(
+// What follows waits for more than a minute each, all at the same time.
+it.concurrent.for(['continue', 'cline'] as const)(
   '%s gets an answer before it gives a cell up, and its result with the next one',
   { timeout: AGENT_TIMEOUT_MS },
   async (name, context) => {
@@ -61,7 +62,7 @@ it.for(['continue', 'cline'] as const)(
   },
 )
 
-it.for(['opencode', 'qwen'] as const)(
+it.concurrent.for(['opencode', 'qwen'] as const)(
   '%s waits for a cell that is silent for 75 s',
   { timeout: AGENT_TIMEOUT_MS },
   async (name, context) => {

@@ -2,7 +2,7 @@
 // model has finished.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { onTestFinished, type TestContext } from 'vitest'
+import type { TestContext } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { type ProgramResult, runProgram } from '../support/run-program.ts'
 import { installed } from './installed.ts'
@@ -182,7 +182,7 @@ export async function runAgent(
   const agent = AGENTS[name]
   const [command, ...before] = agent.program(context) as [string, ...string[]]
   const model = await startStubModel(cells)
-  onTestFinished(() => model.close())
+  context.onTestFinished(() => model.close())
   const bridge = { command: process.execPath, args: [CLI], env: bridgeEnv(home, settings) }
   for (const [file, text] of Object.entries(agent.settings(model.url, bridge))) {
     mkdirSync(path.join(home, path.dirname(file)), { recursive: true })

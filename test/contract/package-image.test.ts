@@ -103,19 +103,24 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     },
   )
 
-  it('pandas, matplotlib and scikit-learn of the package index work', { timeout: 600_000 }, async (ctx) => {
+  it('packages of the index work', { timeout: 600_000 }, async (ctx) => {
     await needEngine(ctx)
     needsIndex()
-    const provider = provide(['pandas', 'matplotlib', 'scikit-learn'], WITH_INDEX)
+    // The large ones in one engine: with another, what installs them is the same, only its network is not.
+    const [packages, cell, shown] =
+      engine === 'podman'
+        ? [['pandas', 'matplotlib', 'scikit-learn'], DATA, "(6, [2.0], b'PNG')"]
+        : [['six'], 'import six\nsix.u("x")', "'x'"]
+    const provider = provide(packages, WITH_INDEX)
     const cells = await startCells(provider)
     removeImageOf(cells.kernel.sandbox)
     // This machine reaches the index; a build step has another network, or none.
     const [missing] = provider.missingPackages
     if (missing && /index cannot be reached|No matching distribution/.test(missing.reason))
       ctx.skip(`${engine} cannot give a build step a network here`)
-    const { value, error } = await cells.run(DATA)
+    const { value, error } = await cells.run(cell)
     expect(error?.traceback).toBeUndefined()
-    expect(value).toBe("(6, [2.0], b'PNG')")
+    expect(value).toBe(shown)
   })
 
   // Its JavaScript engine reserves more address space than a sandbox may have that counts its memory itself.

@@ -23,7 +23,8 @@ async function until(taskId: string, status: string): Promise<TaskAnswer> {
   }
 }
 
-it('a long cell becomes a task with progress, and its result is fetched over another connection', async () => {
+// Each has a session of its own, and waits most of its time: all at once.
+it.concurrent('a long cell becomes a task with progress, and its result is fetched over another connection', async () => {
   const task = await run('import time\nprint("half way", flush=True)\ntime.sleep(8)\nprint("the end")')
   expect(task).toMatchObject({ resultType: 'task', status: 'working', ttlMs: 3_600_000, pollIntervalMs: 1_000 })
   expect(task).not.toHaveProperty('requestState')
@@ -40,14 +41,14 @@ it('a long cell becomes a task with progress, and its result is fetched over ano
   expect((await send('tasks/get', { taskId: task.taskId })).result).toEqual(state.result)
 })
 
-it('a failing cell is a completed task whose result is an error', async () => {
+it.concurrent('a failing cell is a completed task whose result is an error', async () => {
   const { taskId } = await run('import time\ntime.sleep(8)\n1 / 0')
   const { result } = await until(taskId, 'completed')
   expect(result).toMatchObject({ isError: true })
   expect(result!.content[0]!.text).toContain('ZeroDivisionError')
 })
 
-it('a task asks its client, and goes on with the answer', async () => {
+it.concurrent('a task asks its client, and goes on with the answer', async () => {
   const { taskId } = await run('import time\ntime.sleep(8)\nprint(await mcp_asker.echo(text="x"))')
   const { inputRequests } = await until(taskId, 'input_required')
   const [[key, asked]] = Object.entries(inputRequests!) as [[string, { method: string; params: { message: string } }]]
@@ -63,7 +64,7 @@ it('a task asks its client, and goes on with the answer', async () => {
   expect(result!.content[0]!.text).toContain('blue')
 })
 
-it('a cancelled task interrupts its cell', async () => {
+it.concurrent('a cancelled task interrupts its cell', async () => {
   const { taskId } = await run('while True: pass')
   expect(await send('tasks/cancel', { taskId })).toMatchObject({ resultType: 'complete' })
   const cancelled = await until(taskId, 'cancelled')
@@ -71,7 +72,7 @@ it('a cancelled task interrupts its cell', async () => {
   expect(await send('tasks/cancel', { taskId })).toMatchObject({ resultType: 'complete' })
 })
 
-it('only a client that declares the extension gets tasks, and only ids that were given are known', async () => {
+it.concurrent('only a client that declares the extension gets tasks, and only ids that were given are known', async () => {
   const answer = await run('import time\ntime.sleep(8)\nprint("whole")', {})
   expect(answer).toMatchObject({ resultType: 'complete', content: [{ text: expect.stringMatching(/^whole/) }] })
   const task = await run('import time\ntime.sleep(8)')

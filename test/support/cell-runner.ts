@@ -26,6 +26,8 @@ export class CellRunner {
   readonly kernel: Kernel
   #onOutput: () => void = () => {}
   output = ''
+  /** The number of the newest cell. */
+  cellCount = 0
 
   constructor(kernel: Kernel) {
     this.kernel = kernel
@@ -34,6 +36,7 @@ export class CellRunner {
   /** Runs a cell to its end, however it ends. `onCall` answers its tool calls. */
   async run(code: string, onCall: OnCall = () => ({ content: [] }), language?: OtherLanguage): Promise<CellOutcome> {
     this.output = ''
+    this.cellCount += 1
     try {
       const done = await this.kernel.run({
         code,

@@ -37,6 +37,9 @@ const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
     return known
   })
 
+/** Whether this run must find the provider on this machine. */
+export const isRequired = (name: TestedProvider): boolean => MUST_BE_THERE.includes(name)
+
 /**
  * Where images are unpacked once for all tests: the user of root's sandboxes must be able to enter it. A home folder
  * may be read-only.

@@ -1,6 +1,6 @@
 // The order of files: those that take longest begin first, so that none of them runs on alone at the end while other
-// workers have nothing left to do. Vitest itself knows of earlier runs on the same machine only, and goes by the size of
-// files otherwise.
+// workers have nothing left to do. Vitest itself knows of earlier runs on the same machine only, and goes by the size
+// of files otherwise.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Seconds on two cores, of all that take more than 25 on a plain machine or on one with every engine. */
