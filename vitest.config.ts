@@ -15,12 +15,18 @@ const REPLACES_MODULES = [
 
 /** They also run through relays to a resident bridge: each is quick, and sees something else of what a client sees. */
 const BOTH_WAYS = [
+  'client-log',
+  'config',
+  'denials-record',
   'learned-calls',
   'lost-reader',
   'mcp-server',
+  'metrics-port',
   'questions',
+  'resources',
   'servers-behind',
   'shutdown',
+  'top',
   'unread-files',
   'warnings',
 ].map((name) => `test/e2e/${name}.test.ts`)

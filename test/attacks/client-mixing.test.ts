@@ -33,7 +33,7 @@ function house(servers: Parameters<typeof makeHome>[0]): House {
   const home = makeHome(servers)
   const folders = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-projects-')))
   onTestFinished(() => {
-    for (const one of [home, folders]) rmSync(one, { recursive: true, force: true, maxRetries: 3 })
+    for (const one of [home, folders]) rmSync(one, { recursive: true, force: true, maxRetries: 10 })
   })
   const base = bridgeEnv(home, OBSERVERS)
   return {

@@ -1,8 +1,9 @@
 // What a resident that was killed has left running: servers that do not end when their input does. It records its
 // process groups in its folder, with the start time of each leader, and the next resident ends those that are still the
-// same processes.
+// same processes. Start times count from the boot, so that a record of an earlier boot names other processes.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { isRecord } from '../../util/json/json.ts'
 import { replaceFileSync } from '../../util/files/replace-file.ts'
 import { watchGroups } from '../../util/process/process-group.ts'
 import { startTime } from '../../util/process/process-id.ts'
@@ -20,7 +21,7 @@ export function recordGroups(folder: () => string | undefined): void {
       const home = folder()
       const groups = pids.flatMap((pid) => [[pid, startTime(pid)]]).filter(([, started]) => started !== undefined)
       try {
-        if (home !== undefined) replaceFileSync(path.join(home, FILE), JSON.stringify(groups))
+        if (home !== undefined) replaceFileSync(path.join(home, FILE), JSON.stringify({ boot: bootId(), groups }))
       } catch {
         // The folder was taken away.
       }
@@ -43,10 +44,15 @@ export function endLeftGroups(home: string): void {
 function leftIn(home: string): [number, string][] {
   try {
     const read: unknown = JSON.parse(readFileSync(path.join(home, FILE), 'utf8'))
-    return Array.isArray(read) ? read.filter(isGroup) : []
+    if (!isRecord(read) || read['boot'] !== bootId()) return []
+    return Array.isArray(read['groups']) ? read['groups'].filter(isGroup) : []
   } catch {
     return []
   }
+}
+
+function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }
 
 /** Signals to groups 0 and 1 would reach other processes of this user. */
