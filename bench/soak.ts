@@ -1,7 +1,7 @@
-// `npm run soak [-- --minutes 60 --clients 4]`: clients of one bridge over HTTP run cells, hit time limits, lose servers
-// and reconnect. Prints rows for what must not grow: the bridge's memory after a warm-up, its descriptors, and what is
-// left after the clients have gone and after it has exited. Linux only, because it reads /proc. A run of less than half
-// an hour says little about the slope.
+// `npm run soak [-- --minutes 60 --clients 4]`: clients of one bridge over HTTP run cells, hit time limits, lose
+// servers and reconnect. Prints rows for what must not grow: the bridge's memory after a warm-up, its descriptors, and
+// what is left after the clients have gone and after it has exited. Linux only, because it reads /proc. A run of less
+// than half an hour says little about the slope.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -85,6 +85,8 @@ async function main(): Promise<void> {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
       MCP_BRIDGE_RUNTIME: 'pyodide',
+      // Its folder goes with it.
+      MCP_BRIDGE_RESIDENT: 'off',
       MCP_BRIDGE_LOG_LEVEL: 'warning',
       MCP_BRIDGE_CACHE_DIR: path.join(root, '.cache/demo'),
     }

@@ -23,12 +23,13 @@ interface LabelledQuery {
   want: string[]
 }
 
+/** With one wording. */
 const RECALL_GOALS: [Kind, number][] = [
   ['keyword', 0.98],
   ['variant', 0.85],
-  ['parameter', 0.9],
-  ['paraphrase', 0.4],
-  ['task', 0.4],
+  ['parameter', 0.95],
+  ['paraphrase', 0.5],
+  ['task', 0.6],
 ]
 /** With one wording. Of the held-out queries, seven in ten are paraphrases. */
 const OVERALL_GOAL = 0.65
@@ -56,6 +57,7 @@ export async function recordedRows(file: string): Promise<BenchRow[]> {
     ...(await recallRows(catalog, queries, '')),
     ...(await recallRows(catalog, heldOut, ', held out')),
     ...(await wordingRows(catalog, [...queries, ...heldOut], '')),
+    await sentenceRow(catalog, queries, ''),
     ...(await weakRows(tools, [...queries, ...heldOut], catalogOf, '', WEAK_GOALS.recorded)),
     ...(await tokenRows(catalog, tools)),
   ]
@@ -69,6 +71,7 @@ export async function madeUpRows(): Promise<BenchRow[]> {
   return [
     ...(await recallRows(catalogOf(servers), queries, set)),
     ...(await wordingRows(catalogOf(servers), queries, set)),
+    await sentenceRow(catalogOf(servers), queries, set),
     ...(await weakRows(servers, queries, catalogOf, set, WEAK_GOALS.madeUp)),
   ]
 }
@@ -104,6 +107,19 @@ async function wordingRows(catalog: Catalog, queries: LabelledQuery[], set: stri
     atLeast(`two needs by 3 wordings and 1: both among 5${set} (${both.length})`, both, NEEDS_GOAL),
     row(`tokens of a top-5 answer ${named}, median`, String(tokens), `≤ ${ANSWER_TOKENS}`, tokens <= ANSWER_TOKENS),
   ]
+}
+
+/** A row on sentences with two needs, each of which its own words would find. */
+async function sentenceRow(catalog: Catalog, queries: LabelledQuery[], set: string): Promise<BenchRow> {
+  const both: number[] = []
+  const words = queries.filter(({ kind }) => kind === 'keyword')
+  for (const [at, { query, want }] of words.entries()) {
+    const other = words[(at + 7) % words.length]!
+    const sentence = `I would like you to ${query} for our team, and please also ${other.query} before the end of today`
+    const found = await catalog.search(sentence)
+    both.push(isAmong(want, found) * isAmong(other.want, found))
+  }
+  return atLeast(`two needs in one sentence: both among 5${set} (${both.length})`, both, NEEDS_GOAL)
 }
 
 async function recallRows(catalog: Catalog, queries: LabelledQuery[], set: string): Promise<BenchRow[]> {

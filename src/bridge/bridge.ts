@@ -315,6 +315,19 @@ export class Bridge {
     await before?.close()
   }
 
+  /** In a resident bridge: the folders of its clients, and the one whose servers the page shows. */
+  get pageFolders(): { folder: string | undefined; folders: string[] } {
+    const folders = new Set(this.#clients.contexts().map(({ cwd }) => cwd))
+    return { folder: this.#pageClient?.context.cwd, folders: [...folders].toSorted() }
+  }
+
+  /** The page shows and uses the servers of a client in this folder. @returns whether one is there */
+  async showFolder(folder: string): Promise<boolean> {
+    const context = this.#clients.contextIn(folder)
+    if (context) await this.showServersOf(this.connect(context, this.log))
+    return context !== undefined
+  }
+
   /** Whose servers the page shows and uses. Undefined: the bridge's own. */
   get pageClient(): ClientServers | undefined {
     return this.#pageClient

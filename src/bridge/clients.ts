@@ -41,6 +41,15 @@ export class Clients {
     return servers
   }
 
+  /** What a client of this folder brings; of several, that of the newest. */
+  contextIn(folder: string): ClientContext | undefined {
+    return this.contexts().findLast(({ cwd }) => cwd === folder)
+  }
+
+  contexts(): ClientContext[] {
+    return Array.from(this.#all, ({ context }) => context)
+  }
+
   *upstreams(): Iterable<Upstreams> {
     for (const { opened } of this.#all) if (opened) yield opened.connected.upstreams
   }

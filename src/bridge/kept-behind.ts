@@ -23,6 +23,23 @@ export function readKeptBehind(
 }
 
 /**
+ * What the config files say by themselves, for the first start in a folder. Reads them without a bridge, whose code
+ * takes longer to load than a start may take.
+ */
+export async function behindByConfig(settings: Settings, context: ClientContext): Promise<string | undefined> {
+  try {
+    const [{ Definitions }, { configuredServers }] = await Promise.all([
+      import('../config/definitions.ts'),
+      import('../calls/servers-behind.ts'),
+    ])
+    return configuredServers((await new Definitions(settings, context).read()).servers)
+  } catch {
+    // A mistake in a config file shows in the first cell.
+    return undefined
+  }
+}
+
+/**
  * Never throws: without it, the next start does not name the servers.
  * @param places see `Definitions.places`
  * @returns those places and the kept text's own: while they are unchanged, the text is what a start reads

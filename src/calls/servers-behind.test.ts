@@ -2,7 +2,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { beginCatalogs, catalog, definition } from '../../test/support/catalog-tools.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
-import { serversBehind } from './servers-behind.ts'
+import { configuredServers, serversBehind } from './servers-behind.ts'
 
 let end: () => void
 beforeEach(() => (end = beginCatalogs()))
@@ -21,6 +21,12 @@ it('servers are named with the user’s description, otherwise with what their t
 it('a server that was never listed is named alone, and no server is asked', () => {
   expect(serversBehind(catalog(), undefined, 'lazy')).toBe('Configured: GitHub, files (My files).')
   expect(serversBehind(catalog({ definitions: [] }), undefined, 'lazy')).toBe('')
+})
+
+it('the configuration alone gives the same names and the user’s descriptions', () => {
+  const definitions = [definition('GitHub'), definition('files', { description: 'My files' })]
+  expect(configuredServers(definitions)).toBe('Configured: GitHub, files (My files).')
+  expect(configuredServers([])).toBe('')
 })
 
 it('with explicit loading, what servers say of themselves is left out', async () => {

@@ -3,6 +3,7 @@
 // used, in quotes: a client gives the text to its model as ours. Pure.
 import { estimateTokens } from '../util/tokens/estimate-tokens.ts'
 import { oneLine } from '../util/text/one-line.ts'
+import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { LearnedCalls } from './learned/learned-calls.ts'
 
@@ -32,12 +33,21 @@ export function serversBehind(
   // Sorting is stable: unused servers stay in the order of the configuration.
   const ranked = servers.toSorted((a, b) => days.get(b.name)! - days.get(a.name)!)
   const phrases = ranked.map(({ name }) => {
-    const shown = oneLine(name, MAX_NAME)
     const topics = ofTools(name)
-    const purpose = ofUser(name) || (topics && `"${topics}"`)
-    return { shown, full: purpose ? `${shown} (${purpose})` : shown }
+    return phraseOf(name, ofUser(name) || (topics && `"${topics}"`))
   })
   return longestFitting(phrases)
+}
+
+/** The same from the configuration alone, for a start that knows no more. */
+export function configuredServers(servers: readonly Pick<ServerDefinition, 'name' | 'description'>[]): string {
+  const limit = servers.length > MANY ? MAX_PURPOSE_OF_MANY : MAX_PURPOSE
+  return longestFitting(servers.map(({ name, description }) => phraseOf(name, oneLine(description, limit))))
+}
+
+function phraseOf(name: string, purpose: string): { shown: string; full: string } {
+  const shown = oneLine(name, MAX_NAME)
+  return { shown, full: purpose ? `${shown} (${purpose})` : shown }
 }
 
 /** The longest beginning of the list that fits, and the rest as a count. The last one may lack its purpose. */

@@ -1,346 +1,37 @@
-// Maps the words of the command line to commands. Each command is a module that is loaded on use: a client must be
-// answered quickly.
+// Runs the command that the words of a command line name, and says what was meant where there is none.
 import { CommanderError } from 'commander'
-import type { LogOptions } from './watch/log.ts'
-import type { TopOptions } from './watch/top.ts'
-import { Command } from './command.ts'
+import type { Command } from './command.ts'
+import { createProgram } from './commands.ts'
 import { examplesText } from './examples.ts'
 import { type Feature, features, plugIn } from './feature.ts'
-import { wordsOfNow } from './old-words.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
-import { VERSION } from '../util/version.ts'
+import { visible } from './terminal/print.ts'
+
+/** Commands as version 0.2 had them, and how they are typed now. Capital words stand for what follows. */
+const NOW: Readonly<Record<string, string>> = {
+  'artifacts list': 'artifacts',
+  'artifacts show': 'artifacts NAME',
+  'artifacts rm': 'artifacts --remove NAME',
+  'sandboxes list': 'sandboxes',
+  'sandboxes remove': 'sandboxes --remove ID',
+  'saved list': 'saved',
+  'saved show': 'saved NAME',
+  'saved rm': 'saved --remove NAME',
+  'profile list': 'profile',
+  'profile set': 'profile NAME SERVERS',
+  'profile rm': 'profile --remove NAME',
+  'permissions list': 'permissions',
+  'permissions check': 'permissions TOOL ARGUMENTS',
+  'permissions allow': 'permissions --allow TOOLS',
+  'config list': 'config',
+  'config set': 'config NAME VALUE',
+  'config unset': 'config --remove NAME',
+  'config path': 'config --path',
+  'config check': 'config --check',
+}
 
 /** The exit code for invalid usage. */
 const USAGE_ERROR = 2
-
-/** All commands but those of features. @param terminal of the commands that a resident bridge can run */
-function createProgram(terminal: Terminal): Command {
-  const program = new Command('sandbridge')
-    .description('An MCP server with one tool, run_python. Its sandboxed code calls the tools of all your MCP servers.')
-    .version(VERSION)
-    // Commands inherit these: one exit code and one format for usage errors.
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => void terminal.stdout.write(text),
-      writeErr: (text) => void terminal.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'sandbridge: ')),
-    })
-    .option('-v, --verbose', 'write log messages to stderr')
-    .option('--json', 'print JSON, in place of text for people')
-    .hook('preAction', (_, action) => {
-      const { verbose, json } = program.opts<{ verbose?: boolean; json?: boolean }>()
-      ;(action as Command).check({ json: json === true })
-      if (verbose && terminal === OWN_TERMINAL) process.env['MCP_BRIDGE_LOG_LEVEL'] ||= 'info'
-    })
-
-  program
-    .command('run', { isDefault: true })
-    .description('serve MCP over stdio, for a client that starts it')
-    .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
-    .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
-    .option('--tls-cert <file>', 'with --http: encrypt with this certificate (PEM); a renewed one is loaded')
-    .option('--tls-key <file>', 'its private key (PEM)')
-    .option(
-      '--trusted-proxy <addresses...>',
-      'with --http: believe X-Forwarded-* headers from these addresses or ranges',
-    )
-    .action(async (options: object) => (await import('./serve/run.ts')).run(options))
-
-  program
-    .command('resident', { hidden: true })
-    .description('serve the clients of this user; `run` starts it')
-    .argument('<name>', 'of what these clients have in common')
-    .action(async (name: string) => {
-      const run = (words: readonly string[], theirs: Terminal): Promise<void> =>
-        runCommand(commandLine(features.all, theirs), words, theirs)
-      await (await import('./serve/serve-resident.ts')).serveResident(name, run)
-    })
-
-  program
-    .command('exec')
-    .description('run one cell from the terminal')
-    .argument('[file]', 'a Python file; - reads standard input')
-    .option('-c, --code <code>', 'the Python code')
-    .option('-s, --servers <names>', 'only these servers, separated by commas')
-    .option('-t, --timeout <seconds>', 'how long the cell may run')
-    .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .json('print the result as JSON')
-    .action(async (file: string | undefined, options: object) =>
-      (await import('./cells/exec.ts')).exec(file, options, terminal),
-    )
-
-  program
-    .command('shell')
-    .description('run Python at a prompt, in one session')
-    .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .action(async (options: object) => (await import('./cells/shell.ts')).shell(options, terminal))
-
-  program
-    .command('ui')
-    .description('show cells, calls, servers and search in the browser')
-    .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)')
-    .json('print the link as JSON')
-    .action(async (options: object) => (await import('./serve/ui.ts')).ui(options, terminal))
-
-  program
-    .command('servers')
-    .description('list the configured MCP servers, or show one in full; starts no server')
-    .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
-    .option('--log', 'print the stderr output of its last failure')
-    .option('--accept', 'with diff: accept the tools as they are now')
-    .option('--sources', 'show the file of each server, and why entries were skipped')
-    .json('print JSON, without secrets')
-    .action(async (name: string | undefined, options: object) =>
-      (await import('./servers/servers.ts')).servers(name, options, terminal),
-    )
-
-  program
-    .command('search')
-    .description('find tools by what they do')
-    .argument('<wording...>', 'what a tool should do, in a few words; several wordings, each in quotes, find more')
-    .option('-n, --limit <count>', 'how many results')
-    .json()
-    .action(async (wordings: string[], options: object) =>
-      (await import('./servers/search.ts')).search(wordings, options, terminal),
-    )
-
-  program
-    .command('tools')
-    .description('list the tools of a server, or show one tool in full; also lists saved functions')
-    .argument('<server>', 'the server; or saved, unless a server has that name')
-    .argument('[tool]', 'the name of a tool')
-    .json()
-    .action(async (server: string, tool: string | undefined, options: object) =>
-      (await import('./servers/tools.ts')).tools(server, tool, options, terminal),
-    )
-
-  program
-    .command('artifacts')
-    .description('list the files that cells saved, write one to standard output, or delete one')
-    .argument('[name]', 'the artifact to write')
-    .argument('[version]', 'a version number (default: the newest)')
-    .instead('--remove <name>', 'delete all versions of one')
-    .json('print JSON, every version')
-    .action(async (name: string | undefined, version: string | undefined, options: object) =>
-      (await import('./saved/artifacts.ts')).artifacts(name, version, options),
-    )
-
-  program
-    .command('sandboxes')
-    .description('list the pods that outlive their bridge (MCP_BRIDGE_SESSION=durable), or end one')
-    .option('--remove <id>', 'end one that no bridge is using')
-    .json()
-    .action(async (options: object) => (await import('./sandboxes/sandboxes.ts')).sandboxes(options))
-
-  const packages = program.command('packages').description('list the Python packages of cells, add or remove some')
-  packages
-    .command('list', { isDefault: true })
-    .description('list them, as a sandbox of this machine imports them')
-    .json()
-    .action(async (options: object) => (await import('./packages/packages.ts')).listPackages(options))
-  packages
-    .command('add')
-    .description('install packages for cells and try to import them, such as pandas matplotlib')
-    .argument('<packages...>', 'requirements, wheel files or folders of wheels')
-    .json()
-    .action(async (names: string[], options: object) =>
-      (await import('./packages/packages.ts')).addPackages(names, options),
-    )
-  packages
-    .command('remove')
-    .description('remove packages from the list')
-    .argument('<packages...>')
-    .json('print the packages that are left as JSON')
-    .action(async (names: string[], options: object) =>
-      (await import('./packages/packages.ts')).removePackages(names, options),
-    )
-
-  program
-    .command('saved')
-    .description('list the functions that cells saved, print the source of one, or delete one')
-    .argument('[name]', 'the function to print')
-    .argument('[version]', 'a version number (default: the newest)')
-    .instead('--remove <name>', 'delete all versions of one')
-    .json()
-    .action(async (name: string | undefined, version: string | undefined, options: object) =>
-      (await import('./saved/saved.ts')).saved(name, version, options, terminal),
-    )
-
-  program
-    .command('profile')
-    .description('list the named sets of servers, define or delete one')
-    .argument('[name]', 'the profile to show, or to define; MCP_BRIDGE_PROFILE then chooses it')
-    .argument('[servers...]', 'its servers from now on')
-    .instead('--remove <name>', 'delete one; its servers stay')
-    .json()
-    .action(async (name: string | undefined, servers: string[], options: object) =>
-      (await import('./servers/profile.ts')).profile(name, servers, options),
-    )
-
-  const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
-  token
-    .command('list', { isDefault: true })
-    .description('list them; the tokens themselves are not stored')
-    .json()
-    .action(async (options: object) => (await import('./serve/token.ts')).listTokens(options))
-  token
-    .command('create')
-    .description('create one and print it, once')
-    .argument('<name>', 'the user, as the record names them')
-    .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
-    .action(async (name: string, options: object) => (await import('./serve/token.ts')).createToken(name, options))
-  token
-    .command('revoke')
-    .description('delete one; a bridge that runs stops accepting it at once')
-    .argument('<name>')
-    .action(async (name: string) => (await import('./serve/token.ts')).revokeToken(name))
-
-  program
-    .command('index')
-    .description('list the tools of every server now, so that no cell has to wait for it')
-    .argument('[names...]', 'only these servers')
-    .json()
-    .action(async (names: string[], options: object) =>
-      (await import('./servers/index-servers.ts')).indexServers(names, options),
-    )
-
-  program
-    .command('trust')
-    .description('allow the servers of the config files of this project')
-    .option('-y, --yes', 'do not ask for confirmation')
-    .option('--remove <file>', 'stop trusting a file')
-    .option('--list', 'list the trusted files')
-    .json('with --list: print JSON')
-    .action(async (options: object) => (await import('./servers/trust.ts')).trust(options))
-
-  program
-    .command('permissions')
-    .description('list which calls are allowed and why, explain one, or allow a tool')
-    .argument('[tool]', 'explain a call of this one: SERVER__TOOL')
-    .argument('[arguments]', 'its arguments, a JSON object')
-    .instead('--allow <tools...>', 'allow tools permanently that would ask, as the answer "yes, this tool always" does')
-    .instead('--distrust <server>', 'take back the answer that trusts the text of a server')
-    .json()
-    .action(async (tool: string | undefined, args: string | undefined, options: object) =>
-      (await import('./permissions/permissions.ts')).permissions(tool, args, options),
-    )
-
-  program
-    .command('config')
-    .description('list the settings and where each was set, change one, or check them')
-    .argument('[name]', 'the setting to show or set, such as output.tokens; or the variable')
-    .argument('[value]', 'written to settings.json, whose comments stay; - reads it from standard input')
-    .instead('--remove <name>', 'remove one from settings.json')
-    .instead('--check', 'check settings.json and the variables')
-    .instead('--path', 'print the path of settings.json')
-    .json('print JSON, without secrets')
-    .action(async (name: string | undefined, value: string | undefined, options: object) =>
-      (await import('./config/config.ts')).config(name, value, options),
-    )
-
-  program
-    .command('approve')
-    .description('answer questions about calls, where the client cannot ask')
-    .argument('[id]', 'only this question')
-    .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
-    .json('list the open questions as JSON')
-    .action(async (id: string | undefined, options: object) =>
-      (await import('./permissions/approve.ts')).approve(id, options, terminal),
-    )
-
-  program
-    .command('login')
-    .description('sign in to a remote server')
-    .argument('<server>')
-    .option('--no-browser', 'print the address, and read the answer from the terminal')
-    .option('--scope <scope>', 'request these permissions, too')
-    .option('--user <name>', 'sign in for this user of a bridge that serves many')
-    .json('print the outcome as JSON, and the address on stderr')
-    .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean; user?: string }) =>
-      (await import('./servers/login.ts')).login(server, options),
-    )
-
-  program
-    .command('logout')
-    .description('sign out of a remote server')
-    .argument('<server>')
-    .option('--user <name>', 'sign out this user of a bridge that serves many')
-    .action(async (server: string, options: { user?: string }) =>
-      (await import('./servers/login.ts')).logout(server, options),
-    )
-
-  program
-    .command('init')
-    .description('register sandbridge in the clients of this machine; shows the change first')
-    .option('-y, --yes', 'do not ask for confirmation')
-    .option('--move', "move the clients' own servers to ~/MCPs, so that they use no context")
-    .option('--client <name...>', 'only these clients')
-    .option('--dry-run', 'show the changes and make none')
-    .option('--undo', 'undo the changes')
-    .json('print JSON; changes nothing without --yes')
-    .action(async (options: object) => (await import('./init/init.ts')).init(options))
-
-  program
-    .command('log')
-    .description('show what models did: runs, calls, questions, denials, sign-ins')
-    .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
-    .option('-f, --follow', 'keep printing new lines')
-    .option('-n, --lines <count>', 'how many lines, the newest', '100')
-    .option('--session <id>', 'only this session, by its id or its beginning')
-    .option('--server <name>', 'only calls of this server')
-    .option('--denied', 'only denied calls and declined questions')
-    .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
-    .option('--flow', 'also show where the arguments of calls came from')
-    .option('--verify', 'show whether the record was changed')
-    .json('print the lines of the record unchanged')
-    .action(async (id: string | undefined, options: LogOptions) =>
-      (await import('./watch/log.ts')).log(id, options, terminal),
-    )
-
-  program
-    .command('top')
-    .description('show what your bridges are doing: sessions, cells, calls, servers')
-    .option('--once', 'print once and exit')
-    .json('print JSON once and exit')
-    .action(async (options: TopOptions) => (await import('./watch/top.ts')).top(options, terminal))
-
-  program
-    .command('status')
-    .description('show the resident bridges of this user, their clients and servers')
-    .json()
-    .action(async (options: { json?: boolean }) => (await import('./watch/status.ts')).status(options))
-
-  program
-    .command('stop')
-    .description('end the resident bridges of this user, after the cells that run')
-    .action(async () => (await import('./watch/status.ts')).stop())
-
-  program
-    .command('doctor')
-    .description('show what can isolate Python on this machine, whether a cell runs, and what is wrong')
-    .option('--deep', 'also try the walls of the sandbox, and start every server')
-    .option('--fix', 'correct what is safe to correct, such as permissions of files')
-    .option('--report <file>', 'write the report to a file, without secrets, for an issue')
-    .json()
-    .action(async (options: object) => (await import('./doctor/doctor.ts')).doctor(options))
-
-  program
-    .command('image')
-    .description('build container images for cells')
-    .command('build')
-    .argument('[variant]', 'slim; data for numpy, pandas, matplotlib and more; node for JavaScript cells', 'slim')
-    .json('print the engine and the image as JSON, and the lines of the build on stderr')
-    .action(async (variant: string, options: object) =>
-      (await import('./sandboxes/image.ts')).imageBuild(variant, options),
-    )
-
-  program
-    .command('completion')
-    .description('print a script that completes commands and options in a shell')
-    .argument('<shell>', 'bash, zsh or fish')
-    .action(async (shell: string) => (await import('./completion.ts')).printCompletion(program, shell))
-  return program
-}
 
 let hasFeatures = false
 
@@ -351,7 +42,9 @@ let hasFeatures = false
 export function commandLine(all: readonly Feature[], terminal = OWN_TERMINAL): Command {
   if (!hasFeatures) plugIn(all)
   hasFeatures = true
-  const program = createProgram(terminal)
+  const program = createProgram(terminal, (words, theirs) =>
+    runCommand(commandLine(features.all, theirs), words, theirs),
+  )
   for (const { commands } of all) commands?.(program)
   addExamples(program, [])
   return program
@@ -398,4 +91,13 @@ async function runCommand(program: Command, typed: readonly string[], terminal: 
 function addExamples(command: Command, words: readonly string[]): void {
   command.addHelpText('after', () => examplesText(words.join(' ')))
   for (const sub of command.commands) addExamples(sub, [...words, sub.name()])
+}
+
+/** The words of a command line as they are typed now. @param warn gets a line when they were others */
+function wordsOfNow(words: readonly string[], warn: (line: string) => void): readonly string[] {
+  const old = words.slice(0, 2).join(' ')
+  const now = Object.hasOwn(NOW, old) ? NOW[old] : undefined
+  if (now === undefined) return words
+  warn(visible(`sandbridge: \`sandbridge ${old}\` is now \`sandbridge ${now}\`\n`))
+  return [...now.split(' ').filter((word) => word !== word.toUpperCase()), ...words.slice(2)]
 }

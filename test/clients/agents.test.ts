@@ -1,7 +1,12 @@
 // This file verifies that published agents give their models what cells show: each runs with a stub instead of its
 // model.
 //   npm ci --prefix test/clients --ignore-scripts
-import { expect, it } from 'vitest'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { makeHome } from '../support/bridge-process.ts'
+import { needsPosix } from '../support/needs.ts'
+import { isAlive, kill, until } from '../support/resident-clients.ts'
 import { type AgentName, runAgent } from './agents.ts'
 import { CELLS, IMAGE, SHOWN } from './cells.ts'
 
@@ -65,3 +70,29 @@ it.concurrent.for(['opencode', 'qwen'] as const)(
     expect(read).toContain(SHOWN.long)
   },
 )
+
+it('opencode, gemini and qwen at once share a resident, and no variables', { timeout: 240_000 }, async (context) => {
+  needsPosix('Windows has no resident')
+  const home = makeHome()
+  const folder = path.join(home, 'MCPs/.sandbridge/run')
+  const residents = (): number[] => {
+    const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
+    const text = logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
+    return [...text.matchAll(/bridge runs pid=(\d+)/g)].map((found) => Number(found[1]))
+  }
+  onTestFinished(async () => {
+    for (const pid of residents()) kill(pid, 'SIGTERM')
+    await until(() => !residents().some((pid) => isAlive(pid)))
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 })
+  })
+  const settings = { MCP_BRIDGE_RESIDENT: 'on idle=60' }
+  const agents = (['opencode', 'gemini', 'qwen'] as const).map(async (name) => {
+    const cells = [`assert 'mine' not in globals()\nmine = '${name}'`, "print('I am ' + mine)"]
+    const { read, program, turnCount } = await runAgent(name, cells, context, home, settings)
+    expect(turnCount, program.stderr).toBe(3)
+    expect(read).toContain(`I am ${name}`)
+    expect(read).not.toContain('AssertionError')
+  })
+  await Promise.all(agents)
+  expect(residents()).toHaveLength(1)
+})

@@ -167,14 +167,23 @@ ${Object.entries(env)
 const AGENTS = { opencode, gemini, qwen, continue: continueCli, cline, codex }
 export type AgentName = keyof typeof AGENTS
 
-/** Runs the agent with a model that runs these cells, one per turn. Skips the test when the agent is not installed. */
-export async function runAgent(name: AgentName, cells: string[], context: TestContext): Promise<AgentRun> {
+/**
+ * Runs the agent with a model that runs these cells, one per turn. Skips the test when the agent is not installed.
+ * @param home of several agents, otherwise one of its own
+ * @param settings of the bridge
+ */
+export async function runAgent(
+  name: AgentName,
+  cells: string[],
+  context: TestContext,
+  home = makeHome(),
+  settings: Record<string, string> = {},
+): Promise<AgentRun> {
   const agent = AGENTS[name]
   const [command, ...before] = agent.program(context) as [string, ...string[]]
   const model = await startStubModel(cells)
   context.onTestFinished(() => model.close())
-  const home = makeHome()
-  const bridge = { command: process.execPath, args: [CLI], env: bridgeEnv(home) }
+  const bridge = { command: process.execPath, args: [CLI], env: bridgeEnv(home, settings) }
   for (const [file, text] of Object.entries(agent.settings(model.url, bridge))) {
     mkdirSync(path.join(home, path.dirname(file)), { recursive: true })
     writeFileSync(path.join(home, file), text)

@@ -75,10 +75,11 @@ describe('a command', () => {
     }
   })
 
-  it('loads no bridge, no schemas and no MCP package', { timeout: 120_000 }, async () => {
+  it('loads no bridge, no schemas, no MCP package and nothing for hashes', { timeout: 120_000 }, async () => {
     const house = residentHome({})
     const hook = path.join(house.home, 'loaded.cjs')
-    const list = "require('fs').writeFileSync(__dirname + '/loaded', Object.keys(require.cache).join(','))"
+    const list =
+      "require('fs').writeFileSync(__dirname + '/loaded', [...Object.keys(require.cache), ...process.moduleLoadList].join(','))"
     writeFileSync(
       hook,
       `if (process.argv[2] !== 'run' && process.argv[2] !== 'resident') process.on('exit', () => { ${list} })`,
@@ -86,16 +87,23 @@ describe('a command', () => {
     // Part of what residents have in common.
     const own = { NODE_OPTIONS: `--require ${hook}` }
     await house.connect('ann', own)
-    const loaded = async (more: Record<string, string>): Promise<number> => {
+    const loaded = async (more: Record<string, string>) => {
       expect(await type(house, 'ann', ['exec', '-c', '1 + 1'], { own: { ...own, ...more } })).toMatchObject({
         stdout: '2\n',
       })
       const files = readFileSync(path.join(house.home, 'loaded'), 'utf8').split(',')
-      return files.filter((file) => file.includes('/dist/')).reduce((sum, file) => sum + statSync(file).size, 0)
+      const ours = files.filter((file) => file.includes('/dist/'))
+      const bytes = ours.reduce((sum, file) => sum + statSync(file).size, 0)
+      return { files: ours.length, bytes, hasHashes: files.includes('NativeModule crypto') }
     }
-    expect(await loaded({})).toBeLessThan(100_000)
+    // Each file and each module of Node takes time.
+    const { files, bytes, hasHashes } = await loaded({})
+    expect({ files, hasHashes }).toEqual({ files: 3, hasHashes: false })
+    expect(bytes).toBeLessThan(100_000)
     // Control.
-    expect(await loaded(OFF)).toBeGreaterThan(1_000_000)
+    const without = await loaded(OFF)
+    expect(without.hasHashes).toBe(true)
+    expect(without.bytes).toBeGreaterThan(1_000_000)
   })
 
   it('has the rules of the project that it was typed in', { timeout: 120_000 }, async () => {
@@ -282,6 +290,7 @@ it(
   async () => {
     const house = residentHome({ who: WHO }, { MCP_BRIDGE_SOURCES: '' })
     const ann = await house.connect('ann')
+    await ann.run('1')
     const own = { mcpServers: { here: fixtureServer('whoami.mjs') } }
     writeFileSync(path.join(house.placeOf('bob').cwd, '.mcp.json'), JSON.stringify(own))
     const open = async (name: string) => {
@@ -293,7 +302,10 @@ it(
         cookie: entered.headers.get('set-cookie')!.split(';')[0]!,
         'x-sandbridge-key': /#key=([\w-]+)/.exec(await entered.text())![1]!,
       }
-      return (what: string) => fetch(new URL(`/ui/api/${what}`, link), { headers })
+      return (what: string, told?: object) => {
+        const sent = told && { method: 'POST', body: JSON.stringify(told) }
+        return fetch(new URL(`/ui/api/${what}`, link), { headers, ...sent })
+      }
     }
     const servers = async (ask: (what: string) => Promise<Response>) => {
       const { servers: all, untrusted } = (await (await ask('servers')).json()) as Record<string, { name: string }[]>
@@ -302,6 +314,13 @@ it(
     expect(await servers(await open('ann'))).toEqual({ servers: ['who'], untrusted: [] })
     const page = await open('bob')
     expect(await servers(page)).toEqual({ servers: ['who'], untrusted: ['here'] })
+    // It can show those of any folder where a client is, and of no other.
+    const [annsFolder, bobsFolder] = [house.placeOf('ann').cwd, house.placeOf('bob').cwd]
+    const folders = [annsFolder, bobsFolder].toSorted()
+    expect(await (await page('folders')).json()).toEqual({ folder: bobsFolder, folders })
+    expect((await page('folder', { folder: house.home })).status).toBe(400)
+    expect((await page('folder', { folder: annsFolder })).status).toBe(200)
+    expect(await servers(page)).toEqual({ servers: ['who'], untrusted: [] })
     // The resident would end a second after its last client.
     const events = await page('events')
     ann.process.stdin!.end()

@@ -305,8 +305,9 @@ describe('answers that are kept', () => {
   /** A home in whose folder `ann` a client was served, with this environment, whose resident has ended. */
   async function knownHome(own: Record<string, string> = {}, env: Record<string, string> = {}) {
     const home = residentHome({ who: WHO }, env)
-    // The first one reads the servers, the second is told of them.
+    // The first one reads the servers, the second is told of their tools, too.
     for (const kept of ['behind', 'answers']) {
+      rmSync(path.join(home.home, 'cache', kept), { recursive: true, force: true })
       const client = await home.connect('ann', own)
       await client.ask('tools/list')
       await until(() => readdirSync(path.join(home.home, 'cache')).includes(kept))

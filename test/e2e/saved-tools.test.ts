@@ -72,6 +72,8 @@ it('a saved function is found by `sandbridge search`, beside the tools of server
   const lines = found.map(({ line }) => line)
   for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
   expect(stderr).not.toContain('No tool fits')
+  const needs = (await sandbridge('search', 'sum of squares', 'echo a message')).stdout
+  for (const name of ['sum_of_squares(', 'mcp_everything.echo(']) expect(needs.split(name)).toHaveLength(2)
   const weak = await sandbridge('search', 'book a flight')
   expect(weak.stderr).toMatch(/^No tool fits\. .*other wordings.* Nearest \(\d+ tools searched\):\n/)
   expect(weak.stdout).toMatch(/^await mcp_|^from user_tools /)

@@ -1,6 +1,6 @@
 // Serves one client over a transport: its standard streams, or the socket of its relay.
 import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server/stdio'
-import { readKeptBehind } from '../../bridge/kept-behind.ts'
+import { behindByConfig, readKeptBehind } from '../../bridge/kept-behind.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
@@ -33,7 +33,8 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
   const getConversation = (): Promise<Conversation> => (conversation ??= open())
   const behind = async (): Promise<string | undefined> => {
     const kept = readKeptBehind(settings, context)
-    if (kept?.isCurrent !== false) return kept?.text
+    if (kept === undefined) return behindByConfig(settings, context)
+    if (kept.isCurrent) return kept.text
     // Only a start after a change of the config files waits until they are read. No start waits for a server.
     return getConversation().then(
       ({ bridge, servers }) => bridge.serversBehind(undefined, servers),
@@ -44,16 +45,19 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
   const runs = new OpenRuns()
   const { offers } = features
   const handle = serveStdio(
-    async ({ era }) =>
-      createServer({
-        settings,
-        log,
-        getConversation,
-        runs,
-        offers,
-        behind: (told = await behind()),
-        isModern: era === 'modern',
-      }),
+    ({ era }) =>
+      // Tracked, because a client may close its input before the names of its servers are read.
+      runs.answer(async () =>
+        createServer({
+          settings,
+          log,
+          getConversation,
+          runs,
+          offers,
+          behind: (told = await behind()),
+          isModern: era === 'modern',
+        }),
+      ),
     { transport, onerror: (error) => log.debug('MCP', { error }) },
   )
   return {

@@ -19,7 +19,8 @@ export interface HostPaths {
 }
 
 /**
- * A file, or a folder whose files are read: `*.json`, or those of its `names`. A project file belongs to the project in the current directory.
+ * A file, or a folder whose files are read: `*.json`, or those of its `names`. A project file belongs to the project in
+ * the current directory.
  */
 export interface ConfigLocation {
   path: string

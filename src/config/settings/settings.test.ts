@@ -109,7 +109,7 @@ describe('readSettings', () => {
       userCellSeconds: undefined,
       userCallCount: undefined,
       drainMs: 0,
-      resident: 'off',
+      resident: 'on',
       residentIdleMs: 600_000,
       durableTimeoutMs: 3_600_000,
       cacheDir: '/home/ann/.cache/sandbridge',

@@ -9,6 +9,13 @@ import { serverDetails, serverList } from './views/server-views.ts'
 import { sharedUsage } from './views/usage.ts'
 
 const SEARCH_LIMIT = 20
+
+/** Whose servers the page shows, where clients of several folders share this bridge. */
+export interface PageFolders {
+  folder: string | undefined
+  folders: string[]
+}
+
 const server = z.object({ name: nameParam })
 /** Missing means the page's own. */
 const session = nameParam.optional()
@@ -27,6 +34,11 @@ export function createBridgeRoutes(bridge: Bridge): Routes {
       return serverDetails(servers, name)
     }),
     post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
+    get('folders', z.object({}), (): PageFolders => bridge.pageFolders),
+    post('folder', z.object({ folder: nameParam }), async ({ folder }) => {
+      if (await bridge.showFolder(folder)) return bridge.pageFolders
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No client is in this folder any more', { hint: '' })
+    }),
     get('search', z.object({ query: z.string() }), async ({ query }) => {
       const { catalog } = (await bridge.serversOfPage()).connected
       const hits = await catalog.searchWithReasons(query, { limit: SEARCH_LIMIT, detail: 'full' })

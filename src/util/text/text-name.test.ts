@@ -16,14 +16,14 @@ it('texts that differ little have names that differ in about half of their bits'
   expect(counts.reduce((sum, count) => sum + count, 0) / counts.length).toBeGreaterThan(55)
 })
 
-it('a hundred thousand similar texts have a hundred thousand names, even by a quarter of them', () => {
+it('twenty thousand similar texts have twenty thousand names, even by a quarter of them', () => {
   const parts = Array.from({ length: 4 }, () => new Set<string>())
-  for (let count = 0; count < 100_000; count += 1) {
+  for (let count = 0; count < 20_000; count += 1) {
     const name = textName(`/home/ann/${'x'.repeat(count % 7)}${count}`)
     for (const [at, part] of parts.entries()) part.add(name.slice(at * 8, at * 8 + 8))
   }
   // Of 32 bits, one or two are the same by chance.
-  for (const part of parts) expect(part.size).toBeGreaterThan(99_980)
+  for (const part of parts) expect(part.size).toBeGreaterThan(19_997)
 })
 
 it('the order of characters, and those at the end, count', () => {

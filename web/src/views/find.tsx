@@ -87,14 +87,11 @@ function Hit({ doc, reason, best }: { doc: ToolDoc; reason: Reason | undefined; 
 }
 
 function Why({ reason, best }: { reason: Reason; best: number }): JSX.Element {
-  const { score, words, meaning, isNamed, isDeprecated, concepts } = reason
+  const { score, words, meaning, isNamed, concepts } = reason
   const percent = (part: number): string => `${Math.min(100, (100 * part) / best)}%`
-  const text = [
-    `words ${words.toFixed(2)}`,
-    `meaning ${meaning.toFixed(2)}`,
-    ...(isNamed ? ['exact name'] : []),
-    ...(isDeprecated ? ['deprecated'] : []),
-  ].join(' + ')
+  const text = [`words ${words.toFixed(2)}`, `meaning ${meaning.toFixed(2)}`, ...(isNamed ? ['exact name'] : [])].join(
+    ' + ',
+  )
   return (
     <div class="why">
       <span class="track" aria-hidden="true">

@@ -6,6 +6,7 @@ import type { AnswerOfBridge } from '../../../src/serve/page/sources/sources.ts'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/serve/page/views/server-views.ts'
 import { tell } from '../api.ts'
 import { coloured } from '../parts/code.tsx'
+import { FolderChoice } from '../parts/folder-choice.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
@@ -17,7 +18,8 @@ type OfBridge = AnswerOfBridge<ServerListView>
 /** @param source the bridge of the server @param name of the open server */
 export function Servers({ name, source }: { name: string | undefined; source: string | undefined }): JSX.Element {
   const { serverChanges, bridges, ownId } = useStore()
-  const { value, error } = useAnswer<OfBridge[]>('all-servers', {}, `${serverChanges} ${bridges.size}`)
+  const [folders, setFolders] = useState(0)
+  const { value, error } = useAnswer<OfBridge[]>('all-servers', {}, `${serverChanges} ${bridges.size} ${folders}`)
   const servers = value?.find((one) => one.source === ownId)?.value?.servers ?? []
   const tokens = servers.reduce((sum, one) => sum + one.tokens, 0)
   const open = source ?? ownId
@@ -28,6 +30,7 @@ export function Servers({ name, source }: { name: string | undefined; source: st
         <p class="muted">
           {plural(servers.length, 'server')} · about {short(tokens)} tokens if a model had to read all their tools
         </p>
+        <FolderChoice onChange={() => setFolders(folders + 1)} />
       </header>
       <Problem text={error} />
       {value?.length === 1 && servers.length === 0 && (
@@ -50,7 +53,7 @@ export function Servers({ name, source }: { name: string | undefined; source: st
         {name === undefined ? (
           <p class="hint">Choose a server to see its tools.</p>
         ) : (
-          <ServerDetails key={`${open} ${name}`} name={name} source={open} changes={serverChanges} />
+          <ServerDetails key={`${open} ${name} ${folders}`} name={name} source={open} changes={serverChanges} />
         )}
       </div>
     </>

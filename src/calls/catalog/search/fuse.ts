@@ -1,5 +1,5 @@
-// Joins rankings into one (reciprocal rank fusion: Cormack, Clarke, Büttcher, 2009): those of several wordings, and what
-// earlier searches have taught. Pure.
+// Joins rankings into one (reciprocal rank fusion: Cormack, Clarke, Büttcher, 2009): those of several wordings, and
+// what earlier searches have taught. Pure.
 
 export interface Ranking<T> {
   /** The best first. */

@@ -164,7 +164,8 @@ export class SearchIndex<T> {
         spoken[id]! += weight
       }
     }
-    for (let id = 0; id < count && total > 0; id += 1) {
+    if (total === 0) return { byWords, shares, spoken }
+    for (let id = 0; id < count; id += 1) {
       byWords[id]! /= total
       shares[id]! /= whole
       spoken[id]! /= whole

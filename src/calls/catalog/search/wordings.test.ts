@@ -20,7 +20,7 @@ it('each sentence of a pasted text is searched as well as the whole', () => {
 })
 
 it('each clause of a long sentence is searched as well as the whole', () => {
-  const sentence = 'find the three cheapest flights to Lisbon and send what they cost to the whole team'
+  const sentence = 'find the three cheapest flights to Lisbon, and please also send what they cost to the whole team'
   expect(wordingsIn(sentence)).toEqual([
     sentence,
     'find the three cheapest flights to Lisbon',

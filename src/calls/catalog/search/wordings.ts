@@ -29,7 +29,7 @@ function sentencesOf(text: string): string[] {
 
 function clausesOf(sentence: string): string[] {
   if (wordCount(sentence) < LONG_SENTENCE) return [sentence]
-  const clauses = sentence.split(/,?\s(?:and|but|also|plus|as well as)\s/i)
+  const clauses = sentence.split(/,?\s(?:and|but|also|plus|as well as)(?:\s(?:also|then|please))*\s/i)
   return clauses.every(isLongEnough) ? clauses : [sentence]
 }
 

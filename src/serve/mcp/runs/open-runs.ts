@@ -39,10 +39,15 @@ export class OpenRuns {
     }
   }
 
-  /** Resolves when the requests that are open now are answered and their responses are handed to the transport. */
+  /**
+   * Resolves when all requests that have arrived are answered and their responses are handed to the transport. Those
+   * that wait for the server of a new client begin when it has been made.
+   */
   async answered(): Promise<void> {
-    await Promise.allSettled(this.#answers)
-    await nextTurn()
+    do {
+      await Promise.allSettled(this.#answers)
+      await nextTurn()
+    } while (this.#answers.size > 0)
   }
 
   /**
