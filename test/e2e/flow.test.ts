@@ -504,40 +504,24 @@ describe('what one session writes about what it keeps, and another reads', () =>
   const env = { MCP_BRIDGE_PROJECTS: '1' }
 
   it('counts it as read', { timeout: 120_000 }, async () => {
-<<<<<<< HEAD
-    const telling = { ...Object.fromEntries(named.map(([server], at) => [server, { order: wordsOf(at) }])), files: {} }
-    const first = await tellingBridge({ told: telling, env })
-=======
     const servers = { ...Object.fromEntries(named.map(([server], at) => [server, { order: wordsOf(at) }])), files: {} }
     const first = await tellingBridge({ told: servers, env })
->>>>>>> w/h41
     for (const [server, what, keep] of named)
       expect(
         await first.bridge.run(`text = await mcp_${server}.get(name="order")\n${keep(server)}\n"saved"`),
         what,
       ).toContain('saved')
-<<<<<<< HEAD
-    const { bridge, questions } = await tellingBridge({ told: telling, env, home: first.home })
-=======
     const { bridge, questions } = await tellingBridge({ told: servers, env, home: first.home })
->>>>>>> w/h41
     for (const [at, [server, what, , read]] of named.entries()) {
       expect(await bridge.run(read(server)), what).toContain(wordsOf(at).slice(0, 40))
       await bridge.run(send)
       expect(questions.at(-1), what).toMatch(new RegExp(`the model has read text of [^.]*\\b${server}\\b`))
     }
     // Control: the same words, which the model wrote.
-<<<<<<< HEAD
-    const own = await tellingBridge({ told: telling, env })
-    for (const [at, [server, , keep]] of named.entries())
-      await own.bridge.run(`text = ${JSON.stringify(wordsOf(at))}\n${keep(server)}\n"saved"`)
-    const reader = await tellingBridge({ told: telling, env, home: own.home })
-=======
     const own = await tellingBridge({ told: servers, env })
     for (const [at, [server, , keep]] of named.entries())
       await own.bridge.run(`text = ${JSON.stringify(wordsOf(at))}\n${keep(server)}\n"saved"`)
     const reader = await tellingBridge({ told: servers, env, home: own.home })
->>>>>>> w/h41
     for (const [at, [server, what, , read]] of named.entries())
       expect(await reader.bridge.run(read(server)), what).toContain(wordsOf(at).slice(0, 40))
     await reader.bridge.run('await mcp_files.send(to="bob@acme.example")')
