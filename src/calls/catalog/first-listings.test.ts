@@ -42,6 +42,24 @@ it('a tool that is described differently, or is new, is changed until one bridge
   expect(['a', 'b'].filter((name) => one.isChanged(KEY, name))).toEqual([])
 })
 
+it('a tool whose keys and sets are in another order is the same', async () => {
+  const open = bridges()
+  const of = (inputSchema: object): UpstreamTool[] => [{ ...tool('a'), inputSchema: inputSchema as never }]
+  const [state, number] = [{ enum: ['open', 'closed'], default: ['x', 'y'] }, { type: 'number' }]
+  expect(
+    await changed(open(), of({ type: 'object', properties: { state, number }, required: ['state', 'number'] })),
+  ).toEqual([])
+  const turned = { default: ['y', 'x'], enum: ['closed', 'open'] }
+  expect(
+    await changed(open(), of({ required: ['number', 'state'], properties: { number, state: turned }, type: 'object' })),
+  ).toEqual([])
+  // Control: another value.
+  const other = { ...turned, enum: ['closed', 'all'] }
+  expect(
+    await changed(open(), of({ type: 'object', properties: { state: other, number }, required: ['state', 'number'] })),
+  ).toEqual(['a'])
+})
+
 it('tools that a server has only for clients that can be asked are new once, and others stay as they were', async () => {
   const open = bridges()
   expect(await changed(open(), [tool('a')])).toEqual([])

@@ -7,6 +7,7 @@ import type { Log } from '../../util/log.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
 import type { Store } from '../../keep/store.ts'
 import { isRecord } from '../../util/json/json.ts'
+import { sortedJson } from '../../util/json/sorted-json.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 
 /** A tool as first listed. For a very long description only the hash is kept. */
@@ -128,7 +129,22 @@ function isFirst({ tools, abilities }: Listing, listed: Listed): boolean {
 /** The names of tools that differ from the first listing. */
 export function changesIn(first: ReadonlyMap<string, FirstListed>, tools: readonly UpstreamTool[]): string[] {
   if (first.size === 0) return []
-  return tools.filter((tool) => first.get(tool.name)?.hash !== hashOf(tool)).map(({ name }) => name)
+  return tools.filter((tool) => !isSame(first.get(tool.name), tool)).map(({ name }) => name)
+}
+
+function isSame(first: FirstListed | undefined, tool: UpstreamTool): boolean {
+  if (first?.hash === hashOf(tool)) return true
+  return first?.definition !== undefined && orderless(first.definition) === orderless(shown(tool))
+}
+
+/** Some servers list keys, and what is a set for them, in another order at each start. */
+function orderless(definition: unknown): string {
+  return sortedJson(
+    JSON.parse(JSON.stringify(definition), (_, value: unknown) => {
+      const isSet = Array.isArray(value) && value.every((item) => typeof item === 'string')
+      return isSet ? value.toSorted() : value
+    }),
+  )
 }
 
 function kept(tool: UpstreamTool): FirstListed {
