@@ -36,6 +36,14 @@ it('qwen passes text and errors on, each once', { timeout: AGENT_TIMEOUT_MS }, a
   expect(program.code).toBe(0)
 })
 
+it('copilot passes text and errors on, each once', { timeout: AGENT_TIMEOUT_MS }, async (context) => {
+  const { read, turnCount, program } = await runAgent('copilot', [CELLS.text, CELLS.image, CELLS.error], context)
+  expect(turnCount, program.stderr).toBe(4)
+  // It leaves images out for a model that is not one of its own.
+  for (const shown of [SHOWN.text, SHOWN.image, SHOWN.error]) expect(occurrences(read, shown), shown).toBe(1)
+  expect(program.code).toBe(0)
+})
+
 it.for(['continue', 'cline'] as const)(
   '%s passes text and errors on, each once, and a link in place of an image',
   { timeout: AGENT_TIMEOUT_MS },

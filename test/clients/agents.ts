@@ -133,10 +133,21 @@ const cline: Agent = {
   },
 }
 
-/** As large as all other clients together, so it is installed by hand. */
+/** Large, so it is installed by hand. Offline, it asks no account for a model. */
+const copilot: Agent = {
+  program: (context) => [process.execPath, installed('@github/copilot/npm-loader.js', context, 'by-hand')],
+  args: ['-p', 'go', '--allow-all-tools', '--disable-builtin-mcps', '--no-auto-update'],
+  env: (url) => ({ COPILOT_OFFLINE: 'true', COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_MODEL: 'stub' }),
+  settings: (_, bridge) => {
+    const settings = { mcpServers: { sandbridge: { type: 'local', ...bridge, tools: ['*'] } } }
+    return { '.copilot/mcp-config.json': JSON.stringify(settings) }
+  },
+}
+
+/** Large, so it is installed by hand. */
 const codex: Agent = {
   program: (context) => [
-    installed('@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex', context, 'codex'),
+    installed('@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex', context, 'by-hand'),
   ],
   args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '--json', 'go'],
   settings: (url, { command, args, env }) => {
@@ -164,7 +175,7 @@ ${Object.entries(env)
   },
 }
 
-const AGENTS = { opencode, gemini, qwen, continue: continueCli, cline, codex }
+const AGENTS = { opencode, gemini, qwen, continue: continueCli, cline, copilot, codex }
 export type AgentName = keyof typeof AGENTS
 
 /**

@@ -24,7 +24,7 @@ export interface ClientQuirks {
 const QUIRKS: Record<string, ClientQuirks> = {
   // 2.1.197. Refuses more than 25,000 tokens.
   'claude-code': { maxOutputTokens: 22_500 },
-  // 0.169.0. Above 10,000 tokens it cuts out the middle and does not say where the rest is.
+  // 0.171.0. Above 10,000 tokens it cuts out the middle and does not say where the rest is.
   'codex-mcp-client': { maxOutputTokens: 9_000 },
   // 0.61.0. Shows an error as the JSON of the whole result.
   // Waits 10 minutes.
