@@ -91,7 +91,10 @@ describe('a client cannot come to a process that works for another one', () => {
 describe('the client that is first, whose environment the resident starts with', () => {
   const USUAL = '/usr/local/bin:/usr/bin:/bin'
 
-  /** Two clients, the first with a folder of its own on PATH, into which a program then comes. @returns whether it ran */
+  /**
+   * Two clients, the first with a folder of its own on PATH, into which a program then comes.
+   * @returns whether it ran
+   */
   async function runsForOther(program: string, env: Record<string, string>): Promise<boolean> {
     const { connect, home, residents } = residentHome({}, env)
     const folder = path.join(home, 'planted')
