@@ -8,6 +8,7 @@ import { KeptTexts } from '../cell/session/kept-text.ts'
 import type { KernelPool } from '../cell/session/kernel-pool.ts'
 import type { KeptFor } from '../cell/session/kept-for.ts'
 import { Session } from '../cell/session/session.ts'
+import type { ClientServers } from './client-servers.ts'
 
 interface OpenSessionsOptions {
   settings: Settings
@@ -20,6 +21,7 @@ export class OpenSessions {
   readonly #options: OpenSessionsOptions
   readonly #texts: KeptTexts
   readonly #open = new Set<Session>()
+  readonly #clients = new WeakMap<Session, ClientServers>()
 
   constructor(options: OpenSessionsOptions) {
     const { settings, log } = options
@@ -28,8 +30,11 @@ export class OpenSessions {
     this.#texts = new KeptTexts({ memoryBytes: settings.outputMemoryBytes, folder, log })
   }
 
-  /** @param kept names the owner of a durable sandbox; missing for a session that ends with the bridge */
-  open(kept?: KeptFor): Session {
+  /**
+   * @param kept names the owner of a durable sandbox; missing for a session that ends with the bridge
+   * @param client whose session it is, in a bridge that serves several
+   */
+  open(kept?: KeptFor, client?: ClientServers): Session {
     const { pool, log, events, settings } = this.#options
     const { session: mode, checkpoint, memoryBytes, maxTimeoutMs, outputTokenCount } = settings
     const session = new Session({
@@ -46,7 +51,13 @@ export class OpenSessions {
       limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },
     })
     this.#open.add(session)
+    if (client) this.#clients.set(session, client)
     return session
+  }
+
+  /** Whose session it is. Whoever types a cell there has this client's servers: code that it left may run with them. */
+  clientOf(session: Session): ClientServers | undefined {
+    return this.#clients.get(session)
   }
 
   /** Whether an earlier bridge kept a sandbox for this session. */

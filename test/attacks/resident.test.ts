@@ -1,7 +1,8 @@
 // What clients of a resident bridge and hostile programs of the same user can try against it, and what becomes of it.
 // Each group has a control in which the same attack, or its harmless twin, succeeds.
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { connect as connectSocket, createServer, type Socket } from 'node:net'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +14,8 @@ import { residentKey } from '../../src/serve/resident/resident-key.ts'
 import { SocketTransport } from '../../src/serve/resident/socket-transport.ts'
 import { SILENT } from '../../src/util/log.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { makeCertificate } from '../support/make-certificate.ts'
+import { needsPosix, needsProgram, needsRoot } from '../support/needs.ts'
 import { isAlive, type RelayClient, residentHome, type ResidentHome, until } from '../support/resident-clients.ts'
 import { runProgram } from '../support/run-program.ts'
 
@@ -82,6 +85,63 @@ describe('a client cannot come to a process that works for another one', () => {
   it('a file in its folder, of the same size and time', async () => {
     const prepare = (cwd: string): void => writeFileSync(path.join(cwd, 'token'), path.basename(cwd))
     expect(await usersOf({ env: { TOKEN: '${file:token}' } }, NOTHING, prepare)).toBe(1)
+  })
+})
+
+describe('the client that is first, whose environment the resident starts with', () => {
+  const USUAL = '/usr/local/bin:/usr/bin:/bin'
+
+  /**
+   * Two clients, the first with a folder of its own on PATH, into which a program then comes.
+   * @returns whether it ran
+   */
+  async function runsForOther(program: string, env: Record<string, string>): Promise<boolean> {
+    const { connect, home, residents } = residentHome({}, env)
+    const folder = path.join(home, 'planted')
+    mkdirSync(folder)
+    const plant = (): void =>
+      writeFileSync(path.join(folder, program), `#!/bin/sh\ntouch ${home}/ran\nexit 1\n`, { mode: 0o755 })
+    const ann = await connect('ann', { PATH: `${folder}:${USUAL}` })
+    const isAlone = env['MCP_BRIDGE_RESIDENT'] === 'off'
+    const bob = isAlone ? ann : await connect('bob', { PATH: USUAL })
+    expect(residents()).toHaveLength(isAlone ? 0 : 1)
+    plant()
+    await bob.run('1')
+    return existsSync(path.join(home, 'ran'))
+  }
+
+  it.each([
+    ['podman', 'an engine that comes later'],
+    ['setpriv', 'a program that bubblewrap is started with'],
+  ])('cannot bring %s, %s, for others', { timeout: 120_000 }, async (program) => {
+    needsPosix('Windows has no resident')
+    if (program === 'setpriv') {
+      needsProgram('bwrap')
+      needsRoot('another user starts bubblewrap without setpriv')
+    }
+    const env = { MCP_BRIDGE_RUNTIME: program === 'podman' ? 'podman' : 'bubblewrap' }
+    // Control: its own cell runs it.
+    expect(await runsForOther(program, { ...env, MCP_BRIDGE_RESIDENT: 'off' })).toBe(true)
+    expect(await runsForOther(program, env)).toBe(false)
+  })
+
+  it('cannot have the certificates of others unchecked', { timeout: 120_000 }, async () => {
+    let reached = 0
+    const server = createTlsServer(makeCertificate(), (_, response) => {
+      reached += 1
+      response.writeHead(404).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const { connect } = residentHome({ far: { url: `https://localhost:${port}/mcp` } })
+    const ann = await connect('ann', { NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+    const bob = await connect('bob')
+    await bob.run('await mcp_far.anything()')
+    expect(reached).toBe(0)
+    // Control: the same server, for the client that does not want it checked.
+    await ann.run('await mcp_far.anything()')
+    expect(reached).toBeGreaterThan(0)
   })
 })
 

@@ -284,6 +284,26 @@ it('a command runs by itself beside a resident that hangs', { timeout: 120_000 }
   expect(await type(house, 'ann', ['exec', '-c', '1 + 1'])).toMatchObject({ code: 0, stdout: '2\n' })
 })
 
+interface Page {
+  (what: string, told?: object): Promise<Response>
+}
+
+/** The page that `sandbridge ui` opens in this client's folder. */
+async function openPage(house: ResidentHome, name: string): Promise<Page> {
+  const { code, stdout } = await type(house, name, ['ui', '--json'])
+  expect(code).toBe(0)
+  const { link } = JSON.parse(stdout) as { link: string }
+  const entered = await fetch(link)
+  const headers = {
+    cookie: entered.headers.get('set-cookie')!.split(';')[0]!,
+    'x-sandbridge-key': /#key=([\w-]+)/.exec(await entered.text())![1]!,
+  }
+  return (what, told) => {
+    const sent = told && { method: 'POST', body: JSON.stringify(told) }
+    return fetch(new URL(`/ui/api/${what}`, link), { headers, ...sent })
+  }
+}
+
 it(
   'ui opens the page of the resident with the servers of its folder, and a page keeps it',
   { timeout: 120_000 },
@@ -293,20 +313,7 @@ it(
     await ann.run('1')
     const own = { mcpServers: { here: fixtureServer('whoami.mjs') } }
     writeFileSync(path.join(house.placeOf('bob').cwd, '.mcp.json'), JSON.stringify(own))
-    const open = async (name: string) => {
-      const { code, stdout } = await type(house, name, ['ui', '--json'])
-      expect(code).toBe(0)
-      const { link } = JSON.parse(stdout) as { link: string }
-      const entered = await fetch(link)
-      const headers = {
-        cookie: entered.headers.get('set-cookie')!.split(';')[0]!,
-        'x-sandbridge-key': /#key=([\w-]+)/.exec(await entered.text())![1]!,
-      }
-      return (what: string, told?: object) => {
-        const sent = told && { method: 'POST', body: JSON.stringify(told) }
-        return fetch(new URL(`/ui/api/${what}`, link), { headers, ...sent })
-      }
-    }
+    const open = (name: string) => openPage(house, name)
     const servers = async (ask: (what: string) => Promise<Response>) => {
       const { servers: all, untrusted } = (await (await ask('servers')).json()) as Record<string, { name: string }[]>
       return { servers: all!.map(({ name }) => name), untrusted: untrusted!.map(({ name }) => name) }
@@ -331,3 +338,40 @@ it(
     await until(() => house.residents().every((pid) => !isAlive(pid)))
   },
 )
+
+describe('a cell of the page of a resident', () => {
+  /** What a cell of the page says with an error. */
+  async function says(page: Page, code: string, session?: string): Promise<string> {
+    const { traceback } = (await (await page('notebook/run', { code, session })).json()) as { traceback?: string }
+    return traceback?.trim().split('\n').at(-1) ?? ''
+  }
+
+  it(
+    'in the session of a client has the servers of that client, whichever folder the page shows',
+    { timeout: 120_000 },
+    async () => {
+      const house = residentHome({ who: WHO })
+      await house.connect('bob')
+      const ann = await house.connect('ann')
+      // What a model has left there runs with the next cell, whoever types it.
+      await ann.run('async def left():\n    raise RuntimeError((await mcp_who.who())["who"])')
+      const page = await openPage(house, 'bob')
+      const sessions = JSON.stringify(await (await page('usage')).json())
+      const session = /"session":"([^"]+)"/.exec(sessions)![1]!
+      expect(await says(page, 'await left()', session)).toBe('RuntimeError: ann')
+      // Control: the page's own session has those of its folder.
+      expect(await says(page, 'raise RuntimeError((await mcp_who.who())["who"])')).toBe('RuntimeError: bob')
+    },
+  )
+
+  it('finds nothing that was left by one of another folder', { timeout: 120_000 }, async () => {
+    const house = residentHome({ who: WHO })
+    for (const name of ['ann', 'bob']) await (await house.connect(name)).run('1')
+    const page = await openPage(house, 'bob')
+    expect(await says(page, 'left = "bob"')).toBe('')
+    expect((await page('folder', { folder: house.placeOf('ann').cwd })).status).toBe(200)
+    expect(await says(page, 'raise RuntimeError(left)')).toMatch(/^NameError/)
+    expect((await page('folder', { folder: house.placeOf('bob').cwd })).status).toBe(200)
+    expect(await says(page, 'raise RuntimeError(left)')).toBe('RuntimeError: bob')
+  })
+})

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome, type ServerEntry } from './bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
 
 export interface RelayClient {
@@ -44,7 +44,7 @@ export interface ResidentHome {
  * @param cli the program, where it is not the built one
  */
 export function residentHome(
-  servers: Record<string, ServerEntry>,
+  servers: Record<string, ServerEntry | RemoteEntry>,
   env: Record<string, string> = {},
   cli = CLI,
 ): ResidentHome {

@@ -111,7 +111,6 @@ function serveClient(
   let servers: ClientServers | undefined
   const open = async (): Promise<Conversation> => {
     const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../cell/session/kept-for.ts')])
-    const session = shared.sessions.open(keptForClient(cwd))
     // What features offer may change at any time.
     const isFixed = features.offers.every(
       (make) => make({ settings, getConversation: served.getConversation }) === undefined,
@@ -121,6 +120,7 @@ function serveClient(
         if (isFixed && text === served.behind()) tell({ keep: places })
       },
     })
+    const session = shared.sessions.open(keptForClient(cwd), servers)
     return { bridge: shared, sessions: oneSession(session), servers }
   }
   const transport = new SocketTransport(socket)

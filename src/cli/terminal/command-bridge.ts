@@ -52,7 +52,7 @@ export async function residentBridge(
       },
       sessions: {
         open: () => {
-          const session = bridge.sessions.open()
+          const session = bridge.sessions.open(undefined, client)
           opened.push(session)
           return session
         },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { residentKey } from './resident-key.ts'
+import { residentKey, residentPath } from './resident-key.ts'
 
 const key = (env: Record<string, string> = {}, cwd = '/a', home = '/home/ann') => residentKey({ env, cwd, home }).name
 
@@ -10,6 +10,8 @@ it('clients share a resident unless something differs that a process has only on
   expect(key({ PATH: '/no-such-folder:/bin' })).toBe(key({ PATH: '/usr/bin' }))
   expect(key({ PATH: '/bin', MCP_BRIDGE_RUNTIME: 'kubernetes' })).not.toBe(key({ MCP_BRIDGE_RUNTIME: 'kubernetes' }))
   expect(key({ TMPDIR: '/srv/tmp' })).not.toBe(key())
+  for (const name of ['TEMP', 'DOCKER_CONTEXT', 'CONTAINERS_CONF', 'NODE_TLS_REJECT_UNAUTHORIZED', 'LD_PRELOAD'])
+    expect(key({ [name]: '0' })).not.toBe(key())
   expect(key({}, '/a', '/home/bob')).not.toBe(key())
 })
 
@@ -28,4 +30,9 @@ it('clients that start servers with few variables share it with a terminal of a 
 it('the folder counts where a setting is a path relative to it', () => {
   expect(key({ MCP_BRIDGE_STATE_DIR: 'state' }, '/a')).not.toBe(key({ MCP_BRIDGE_STATE_DIR: 'state' }, '/b'))
   expect(key({ MCP_BRIDGE_STATE_DIR: '/state' }, '/a')).toBe(key({ MCP_BRIDGE_STATE_DIR: '/state' }, '/b'))
+})
+
+it('a resident looks for programs in no folder that only its first client has', () => {
+  expect(residentPath({ PATH: '/srv/planted:bin::/usr/bin' })).toBe(residentPath({ PATH: '/usr/bin' }))
+  expect(residentPath({ PATH: '/srv/planted', MCP_BRIDGE_RUNTIME: 'kubernetes' })).toContain('/srv/planted')
 })

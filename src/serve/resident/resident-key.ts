@@ -3,7 +3,7 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '../../config/settings/client-context.ts'
-import { findPlaces } from '../../util/process/find-program.ts'
+import { findPlaces, realpathOr, withUsualFolders } from '../../util/process/find-program.ts'
 import { hostScope } from '../../util/process/process-id.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import { textName } from '../../util/text/text-name.ts'
@@ -13,8 +13,15 @@ import { PROTOCOL } from './protocol.ts'
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_']
 const VARIABLES = new Set(
   (
-    'MCP_SERVERS_CONFIG TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR DOCKER_HOST CONTAINER_HOST ' +
-    'KUBECONFIG NODE_EXTRA_CA_CERTS NODE_OPTIONS DBUS_SESSION_BUS_ADDRESS'
+    'MCP_SERVERS_CONFIG TMPDIR TMP TEMP XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR ' +
+    'DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_TLS DOCKER_TLS_VERIFY ' +
+    'CONTAINER_HOST CONTAINER_CONNECTION CONTAINER_SSHKEY CONTAINERS_CONF CONTAINERS_CONF_OVERRIDE ' +
+    'CONTAINERS_REGISTRIES_CONF CONTAINERS_STORAGE_CONF REGISTRY_AUTH_FILE ' +
+    'KUBECONFIG DBUS_SESSION_BUS_ADDRESS ' +
+    // What Node and its TLS read in this process, for the connections of all clients, and what is loaded into it.
+    'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA SSL_CERT_FILE ' +
+    'SSL_CERT_DIR OPENSSL_CONF OPENSSL_MODULES LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT ' +
+    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH'
   ).split(' '),
 )
 /** What it starts for all clients. Servers start with the PATH of their own client. */
@@ -94,11 +101,32 @@ export function usualVariables(): Record<string, string> {
 /** A desktop and a shell have another PATH, which mostly leads to the same engines. */
 function programs(env: ClientContext['env']): unknown {
   const search = env['PATH']
-  // Its plugins for sign-in may be any programs.
-  if (/kubernetes/i.test(env['MCP_BRIDGE_RUNTIME'] ?? '')) return search
+  if (needsWholePath(env)) return search
   const engines = ENGINES.map((name) => [...findPlaces(name, search).keys()])
   // Only bubblewrap runs cells with a Python of this machine, whose packages they see.
   return [engines, engines.at(-1)!.length > 0 && [...findPlaces('python3', search).keys()]]
+}
+
+/** Its plugins for sign-in may be any programs. */
+function needsWholePath(env: ClientContext['env']): boolean {
+  return /kubernetes/i.test(env['MCP_BRIDGE_RUNTIME'] ?? '')
+}
+
+/**
+ * The PATH of a resident: of its first client's, only the folders that count. In any other, that client could put what
+ * the resident then runs for all of them, now or later.
+ */
+export function residentPath(env: ClientContext['env']): string {
+  const search = env['PATH']
+  if (needsWholePath(env)) return withUsualFolders(search)
+  const counts = new Set((programs(env) as [string[][], string[] | false]).flat(2))
+  const folders = (search ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder))
+  return withUsualFolders(
+    folders
+      .map(realpathOr)
+      .filter((folder) => counts.has(folder))
+      .join(path.delimiter),
+  )
 }
 
 /** What confines this process on Linux: one in a sandbox does not share with those outside. */

@@ -3,11 +3,10 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
-import { withUsualFolders } from '../../util/process/find-program.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { copiedScript } from './package-copy.ts'
 import { keepLogSmall, removeOldLogs } from './resident-log.ts'
-import { type ResidentKey, usualVariables } from './resident-key.ts'
+import { type ResidentKey, residentPath, usualVariables } from './resident-key.ts'
 import type { ResidentPlace } from './run-folder.ts'
 
 /** A start that takes longer may be tried by another relay, too. */
@@ -59,7 +58,7 @@ export function startResident(
     const script = copiedScript(cacheDir, context.ownPaths[0]!)
     const child = spawn(process.execPath, [...process.execArgv, script, 'resident', key.name], {
       cwd: key.cwd ?? '/',
-      env: { ...usualOnes(), ...context.env, PATH: withUsualFolders(context.env['PATH']) },
+      env: { ...usualOnes(), ...context.env, PATH: residentPath(context.env) },
       detached: true,
       stdio: ['pipe', log, log],
     })

@@ -49,7 +49,8 @@ export function withUsualFolders(searchPath = ''): string {
   return [...folders, ...USUAL_FOLDERS.filter((folder) => !folders.includes(folder))].join(path.delimiter)
 }
 
-function realpathOr(folder: string): string {
+/** With all links resolved, where it is there. */
+export function realpathOr(folder: string): string {
   try {
     return realpathSync(folder)
   } catch {

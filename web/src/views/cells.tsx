@@ -23,10 +23,12 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
   const [isRunning, setRunning] = useState(false)
   const [problem, setProblem] = useState<string>()
   const [wanted, setWanted] = useState(lastChosen)
+  /** The page's own one is another where the page shows another folder meanwhile. */
+  const [latestOwn, setLatestOwn] = useState<string>()
   const store = useStore()
   const own = useAnswer<{ session: string }>('notebook', {}, store.connection)
   const chosen = sharedSessions().find(({ id }) => id === wanted?.id)
-  const session = chosen?.id ?? own.value?.session
+  const session = chosen?.id ?? latestOwn ?? own.value?.session
   const cells = store
     .cells()
     .filter((cell) => cell.session === session)
@@ -45,7 +47,10 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
     editor.current!.clear()
     tell<Outcome>('notebook/run', { ...place, code })
       .then(
-        (outcome) => void outcomes.set(`${outcome.session} ${outcome.cell}`, outcome),
+        (outcome) => {
+          outcomes.set(`${outcome.session} ${outcome.cell}`, outcome)
+          if (!place) setLatestOwn(outcome.session)
+        },
         (failure: Error) => setProblem(failure.message),
       )
       .finally(() => setRunning(false))

@@ -19,7 +19,8 @@ export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {
 
 export class Notebook {
   readonly #bridge: Bridge
-  #own: Session | undefined
+  /** By the folder that the page shows: what a cell has left must not run with the servers of another one. */
+  readonly #own = new Map<string | undefined, Session>()
   #completing: Promise<unknown> = Promise.resolve()
   #lastAsked = ''
 
@@ -29,8 +30,10 @@ export class Notebook {
 
   /** The page's own session, which belongs to no conversation. */
   get own(): Session {
-    this.#own ??= this.#bridge.sessions.open()
-    return this.#own
+    const folder = this.#bridge.pageFolders.folder
+    const own = this.#own.get(folder) ?? this.#bridge.sessions.open()
+    this.#own.set(folder, own)
+    return own
   }
 
   /**
@@ -39,7 +42,9 @@ export class Notebook {
    */
   async run(code: string, session?: string): Promise<Outcome> {
     const place = this.#find(session)
-    const { cell, status, notes, error } = await this.#run(place, code, { guest: place !== this.#own })
+    const { cell, status, notes, error } = await this.#run(place, code, {
+      guest: ![...this.#own.values()].includes(place),
+    })
     return { session: place.id, cell, status, notes, traceback: error?.traceback, hint: error?.hint }
   }
 
@@ -78,7 +83,7 @@ export class Notebook {
       hold: (work) => timeLimit.hold(work),
       ...rest,
       forPerson: true,
-      run: { client: 'page', servers: this.#bridge.pageClient },
+      run: { client: 'page', servers: this.#bridge.sessions.clientOf(session) ?? this.#bridge.pageClient },
     })
   }
 }
