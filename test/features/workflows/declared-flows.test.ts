@@ -300,7 +300,16 @@ runtime.save_workflow("remind", remind)
   const hidden = 'text[::-1]'
   await other.run(`${plain}\n${remind('subject(letter["text"])')}`)
   await other.client.close()
-  const scheduled = await sandbridge('ask', 'schedule', 'remind', '0 * * * *', '--zone', 'UTC', '--allow', 'files__send')
+  const scheduled = await sandbridge(
+    'ask',
+    'schedule',
+    'remind',
+    '0 * * * *',
+    '--zone',
+    'UTC',
+    '--allow',
+    'files__send',
+  )
   expect(scheduled.code, scheduled.stderr).toBe(0)
   const servers = JSON.parse(readFileSync(path.join(home, 'MCPs/servers.json'), 'utf8')) as { mcpServers: never }
   const { bridge } = await openObserved({
