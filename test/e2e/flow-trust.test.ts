@@ -85,6 +85,26 @@ describe('an answer that trusts the text of a server', () => {
     expect((await sandbridge(home, 'permissions')).stdout).toContain('Trusted text of an entry that has changed: notes')
   })
 
+  it('what a session has read stays text of its server when a trusted one gets the name', async () => {
+    const { bridge, home, questions } = await tellingBridge({ told })
+    await bridge.run(read)
+    const file = path.join(home, 'MCPs/servers.json')
+    const config = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: { notes: object } }
+    const become = (entry: object) => {
+      config.mcpServers.notes = entry
+      writeFileSync(file, JSON.stringify(config))
+    }
+    const before = config.mcpServers.notes as { args: string[] }
+    become({ ...before, args: [...before.args, '--own'], trusted: true })
+    await bridge.run('1')
+    expect(await bridge.run(send)).toContain('denied:')
+    expect(questions.at(-1)).toContain('has read text of an earlier notes')
+    // Control: it is that server whose text is trusted now.
+    become({ ...before, trusted: true })
+    await bridge.run('1')
+    expect(await bridge.run(send)).toContain('made')
+  })
+
   it('is not offered where text also says where something goes, for several servers, or beside a rule', async () => {
     const asked = async (code: string, options: object = {}) => {
       const { bridge, questions, home } = await tellingBridge({ told, answer: TRUST, ...options })

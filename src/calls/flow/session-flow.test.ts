@@ -49,6 +49,35 @@ it('sessions of one client share what was read', () => {
   expect([other.seen, start().seen]).toEqual([['mail'], []])
 })
 
+it('what a server said is not trusted because another one has its name now, in no session', async () => {
+  const [kept, seen] = [new KeptOrigins(storeInMemory()), new Set<string>()]
+  let [identity, trusted] = ['first', '']
+  const servers = {
+    isTrusted: (server: string) => server === 'notes' && identity === trusted,
+    identityOf: (server: string) => (server === 'notes' ? identity : undefined),
+  }
+  const [flow, other] = [new SessionFlow(servers, kept, seen), new SessionFlow(servers, kept, seen)]
+  flow.returned({ server: 'notes', name: 'get' }, TEXT)
+  flow.shown({ text: TEXT, hasMedia: false })
+  await flow.keeps(TEXT)
+  expect(flow.seen).toEqual(['notes'])
+  // The control: the user comes to trust this server.
+  trusted = 'first'
+  expect([flow.seen, other.seen]).toEqual([[], []])
+  trusted = identity = 'second'
+  expect([flow.seen, other.seen]).toEqual([['notes', 'an earlier notes'], ['an earlier notes']])
+  expect(flow.facts().isTrusted('notes')).toBe(false)
+  expect(other.facts().isTrusted('notes')).toBe(true)
+  // A session that both have told something keeps nothing as text of one of them.
+  flow.returned({ server: 'notes', name: 'get' }, 'another text of the second server of that name')
+  await flow.keeps('another text of the second server of that name')
+  trusted = identity = 'first'
+  const third = new SessionFlow(servers, kept)
+  await third.opens('memories', ['another text of the second server of that name'])
+  third.shown({ text: 'another text of the second server of that name', hasMedia: false })
+  expect(third.seen).toEqual(['an earlier notes'])
+})
+
 it('what a model keeps is of its own if it knows all of its words, and of the servers that it has read otherwise', async () => {
   const kept = new KeptOrigins(storeInMemory())
   const flow = start(kept)

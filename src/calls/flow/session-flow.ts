@@ -35,13 +35,16 @@ export interface FlowServers {
 
 export class SessionFlow {
   readonly #index = new OriginIndex()
+  /** As `#toKeep` writes them: sessions that share them may know another server by the name. */
   readonly #seen: Set<string>
   readonly #returned = new Set<string>()
   /** Keys of words of each server that were shown, but not as text. */
   readonly #single = new Map<string, Set<number>>()
   readonly #servers: FlowServers
-  /** Those that returned something. */
+  /** Those that returned something, as they were then. */
   readonly #identities = new Map<string, string | undefined>()
+  /** Those that returned something before and after they became another server. */
+  readonly #several = new Set<string>()
   /** Names that stand for something else than the server of this name, which the user may trust. */
   readonly #notServers = new Set<string>()
   readonly #kept: KeptOrigins
@@ -63,7 +66,8 @@ export class SessionFlow {
 
   /** The servers that the user does not trust and whose text the model has read. */
   get seen(): string[] {
-    return [...this.#seen].filter((server) => !this.#isTrusted(server))
+    const names = new Set([...this.#seen].flatMap((kept) => this.#fromKept(kept)))
+    return [...names].filter((server) => !this.#isTrusted(server))
   }
 
   /** The model wrote this code. @param isShell all of it can be data */
@@ -88,11 +92,14 @@ export class SessionFlow {
     const now = this.#servers.identityOf(server)
     const before = this.#identities.has(server) ? this.#identities.get(server) : now
     this.#identities.set(server, before)
-    if (now !== before) this.#notServers.add(server)
+    if (now !== before) this.#several.add(server)
   }
 
   #isTrusted(server: string): boolean {
-    return !this.#notServers.has(server) && this.#servers.isTrusted(server)
+    if (this.#notServers.has(server) || this.#several.has(server)) return false
+    // The index has what the server of that time said.
+    const isOther = this.#identities.has(server) && this.#identities.get(server) !== this.#servers.identityOf(server)
+    return !isOther && this.#servers.isTrusted(server)
   }
 
   /** Its variables are those of an earlier bridge: nobody knows what is in them, or what its model has read. */
@@ -100,7 +107,7 @@ export class SessionFlow {
     this.#notServers.add(EARLIER)
     this.#returned.add(EARLIER)
     this.#index.partial.add(EARLIER)
-    this.#seen.add(EARLIER)
+    this.saw(EARLIER)
   }
 
   /**
@@ -129,13 +136,15 @@ export class SessionFlow {
 
   /** The name of a server with what tells it from another one of this name. */
   #toKeep(server: string): string {
-    const identity = this.#notServers.has(server) ? undefined : this.#servers.identityOf(server)
+    if (this.#notServers.has(server)) return server
+    if (this.#several.has(server)) return `${server}\nseveral`
+    const identity = this.#identities.has(server) ? this.#identities.get(server) : this.#servers.identityOf(server)
     return identity === undefined ? server : `${server}\n${identity}`
   }
 
   #fromKept(kept: string): string[] {
     const [server, identity] = kept.split('\n') as [string, string | undefined]
-    if (identity === undefined || identity === this.#servers.identityOf(server)) return [server]
+    if (this.#notServers.has(server) || identity === this.#servers.identityOf(server)) return [server]
     // Rules that name the server go on to match.
     return [server, this.#placeOf(`an earlier ${server}`)]
   }
@@ -181,20 +190,20 @@ export class SessionFlow {
   shown({ text, hasMedia }: ShownContent): void {
     if (this.#returned.size === 0) return
     const { runs, words, unknownWords } = this.#index.shown(text)
-    for (const server of runs) this.#seen.add(server)
+    for (const server of runs) this.saw(server)
     for (const [server, keys] of words) {
       const all = new Set([...(this.#single.get(server) ?? []), ...keys])
-      if (keys.size >= TEXT_WORDS || all.size >= SINGLE_WORDS) this.#seen.add(server)
+      if (keys.size >= TEXT_WORDS || all.size >= SINGLE_WORDS) this.saw(server)
       else this.#single.set(server, all)
     }
     // An image may show any text.
-    if (hasMedia) for (const server of this.#returned) this.#seen.add(server)
-    if (unknownWords >= UNKNOWN_TEXT_WORDS) for (const server of this.#index.partial) this.#seen.add(server)
+    if (hasMedia) for (const server of this.#returned) this.saw(server)
+    if (unknownWords >= UNKNOWN_TEXT_WORDS) for (const server of this.#index.partial) this.saw(server)
   }
 
   /** The model is shown text of this server that is in no index. */
   saw(server: string): void {
-    this.#seen.add(server)
+    this.#seen.add(this.#toKeep(server))
   }
 
   /** What rules and questions need to know about a value. */

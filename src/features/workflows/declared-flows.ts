@@ -9,6 +9,7 @@ import { JsonRecord } from '../../keep/json-record.ts'
 import type { KeptOrigins } from '../../keep/kept-origins.ts'
 import { reachedTools } from '../../keep/saved/reached-tools.ts'
 import { type SavedToolContent, writtenText } from '../../keep/saved/saved-tool.ts'
+import type { SavedToolStore } from '../../keep/saved/saved-tool-store.ts'
 import type { Store } from '../../keep/store.ts'
 import type { RecordedCode } from './share/recorded-code.ts'
 
@@ -22,18 +23,16 @@ type Kept = z.infer<typeof kept>
 
 export class DeclaredFlows {
   readonly #record: JsonRecord<Kept>
-  readonly #sha256: string
+  /** Of the texts of the workflow and of the saved tools that it uses. */
+  readonly sha256: string
 
   /** Those of a workflow of the bridge's owner. */
   static async of({ stores, own }: Pick<Bridge, 'stores' | 'own'>, workflow: SavedToolContent): Promise<DeclaredFlows> {
-    const { tools } = await own.savedTools.list()
-    return new DeclaredFlows(stores.of(undefined), workflow, tools)
+    return new DeclaredFlows(stores.of(undefined), workflow, await writtenHash(workflow, own.savedTools))
   }
 
-  /** @param tools all that are saved */
-  private constructor(store: Store, workflow: SavedToolContent, tools: readonly SavedToolContent[]) {
-    const reached = [...reachedTools([workflow], tools).values()]
-    this.#sha256 = hash('sha256', JSON.stringify(reached.map(writtenText).toSorted()))
+  private constructor(store: Store, workflow: SavedToolContent, sha256: string) {
+    this.sha256 = sha256
     this.#record = new JsonRecord<Kept>({
       document: store.document(`workflows/${workflow.name}/flows.json`),
       empty: () => ({ sha256: '', flows: [] }),
@@ -53,19 +52,29 @@ export class DeclaredFlows {
    */
   async read(): Promise<{ flows: DeclaredFlow[] | undefined; hasChanged: boolean }> {
     const { sha256, flows } = await this.#record.read()
-    if (sha256 === this.#sha256) return { flows, hasChanged: false }
+    if (sha256 === this.sha256) return { flows, hasChanged: false }
     return { flows: undefined, hasChanged: sha256 !== '' }
   }
 
   /** Declares the flows of a run, too. */
   async add(flows: readonly DeclaredFlow[]): Promise<DeclaredFlow[]> {
     const { flows: all } = await this.#record.update((known) => {
-      const before = known.sha256 === this.#sha256 ? known.flows : []
+      const before = known.sha256 === this.sha256 ? known.flows : []
       known.flows = [...new Map([...before, ...flows].map((flow) => [flowKeyOf(flow), flow])).values()]
-      known.sha256 = this.#sha256
+      known.sha256 = this.sha256
     })
     return all
   }
+}
+
+/** Of the texts of a workflow and of the saved tools that it uses. A version's number may be used again. */
+export async function writtenHash(
+  workflow: SavedToolContent,
+  savedTools: Pick<SavedToolStore, 'list'>,
+): Promise<string> {
+  const { tools } = await savedTools.list()
+  const reached = [...reachedTools([workflow], tools).values()]
+  return hash('sha256', JSON.stringify(reached.map(writtenText).toSorted()))
 }
 
 /** Why a workflow is not run where nobody looks at what it does: new code can hide where its values come from. */

@@ -39,8 +39,13 @@ const schedule = z.object({
   zone: z.string(),
   /** The parameters, as on a command line. */
   words: z.array(z.string()),
-  /** The workflow's version when it was scheduled: the allowed calls apply to this version only. */
+  /** The workflow's version when it was scheduled. */
   version: z.int(),
+  /**
+   * `writtenHash` at that time: the allowed calls apply to this code only. Missing in what older versions scheduled, for
+   * which the version counts.
+   */
+  sha256: z.string().optional(),
   /** `server__tool`: calls that rules would ask about. */
   allowed: z.array(z.string()),
   /** Times up to this one have been handled. */

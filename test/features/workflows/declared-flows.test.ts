@@ -280,3 +280,62 @@ it('a scheduled run keeps to declared flows, whatever tools the schedule allows'
   ])
   expect(calls()).toHaveLength(2)
 })
+
+it('a schedule of what never ran runs no other code: of a saved tool it uses, or saved anew under its number', async () => {
+  const { home, bridge: other, reached: calls } = await tellingBridge({ told })
+  env = bridgeEnv(home)
+  const helper = (line: string) => `
+def subject(text):
+    import base64
+    return ${line}
+runtime.save_tool(subject)
+1`
+  const remind = (line: string) => `
+async def remind():
+    letter = await mcp_mail.get(name="letter")
+    await mcp_files.send(to="owner@acme.example", body=${line})
+runtime.save_workflow("remind", remind)
+1`
+  const plain = helper('"a letter came"')
+  const hidden = 'text[::-1]'
+  await other.run(`${plain}\n${remind('subject(letter["text"])')}`)
+  await other.client.close()
+  const scheduled = await sandbridge(
+    'ask',
+    'schedule',
+    'remind',
+    '0 * * * *',
+    '--zone',
+    'UTC',
+    '--allow',
+    'files__send',
+  )
+  expect(scheduled.code, scheduled.stderr).toBe(0)
+  const servers = JSON.parse(readFileSync(path.join(home, 'MCPs/servers.json'), 'utf8')) as { mcpServers: never }
+  const { bridge } = await openObserved({
+    servers: servers.mcpServers,
+    env: { MCP_BRIDGE_FLOW: 'ask', MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs') },
+  })
+  const cell = async (code: string) =>
+    expect(await bridge.cells.run(bridge.sessions.open(), { code, timeoutMs: 60_000 })).toMatchObject({ status: 'ok' })
+  const store = new ScheduleStore(bridge.stores.of(undefined))
+  const nextHour = new Date(Math.ceil(Date.now() / 3_600_000) * 3_600_000)
+  const made = async (hour: number) => {
+    const scheduler = new Scheduler(bridge)
+    await scheduler.look(new Date(nextHour.getTime() + hour * 3_600_000 + 1_000))
+    await scheduler.idle()
+    return (await store.list())['remind']!.runs.at(-1)
+  }
+  const notRun = { outcome: 'failed', message: expect.stringContaining(HAS_CHANGED) as string }
+  // Control: what was scheduled.
+  expect(await made(0)).toMatchObject({ outcome: 'ok' })
+  expect(calls()).toHaveLength(1)
+  await cell(helper(hidden))
+  expect(await made(1)).toMatchObject(notRun)
+  await cell(plain)
+  expect(await made(2)).toMatchObject({ outcome: 'ok' })
+  expect(calls()).toHaveLength(2)
+  await cell(`runtime.delete_tool("remind")\n${remind('letter["text"][::-1]')}`)
+  expect(await made(3)).toMatchObject(notRun)
+  expect(calls()).toHaveLength(2)
+})

@@ -3,6 +3,7 @@ import { BridgeError } from '../../../errors.ts'
 import { SavedToolStore } from '../../../keep/saved/saved-tool-store.ts'
 import { ago } from '../../../util/text/ago.ts'
 import { nextTime } from '../cron-times.ts'
+import { writtenHash } from '../declared-flows.ts'
 import { parseArguments } from '../parameters.ts'
 import { type Schedule, type ScheduledRun, ScheduleStore } from '../schedules.ts'
 import { usesNamed } from '../used-tools.ts'
@@ -35,14 +36,16 @@ export async function schedule(
     const hint = `For example: sandbridge schedule ${name} "0 8 * * 1"`
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The time is missing', { hint })
   }
-  const workflow = asWorkflow(await new SavedToolStore(kept).find(functionName(name)))
+  const savedTools = new SavedToolStore(kept)
+  const workflow = asWorkflow(await savedTools.find(functionName(name)))
   const { title, parameters } = workflow.workflow
   parseArguments(words, parameters)
   const zone = zoneOf(options.zone)
   const next = nextTime(when, zone, new Date())
   const allowed = allowedOf(workflow, options.allow ?? [])
   const { version } = workflow
-  const id = await store.add({ workflow: title, when, zone, words, version, allowed }, new Date())
+  const sha256 = await writtenHash(workflow, savedTools)
+  const id = await store.add({ workflow: title, when, zone, words, version, sha256, allowed }, new Date())
   print(`'${id}' runs next at ${local(next, zone)}, in a bridge that serves HTTP: sandbridge run --http`)
 }
 

@@ -107,7 +107,7 @@ export class Scheduler {
  */
 async function runUnwatched(
   bridge: Bridge,
-  { workflow: name, words, version, allowed }: Schedule,
+  { workflow: name, words, version, sha256, allowed }: Schedule,
   due: Date,
   run: RunOrigin,
 ): Promise<string | undefined> {
@@ -116,8 +116,10 @@ async function runUnwatched(
   const args = parseArguments(words, workflow.workflow.parameters, due)
   const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
   if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
-  const { flows: declared, hasChanged } = await (await DeclaredFlows.of(bridge, workflow)).read()
-  const isOther = hasChanged || (declared === undefined && workflow.version !== version)
+  const flows = await DeclaredFlows.of(bridge, workflow)
+  const { flows: declared, hasChanged } = await flows.read()
+  const isScheduled = sha256 === undefined ? workflow.version === version : sha256 === flows.sha256
+  const isOther = hasChanged || (declared === undefined && !isScheduled)
   if (isOther && bridge.rules.shared?.judgesFlow)
     return `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`
   const journal = new RunJournal(settings.stateDir, workflow.name)
@@ -128,7 +130,7 @@ async function runUnwatched(
       code: codeFor(workflow, args),
       timeoutMs: WORKFLOW_TIMEOUT_MS,
       upstreams: journal.watch(bridge.upstreams, catalog),
-      allowed: workflow.version === version ? usesNamed(workflow.workflow.uses, allowed) : [],
+      allowed: isScheduled ? usesNamed(workflow.workflow.uses, allowed) : [],
       workflow: watchedFlows(workflow, declared),
       run,
     })
