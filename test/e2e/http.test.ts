@@ -132,7 +132,7 @@ it('the tool of an older client is the same over HTTP as over stdio', async () =
   const bridge = shared()
   const { client } = await bridge.connect('legacy')
   const listed = (await client.listTools()).tools
-  expect(listed).toEqual([RUN_PYTHON_TOOL])
+  expect(listed).toEqual([{ ...RUN_PYTHON_TOOL, execution: { taskSupport: 'optional' } }])
   expect(listed[0]!._meta).toEqual({ 'anthropic/alwaysLoad': true })
   expect(client.getInstructions()).toContain('tools of every MCP server')
   const { client: modern } = await bridge.connect('modern')

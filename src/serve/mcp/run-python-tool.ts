@@ -8,11 +8,10 @@ import { shortName } from '../../util/text/short-name.ts'
 export const RUN_PYTHON_TOOL = {
   name: 'run_python',
   description:
-    'Run Python in a sandbox: variables persist, host files only through tools. ' +
-    "It calls all configured MCP servers' tools. " +
+    "Run Python in a sandbox, with all MCP servers' tools: variables persist, host files only through tools. " +
     "Find by 2-4 wordings: print(await runtime.search_tool_docs('create issue', 'open ticket')). " +
     "Call with keyword arguments: await mcp_github.create_issue(title='x'). " +
-    'Guide: print(runtime.capability_summary()). The last expression is shown.',
+    'Guide: print(runtime.capability_summary())',
   inputSchema: {
     type: 'object' as const,
     properties: {
