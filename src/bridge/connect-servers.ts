@@ -17,6 +17,7 @@ import { startInputs } from '../config/entries/start-inputs.ts'
 import { tokensFile } from '../config/tokens-file.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import type { Log } from '../util/log.ts'
+import { shortFolder } from '../util/net/unix-socket.ts'
 import type { Standing } from '../config/rules/policy.ts'
 import type { Ability, Questions } from '../calls/questions/questions.ts'
 import type { Stores } from '../keep/store.ts'
@@ -97,6 +98,8 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       path.join(settings.stateDir, SETTINGS_FILE),
       usersFolder(settings.stateDir),
       settings.cacheDir,
+      shortFolder('live'),
+      shortFolder('run'),
       ...options.configFiles(),
       ...(options.hiddenToo?.() ?? []),
     ],

@@ -1,6 +1,15 @@
 // What clients of a resident bridge and hostile programs of the same user can try against it, and what becomes of it.
 // Each group has a control in which the same attack, or its harmless twin, succeeds.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -142,6 +151,35 @@ describe('the client that is first, whose environment the resident starts with',
     // Control: the same server, for the client that does not want it checked.
     await ann.run('await mcp_far.anything()')
     expect(reached).toBeGreaterThan(0)
+  })
+})
+
+describe('a jailed server that may write to the folder for temporary files', () => {
+  it.each([
+    ['is refused where the socket of the resident is there', 'a-long-name'.repeat(9), /holds the files of this bridge/],
+    ['starts where it is not: control', 'MCPs', /^ann$/],
+  ])('%s', { timeout: 120_000 }, async (_, state, said) => {
+    needsProgram('bwrap')
+    const { home, connect } = residentHome({})
+    const [temporary, stateDir] = [path.join(home, 'tmp'), path.join(home, state)]
+    for (const folder of [temporary, stateDir]) mkdirSync(folder, { recursive: true })
+    // Where the bridge is root's, jailed servers are another user's.
+    chmodSync(home, 0o755)
+    const who = {
+      ...fixtureServer('whoami.mjs'),
+      env: { WHO: 'ann' },
+      sandbox: { filesystem: { allowWrite: [temporary] } },
+    }
+    writeFileSync(path.join(stateDir, 'servers.json'), JSON.stringify({ mcpServers: { who } }))
+    const ann = await connect('ann', { MCP_BRIDGE_STATE_DIR: stateDir, TMPDIR: temporary })
+    const answer = await ann.run('print((await mcp_who.who())["who"])')
+    // Its log is not where `residentHome` looks for residents that are to end.
+    ann.process.stdin!.end()
+    await ann.exited
+    const left = (): string[] => readdirSync(home, { recursive: true, encoding: 'utf8' })
+    await until(() => !left().some((name) => name.endsWith('.d')))
+    await sleep(500)
+    expect(answer).toMatch(said)
   })
 })
 

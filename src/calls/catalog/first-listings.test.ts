@@ -44,7 +44,7 @@ it('a tool that is described differently, or is new, is changed until one bridge
 
 it('a tool whose keys and sets are in another order is the same', async () => {
   const open = bridges()
-  const of = (inputSchema: object): UpstreamTool[] => [{ ...tool('a'), inputSchema: inputSchema as never }]
+  const of = (inputSchema: UpstreamTool['inputSchema']): UpstreamTool[] => [{ ...tool('a'), inputSchema }]
   const [state, number] = [{ enum: ['open', 'closed'], default: ['x', 'y'] }, { type: 'number' }]
   expect(
     await changed(open(), of({ type: 'object', properties: { state, number }, required: ['state', 'number'] })),

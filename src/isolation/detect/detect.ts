@@ -1,9 +1,11 @@
 // Finds the sandbox providers of this machine, each with a verdict in words, and chooses for `auto`. Runs at first use:
 // an engine takes a moment to answer. Loads only the chosen provider.
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
+import { shortFolder } from '../../util/net/unix-socket.ts'
 import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
 import { images } from '../images-part.ts'
 import { kubernetes } from '../kubernetes-part.ts'
@@ -136,7 +138,9 @@ export async function findProvider(
   probes: Iterable<Probe> = Object.values(probesFor(settings, false)),
 ): Promise<FoundProvider> {
   const { stateDir, cacheDir } = settings
-  const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir]))
+  // Those in use: every machine has a folder for temporary files, and few have these in it.
+  const sockets = [shortFolder('live'), shortFolder('run')].filter((folder) => existsSync(folder))
+  const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir, ...sockets]))
   if (settings.runtime !== 'auto')
     return { provider: await createProvider(settings.runtime, settings, mount, log), passedOver: [] }
   const remembered = memory?.read()

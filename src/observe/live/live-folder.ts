@@ -1,11 +1,10 @@
 // Lists this user's running bridges. Each has a file in the state folder with its process id and its socket, readable
 // only by the user. A bridge that reads the folder deletes files whose process is gone.
 import { lstat, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { hostId, isRunning } from '../../util/process/process-id.ts'
-import { fitsSocketAddress } from '../../util/net/unix-socket.ts'
+import { fitsSocketAddress, shortFolder } from '../../util/net/unix-socket.ts'
 import { isOwnFolder, makePrivateFolder } from '../../util/files/private-folder.ts'
 import { readOrdinary } from '../../util/files/read-ordinary.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
@@ -36,10 +35,10 @@ export async function socketPath(stateDir: string, name: string): Promise<string
   const folder = await madeFolder(stateDir)
   const socket = path.join(folder, `${name}.sock`)
   if (fitsSocketAddress(socket)) return socket
-  await makePrivateFolder(shortFolder())
+  await makePrivateFolder(shortFolder('live'))
   // Any user can create folders in the temporary folder.
-  await refuseForeign(shortFolder())
-  return path.join(shortFolder(), `${name}.sock`)
+  await refuseForeign(shortFolder('live'))
+  return path.join(shortFolder('live'), `${name}.sock`)
 }
 
 async function madeFolder(stateDir: string): Promise<string> {
@@ -56,10 +55,6 @@ async function refuseForeign(folder: string): Promise<void> {
   throw new BridgeError('STATE_REFUSED', `Other users can write to ${folder}, so no bridge is registered there`, {
     hint: 'Remove that folder, or make it yours alone: chmod 700.',
   })
-}
-
-function shortFolder(): string {
-  return path.join(tmpdir(), `sandbridge-${hostId()}`)
 }
 
 /** @returns a function that removes the entry */
@@ -108,7 +103,7 @@ function parseBridge(text: string, id: string, folder: string): LiveBridge | und
     if (typeof startedAt !== 'number' || typeof version !== 'string' || typeof cwd !== 'string') return undefined
     // Readers of an entry delete the socket of a bridge that has ended. This check keeps them from deleting another
     // file.
-    return process.platform === 'win32' || [folder, shortFolder()].includes(path.dirname(socket))
+    return process.platform === 'win32' || [folder, shortFolder('live')].includes(path.dirname(socket))
       ? { id, pid, host, socket, startedAt, version, cwd }
       : undefined
   } catch {

@@ -16,8 +16,8 @@ export class KeptAnswers {
   readonly #folder: string
   /** Whose answers they are: of one resident, in one folder, with variables that lead to the same config files. */
   readonly #of: string
-  /** Named by the first question, which names the client. */
-  #file: string | undefined
+  /** With the first question, which names the client. */
+  #first: string | undefined
   #kept: Record<string, unknown> | undefined
   readonly #learned = new Map<string, string>()
 
@@ -33,8 +33,8 @@ export class KeptAnswers {
 
   /** @returns a result as JSON, for each question once; undefined when none is kept that still holds */
   find(question: string): string | undefined {
-    this.#file ??= path.join(this.#folder, `${textName(this.#of + question)}.json`)
-    this.#kept ??= this.#read(this.#file)
+    this.#first ??= this.#of + question
+    this.#kept ??= this.#read(this.#first)
     const { answers, places } = this.#kept
     if (!isRecord(answers) || !isRecord(places) || !areUnchanged(places)) return undefined
     const found = answers[question]
@@ -42,10 +42,15 @@ export class KeptAnswers {
     return typeof found === 'string' ? found : undefined
   }
 
-  #read(file: string): Record<string, unknown> {
-    const text = readKeptText(file) ?? ''
+  #fileOf(first: string): string {
+    return path.join(this.#folder, `${textName(first)}.json`)
+  }
+
+  #read(first: string): Record<string, unknown> {
+    const text = readKeptText(this.#fileOf(first)) ?? ''
     const kept = text.length > MAX_CHARS ? undefined : parseJson(text)
-    return isRecord(kept) ? kept : {}
+    // A project chooses the name of its folder, and such names of files can be made to collide.
+    return isRecord(kept) && kept['first'] === first ? kept : {}
   }
 
   /** What the resident has answered, as JSON. */
@@ -55,10 +60,10 @@ export class KeptAnswers {
 
   /** Keeps what was learned, for as long as these files are as they are. Never throws. */
   keep(places: Record<string, unknown>): void {
-    if (this.#file === undefined || this.#learned.size === 0) return
-    const text = JSON.stringify({ places, answers: Object.fromEntries(this.#learned) })
+    if (this.#first === undefined || this.#learned.size === 0) return
+    const text = JSON.stringify({ first: this.#first, places, answers: Object.fromEntries(this.#learned) })
     try {
-      if (text.length <= MAX_CHARS) keepText(this.#file, text)
+      if (text.length <= MAX_CHARS) keepText(this.#fileOf(this.#first), text)
     } catch {
       // The next client of this folder waits for its resident.
     }

@@ -2,11 +2,9 @@
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
 import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
-import { fitsSocketAddress } from '../../util/net/unix-socket.ts'
-import { hostId } from '../../util/process/process-id.ts'
+import { fitsSocketAddress, shortFolder } from '../../util/net/unix-socket.ts'
 
 const SOCKET = 's'
 /** In the state folder. */
@@ -28,7 +26,7 @@ export function runFolder(stateDir: string, name: string): string {
   const own = path.join(stateDir, OURS, 'run')
   // The longest name in it is that of a resident that is not published yet.
   const fits = fitsSocketAddress(path.join(own, `${name}.4194304`, SOCKET))
-  return fits ? own : path.join(tmpdir(), `sandbridge-run-${hostId()}`)
+  return fits ? own : shortFolder('run')
 }
 
 /** Makes nothing. Whether the folder is the user's alone is for `makeRunFolder` or `isOwnFolderSync` to say. */

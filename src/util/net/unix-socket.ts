@@ -1,5 +1,8 @@
 // Common code for the Unix sockets that the bridge listens on.
 import type { Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { hostId } from '../process/process-id.ts'
 
 /**
  * An address may have 108 bytes on Linux and 104 on macOS, including the end. Node truncates longer paths, possibly to
@@ -9,6 +12,14 @@ const MAX_ADDRESS_BYTES = 100
 
 export function fitsSocketAddress(file: string): boolean {
   return Buffer.byteLength(file) <= MAX_ADDRESS_BYTES
+}
+
+/**
+ * The folder for sockets whose path would be too long in the state folder. It is this user's alone, and no sandbox and
+ * no jailed server gets it: whoever connects to a socket in it acts as the user.
+ */
+export function shortFolder(of: 'live' | 'run'): string {
+  return path.join(tmpdir(), `sandbridge-${of === 'run' ? 'run-' : ''}${hostId()}`)
 }
 
 /**
