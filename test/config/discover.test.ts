@@ -179,6 +179,10 @@ describe('bad files', () => {
     expect(await took(`x: [&a 1${', *a'.repeat(20_000)}]`)).toEqual(tooMany)
     const anchors = many(20_000, (at) => `&a${at} ${at}`).join(', ')
     expect(await took(`x: [${anchors}]\ny: [${many(20_000, (at) => `*a${at}`).join(', ')}]`)).toEqual(tooMany)
+    expect(await took(`x:\n${'- {name: x, command: y}\n'.repeat(200_000)}`)).toEqual({
+      ...soon,
+      'config.yaml': 'is too large for YAML: the limit is 1048576 characters',
+    })
     // The controls: one key twice, and as many anchors with few aliases.
     expect(await took('k: 1\nk: 2')).toEqual({
       ...soon,
