@@ -166,7 +166,7 @@ describe('bad files', () => {
   })
 
   it('a file of servers cannot take minutes with many keys, anchors and aliases of YAML', async () => {
-    const many = (count: number, one: (index: number) => string) => Array.from({ length: count }, (_, at) => one(at))
+    const many = (length: number, line: (index: number) => string) => Array.from({ length }, (_, at) => line(at))
     const took = async (text: string) => {
       await write(home, '.config/goose/config.yaml', `${text}\nextensions:\n  a: {cmd: y}`)
       const from = performance.now()

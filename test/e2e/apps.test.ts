@@ -266,12 +266,12 @@ it('the page of a server is not shown with the result of another one, whose tool
     ...HOST,
     servers: { dot: apps(page, '', 'ted.chart'), 'dot.ted': apps('', '', 'chart') },
   })
-  const shown = async (server: string, tool: string) => {
+  const shownAfter = async (server: string, tool: string) => {
     await bridge.run(`await runtime.call_tool("${server}", "${tool}", {"of": "${server}"})\n1`)
     return JSON.stringify(await bridge.client.callTool({ name: 'show_app', arguments: { result_of: 'dot.ted.chart' } }))
   }
-  expect(await shown('dot', 'ted.chart')).toContain('Of another server')
-  const own = await shown('dot.ted', 'chart')
+  expect(await shownAfter('dot', 'ted.chart')).toContain('Of another server')
+  const own = await shownAfter('dot.ted', 'chart')
   expect(own).toContain('A chart')
   expect(own).toContain('"of":"dot.ted"')
   expect(own).not.toContain('Of another server')
