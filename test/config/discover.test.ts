@@ -172,7 +172,7 @@ describe('bad files', () => {
       const from = performance.now()
       return { ...reasons(await discover()), seconds: (performance.now() - from) / 1_000 }
     }
-    // Unbounded, each takes a minute and more on a fast machine.
+    // The parser alone took 66 s for 16,000 aliases on a busy machine with two cores.
     const soon = { seconds: expect.toSatisfy((seconds: number) => seconds < 30) as number }
     expect(await took(many(40_000, (at) => `k${at}: 1`).join('\n'))).toEqual(soon)
     const tooMany = { ...soon, 'config.yaml': 'has more than 1000 YAML aliases' }
