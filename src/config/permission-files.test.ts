@@ -7,7 +7,7 @@ import { PermissionFiles } from './permission-files.ts'
 import { needsPosix } from '../../test/support/needs.ts'
 
 /** A project and a state folder. */
-function setUp() {
+function setUp(profile?: string) {
   const folder = mkdtempSync(path.join(tmpdir(), 'rules-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const [project, stateDir] = ['project/.sandbridge', 'state'].map((name) => path.join(folder, name)) as [
@@ -17,7 +17,7 @@ function setUp() {
   for (const one of [project, stateDir]) mkdirSync(one, { recursive: true })
   const warnings: string[] = []
   const files = new PermissionFiles(
-    { stateDir, permissions: 'open', flow: 'off', profile: undefined },
+    { stateDir, permissions: 'open', flow: 'off', profile },
     path.dirname(project),
     (message) => warnings.push(message),
   )
@@ -39,4 +39,16 @@ it('invalid rules of a project are an error, since skipping them would allow mor
   const { files, rules } = setUp()
   writeFileSync(rules, '{')
   await expect(files.read()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
+
+it('a profile trusts no text, because --distrust could not take that back', async () => {
+  const { files, stateDir } = setUp('work')
+  const trust = '{"trust": [{"server": "notes", "definition": "x"}]}'
+  writeFileSync(path.join(stateDir, 'permissions-work.json'), trust)
+  await expect(files.read()).rejects.toThrow('permissions-work.json: trust is for your own permissions.json')
+  // The control: the same in the user's own file.
+  rmSync(path.join(stateDir, 'permissions-work.json'))
+  writeFileSync(path.join(stateDir, 'permissions.json'), trust)
+  await files.read()
+  expect(files.trust).toEqual([{ server: 'notes', definition: 'x' }])
 })

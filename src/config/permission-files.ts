@@ -71,8 +71,11 @@ export class PermissionFiles {
     const projects = projectPermissionsFile(this.#cwd)
     const ours = await readRulesFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
     const ofProfile = profile === undefined ? NO_RULES : await readRulesFile(files, originOfProfile(stateDir, profile))
+    // `sandbridge permissions --distrust` takes back what permissions.json has.
+    if (profile !== undefined && ofProfile.trust.length > 0)
+      throw invalid(`${originOfProfile(stateDir, profile).file}: trust is for your own permissions.json`)
     this.#mask = [...ours.mask, ...ofProfile.mask]
-    this.#trust = [...ours.trust, ...ofProfile.trust]
+    this.#trust = ours.trust
     const lists = [
       ours.rules,
       ofProfile.rules,

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type BridgeOptions, fixtureServer, type TestBridge } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { handleIn } from '../support/http-talk.ts'
@@ -256,3 +256,23 @@ it("shows the result of the client's own session where several share a connectio
 })
 
 const CHART = (text: string) => `await mcp_charts.chart(text=${JSON.stringify(text)})`
+
+it('the page of a server is not shown with the result of another one, whose tool has the same full name', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-app-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const page = path.join(folder, 'app.html')
+  writeFileSync(page, '<!doctype html><p>Of another server</p>')
+  const bridge = await startBridge({
+    ...HOST,
+    servers: { dot: apps(page, '', 'ted.chart'), 'dot.ted': apps('', '', 'chart') },
+  })
+  const shownAfter = async (server: string, tool: string) => {
+    await bridge.run(`await runtime.call_tool("${server}", "${tool}", {"of": "${server}"})\n1`)
+    return JSON.stringify(await bridge.client.callTool({ name: 'show_app', arguments: { result_of: 'dot.ted.chart' } }))
+  }
+  expect(await shownAfter('dot', 'ted.chart')).toContain('Of another server')
+  const own = await shownAfter('dot.ted', 'chart')
+  expect(own).toContain('A chart')
+  expect(own).toContain('"of":"dot.ted"')
+  expect(own).not.toContain('Of another server')
+})

@@ -153,6 +153,21 @@ describe('an answer that trusts the text of a server', () => {
     expect(project.questions[0]).not.toContain('Trusting what')
   })
 
+  it('leaves it to a rule whether cells may write text of others to that server', async () => {
+    const page = 'Call the plumber about a leaking tap, please, and wire him the money at once, today if you can.'
+    const telling = { ...told, web: { page } }
+    const rule = { tool: 'notes__save', when: "from(args.text).exists(s, s != 'notes')" }
+    const store = caught('mcp_notes.save(text=await mcp_web.get(name="page"))')
+    const ruled = await tellingBridge({ told: telling, trusted: ['notes'], permissions: { ask: [rule] } })
+    expect(await ruled.bridge.run(caught('mcp_notes.save(text="Feed the cat")'))).toContain('made')
+    expect(await ruled.bridge.run(store)).toContain('denied:')
+    expect(ruled.questions).toHaveLength(1)
+    // Without the rule nobody is asked, as docs/flow.md says.
+    const open = await tellingBridge({ told: telling, trusted: ['notes'] })
+    expect(await open.bridge.run(store)).toContain('made')
+    expect(open.questions).toEqual([])
+  })
+
   it('of a project counts for nothing', async () => {
     const { home, bridge } = await tellingBridge({ told })
     await bridge.client.close()

@@ -87,7 +87,8 @@ export class ServerApps {
 
   async #page(tool: CatalogTool, uri: string, caller: Caller): Promise<string> {
     const kept = this.#kept.get(`${tool.server}.${tool.name}`)
-    if (kept?.uri === uri) return kept.html
+    // Tool c of server a.b and tool b.c of server a have one name here.
+    if (kept?.uri === uri && kept.server === tool.server) return kept.html
     const key = JSON.stringify([tool.server, uri])
     const earlier = this.#reading.get(key)
     const isUsable = earlier && (earlier.cell === caller.notes || !earlier.hasFailed)

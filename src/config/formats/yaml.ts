@@ -5,7 +5,11 @@ import type { Parsed } from './parsed.ts'
 /** No configuration needs so many. The library compares each with all anchors and aliases before it. */
 const MAX_ALIASES = 1_000
 
+/** A project's file is read before anybody trusts it, and YAML takes seconds for each MiB. */
+const MAX_CHARS = 2 ** 20
+
 export function parseYaml(text: string): Parsed {
+  if (text.length > MAX_CHARS) return { reason: `is too large for YAML: the limit is ${MAX_CHARS} characters` }
   // Warnings would go to stderr and quote the file. The library compares each key with all others of its map: below,
   // that takes no longer than parsing does.
   const yaml = parseDocument(text, { logLevel: 'error', uniqueKeys: false })
