@@ -167,28 +167,24 @@ describe('bad files', () => {
 
   it('a file of servers cannot take minutes with many keys, anchors and aliases of YAML', async () => {
     const many = (length: number, line: (index: number) => string) => Array.from({ length }, (_, at) => line(at))
-    const took = async (text: string) => {
+    const reasonsOf = async (text: string) => {
       await write(home, '.config/goose/config.yaml', `${text}\nextensions:\n  a: {cmd: y}`)
-      const from = performance.now()
-      return { ...reasons(await discover()), seconds: (performance.now() - from) / 1_000 }
+      return reasons(await discover())
     }
-    // The parser alone took 66 s for 16,000 aliases on a busy machine with two cores.
-    const soon = { seconds: expect.toSatisfy((seconds: number) => seconds < 30) as number }
-    expect(await took(many(40_000, (at) => `k${at}: 1`).join('\n'))).toEqual(soon)
-    const tooMany = { ...soon, 'config.yaml': 'has more than 1000 YAML aliases' }
-    expect(await took(`x: [&a 1${', *a'.repeat(20_000)}]`)).toEqual(tooMany)
+    // The parser alone took longer than a test may for 16,000 aliases.
+    expect(await reasonsOf(many(40_000, (at) => `k${at}: 1`).join('\n'))).toEqual({})
+    const tooMany = { 'config.yaml': 'has more than 1000 YAML aliases' }
+    expect(await reasonsOf(`x: [&a 1${', *a'.repeat(20_000)}]`)).toEqual(tooMany)
     const anchors = many(20_000, (at) => `&a${at} ${at}`).join(', ')
-    expect(await took(`x: [${anchors}]\ny: [${many(20_000, (at) => `*a${at}`).join(', ')}]`)).toEqual(tooMany)
-    expect(await took(`x:\n${'- {name: x, command: y}\n'.repeat(200_000)}`)).toEqual({
-      ...soon,
+    expect(await reasonsOf(`x: [${anchors}]\ny: [${many(20_000, (at) => `*a${at}`).join(', ')}]`)).toEqual(tooMany)
+    expect(await reasonsOf(`x:\n${'- {name: x, command: y}\n'.repeat(200_000)}`)).toEqual({
       'config.yaml': 'is too large for YAML: the limit is 1048576 characters',
     })
     // The controls: one key twice, and as many anchors with few aliases.
-    expect(await took('k: 1\nk: 2')).toEqual({
-      ...soon,
+    expect(await reasonsOf('k: 1\nk: 2')).toEqual({
       'config.yaml': 'is not valid YAML: DUPLICATE_KEY at line 2, column 1',
     })
-    expect(await took(`x: [${anchors}]\ny: [*a7, *a8]`)).toEqual(soon)
+    expect(await reasonsOf(`x: [${anchors}]\ny: [*a7, *a8]`)).toEqual({})
   })
 
   it('a file of servers cannot fill the memory with YAML aliases', async () => {
