@@ -42,8 +42,8 @@ const schedule = z.object({
   /** The workflow's version when it was scheduled. */
   version: z.int(),
   /**
-   * `writtenHash` at that time: the allowed calls apply to this code only. Missing in what older versions scheduled, for
-   * which the version counts.
+   * `writtenHash` at that time: the allowed calls apply to this code only. Missing in what older versions scheduled,
+   * for which the version counts.
    */
   sha256: z.string().optional(),
   /** `server__tool`: calls that rules would ask about. */
