@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
 import { until } from '../support/processes.ts'
 
 type Message = Record<string, any>
@@ -91,4 +92,38 @@ it('a cancelled task interrupts its cell, and has no result', async () => {
   await until(async () => (await stateOf(taskId))['status'] === 'cancelled')
   expect((await send('tasks/cancel', { taskId }))['error']).toMatchObject({ code: -32602 })
   expect((await call('1'))['task']).toMatchObject({ status: 'working' })
+})
+
+it('over HTTP, a task outlives the connection that waits for its result, and is nobody else’s', async () => {
+  const { url, token } = await startHttpBridge()
+  let count = 0
+  /** A client's requests, each in a connection of its own. */
+  const connectOver = async () => {
+    let session: string | undefined
+    const send = async (method: string, params: object, signal?: AbortSignal): Promise<Message> => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(session !== undefined && { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }),
+      }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: (count += 1), method, params })
+      const response = await fetch(url, { method: 'POST', headers, body, ...(signal && { signal }) })
+      session = response.headers.get('mcp-session-id') ?? session
+      const text = await response.text()
+      const messages = text.startsWith('{') ? [text] : [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => json!)
+      return JSON.parse(messages.at(-1)!) as Message
+    }
+    const clientInfo = { name: 'older', version: '1' }
+    await send('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+    return send
+  }
+  const send = await connectOver()
+  const code = 'import time\ntime.sleep(3)\nprint("the end")'
+  const { task } = (await send('tools/call', { name: 'run_python', arguments: { code }, task: {} }))['result']
+  await expect(send('tasks/result', { taskId: task.taskId }, AbortSignal.timeout(500))).rejects.toThrow()
+  const other = await connectOver()
+  expect((await other('tasks/list', {}))['result'].tasks).toEqual([])
+  const { result } = await send('tasks/result', { taskId: task.taskId })
+  expect(result.content[0].text).toMatch(/^the end/)
 })
