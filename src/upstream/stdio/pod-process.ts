@@ -12,6 +12,9 @@ const WHY: Partial<Record<SandboxExit['reason'], string>> = {
   'engine-gone': 'lost the connection to its pod',
 }
 
+/** Its node tells how it ended, which a busy one does late. */
+const EXIT_KNOWN_MS = 6_000
+
 const NEVER = new Promise<never>(() => {})
 
 /** @throws BridgeError when the cluster refuses the pod */
@@ -29,6 +32,7 @@ export async function startInPod(
     started: untilAttached(started),
     // A pod that never ran has no exit: `started` reports the reason.
     exited: attached.then((ran) => (ran ? exited.then(exitOf) : NEVER)),
+    exitKnownMs: EXIT_KNOWN_MS,
     closed: exited.then(() => void stderr.push(null)),
     end: () => started.dispose(),
   }

@@ -28,6 +28,8 @@ export interface ServerProcess {
   readonly started: Promise<void>
   /** Resolves when it has exited. Never rejects; stays pending when it was not started. */
   readonly exited: Promise<ProcessExit>
+  /** How long after its pipes have closed its exit may become known; default two seconds. */
+  readonly exitKnownMs?: number
   /** Resolves when it has exited and its output was read. */
   readonly closed: Promise<void>
   /** Ends the process and all its descendants. Never rejects. */

@@ -126,7 +126,7 @@ export class StdioTransport implements Transport {
     return this.#end()
   }
 
-  #listen({ stdin, stdout, stderr }: ServerProcess): void {
+  #listen({ stdin, stdout, stderr, exitKnownMs = AFTER_BROKEN_PIPE_MS }: ServerProcess): void {
     const splitter = createLineSplitter({
       maxBytes: MAX_MESSAGE_BYTES,
       onLine: (line) => this.#receive(line),
@@ -141,7 +141,7 @@ export class StdioTransport implements Transport {
       stream?.on('error', () => {})
     }
     for (const stream of [stdin, stdout]) {
-      stream?.once('close', () => this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => void this.close()))
+      stream?.once('close', () => this.#whenClosed(exitKnownMs, () => void this.close()))
     }
   }
 
