@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { discoverServers } from '../../src/config/discover.ts'
+import { applyInit } from '../../src/cli/init/apply-init.ts'
 import { editDocument } from '../../src/config/formats/edit-document.ts'
 import { planInit } from '../../src/cli/init/plan-init.ts'
 import type { InitPlan } from '../../src/cli/init/plan-init.ts'
@@ -14,7 +15,6 @@ import type { HostPaths } from '../../src/config/readers/reader.ts'
 import { hashOf } from '../../src/cli/init/init-record.ts'
 import { planUndo, undoInit } from '../../src/cli/init/undo-init.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
-import { applyInit } from '../../src/cli/init/init.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
 const FIXTURES = fileURLToPath(new URL('../fixtures/config/', import.meta.url))

@@ -1,8 +1,9 @@
 // `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of
 // servers that were never listed, and says what to do next.
 import type { Bridge } from '../../bridge/bridge.ts'
+import { applyInit } from './apply-init.ts'
 import { askWhoseText } from './ask-whose-text.ts'
-import { type InitPlan, planInit, type PlannedChange } from './plan-init.ts'
+import { type InitPlan, planInit } from './plan-init.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import { discoverServers, hostPaths } from '../../config/discover.ts'
 import { bridgeCommand } from './targets.ts'
@@ -12,7 +13,7 @@ import {
   otherClientFiles,
   otherClientsNote,
 } from '../../config/notes/other-clients.ts'
-import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../../config/entries/server-definition.ts'
+import type { DiscoveredServers, ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { FlowPreset } from '../../config/rules/flow.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
@@ -25,21 +26,7 @@ import { indexNow } from '../servers/index-servers.ts'
 import { tellUnread, withBridge } from '../terminal/open-bridge.ts'
 import { print, printJson, printStyled, visibleInline, type Style } from '../terminal/print.ts'
 import { printSkipped } from './print-skipped.ts'
-import { realpath, readFile, writeFile } from 'node:fs/promises'
-import { randomUUID } from 'node:crypto'
-import path from 'node:path'
-import { BridgeError } from '../../errors.ts'
-import { parseDocument, valueAt } from '../../config/formats/config-document.ts'
-import { folderOf, hashOf, HINT, putFile, recordOf, textOf, type UndoEdit } from './init-record.ts'
-
-/** A folder of one version: of nvm, fnm, asdf, mise, nodenv, Volta, Homebrew's Cellar, Nix, or an unpacked archive. */
-const VERSION_FOLDER = /[/\\][^/\\]*\d+\.\d+\.\d+[^/\\]*[/\\]/
-
-/** Programs that start the version that their manager has chosen: those of asdf, mise and nodenv, and of Volta. */
-const SHIM = /[/\\](shims|\.volta[/\\]bin)[/\\]/
-
-/** A link of fnm that exists only as long as a shell. */
-const ONE_SHELL = /fnm_multishells/
+import { isOfOneVersion, stableNode } from './stable-node.ts'
 
 interface InitOptions {
   yes?: boolean
@@ -196,82 +183,4 @@ function namesIn({ found }: DiscoveredServers): (client: string, file: string, n
 function styleOf(line: string): Style {
   if (line.startsWith('+')) return 'green'
   return line.startsWith('-') ? 'red' : 'dim'
-}
-
-// Chooses the path of Node that `sandbridge init` writes into clients' files: one that still works when the user
-// installs another Node.
-
-/** Whether a path is gone once its version of Node is removed. */
-function isOfOneVersion(file: string): boolean {
-  return VERSION_FOLDER.test(file)
-}
-
-/**
- * The first path on the PATH that starts this Node, or lets its version manager choose one, and that does not name a
- * version. Without one, `node` itself: a plain `node` would not start in a client that the desktop has started, whose
- * PATH lacks version managers.
- *
- * @param node the path of the running Node
- * @param onPath the paths of all Nodes on the PATH, in its order
- */
-export async function stableNode(node: string, onPath: readonly string[]): Promise<string> {
-  if (!isOfOneVersion(node)) return node
-  for (const candidate of onPath) {
-    if (isOfOneVersion(candidate) || ONE_SHELL.test(candidate)) continue
-    if (SHIM.test(candidate) || (await realpath(candidate).catch(() => undefined)) === node) return candidate
-  }
-  return node
-}
-
-// Writes the changes of plan-init.ts, with a backup of every file. Each write renames over the old file, so a crash
-// loses nothing.
-
-/**
- * Writes planned changes. A file that has changed since planning is skipped.
- * @returns the files that were written and those that were skipped
- * @throws BridgeError CONFIG_INVALID when a backup or the record cannot be written; its file is then unchanged
- */
-export async function applyInit(
-  changes: readonly PlannedChange[],
-  stateDir: string,
-): Promise<{ written: string[]; skipped: SkippedEntry[] }> {
-  const written: string[] = []
-  const skipped: SkippedEntry[] = []
-  const record = recordOf(stateDir)
-  await record.read()
-  for (const change of changes) {
-    const file = await realpath(change.file).catch(() => change.file)
-    const now = await textOf(file)
-    if (now !== change.before) {
-      skipped.push({ file: change.file, reason: 'changed while this command ran; run it again' })
-      continue
-    }
-    const backup = path.join(folderOf(stateDir), `${Date.now()}-${randomUUID().slice(0, 8)}-${path.basename(file)}`)
-    const undo = await inverseOf(change)
-    await record.update(async (all) => {
-      if (now !== undefined) await writeFile(backup, await readFile(file), { mode: 0o600 })
-      // Recorded before the write: undoing a write that did not happen does no harm.
-      all.push({
-        file,
-        format: change.format,
-        hash: hashOf(change.after),
-        undo,
-        ...(now === undefined ? {} : { backup }),
-      })
-    })
-    await putFile(file, change.after).catch((error: NodeJS.ErrnoException) => {
-      throw new BridgeError('CONFIG_INVALID', `${file} cannot be written (${error.code}).`, { hint: HINT })
-    })
-    written.push(change.file)
-  }
-  return { written, skipped }
-}
-
-async function inverseOf({ before, format, edits }: PlannedChange): Promise<UndoEdit[]> {
-  const parsed = await parseDocument(before ?? '', format)
-  const document = 'document' in parsed ? parsed.document : {}
-  return edits.toReversed().map(({ path: keys, value: wrote }) => {
-    const value = valueAt(document, ...keys)
-    return value === undefined ? { path: keys, wrote } : { path: keys, value }
-  })
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { stableNode } from './init.ts'
+import { stableNode } from './stable-node.ts'
 
 const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'stable-node-')))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-// Undoes what init.ts has written, and says beforehand what that does to each file. Another program may have
+// Undoes what apply-init.ts has written, and says beforehand what that does to each file. Another program may have
 // written the record, so only files that init writes are changed, and only backups in its own folder are used.
 import { lstat, readFile, realpath, rm } from 'node:fs/promises'
 import path from 'node:path'

@@ -7,12 +7,9 @@ import type { ServerMessage } from '../connection/log-messages.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
 import { Callers } from './callers.ts'
 import { InstallReports } from './install-reports.ts'
+import { LastLogged } from './last-logged.ts'
 import { ToldStates } from './told-states.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
-
-const KEPT_COUNT = 3
-/** Older messages are unrelated to a failure. */
-const RECENT_MS = 60_000
 
 const LOGGED_CHARS = 1000
 const ERROR_CHARS = 2000
@@ -72,41 +69,5 @@ export class ServerReports {
   exited(exit: object | undefined, stderr: string | undefined): void {
     const stderrTail = stderr ? redactEnd(this.#redact, stderr, LOGGED_CHARS) : undefined
     this.log('warning', 'A server exited; its next use restarts it', { ...exit, ...(stderrTail && { stderrTail }) })
-  }
-}
-
-// The last log messages of a server (MCP, `notifications/message`), for errors of calls and starts. Callers pass
-// redacted text.
-export class LastLogged {
-  readonly #now: () => number
-  #messages: { at: number; text: string; number: number }[] = []
-  #count = 0
-
-  /** @param now milliseconds of a monotonic clock */
-  constructor(now: () => number) {
-    this.#now = now
-  }
-
-  add(text: string): void {
-    this.#count += 1
-    this.#messages = [...this.#messages, { at: this.#now(), text, number: this.#count }].slice(-KEPT_COUNT)
-  }
-
-  clear(): void {
-    this.#messages = []
-  }
-
-  /** The number of messages received. */
-  get count(): number {
-    return this.#count
-  }
-
-  /** The messages after the first `after`, oldest first; empty when none are recent. */
-  text(after = 0): string {
-    const since = this.#now() - RECENT_MS
-    return this.#messages
-      .filter(({ at, number }) => at >= since && number > after)
-      .map(({ text }) => text)
-      .join('; ')
   }
 }

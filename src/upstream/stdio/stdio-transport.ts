@@ -4,20 +4,12 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
 import { keepResultSource } from '../../util/json/source-json.ts'
 import { lineCost } from '../../util/json/line-cost.ts'
+import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
 import { withTimeout } from '../../util/async/wait.ts'
 import { parseJson } from '../../util/json/json.ts'
 import type { ProcessExit, ServerProcess } from './server-process.ts'
-
-const VERSION = String.raw`"jsonrpc"\s*:\s*"2\.0"`
-const ID = String.raw`"id"\s*:\s*(\d{1,15})`
-const ANSWER = String.raw`"(?:result|error)"\s*:`
-
-// Members may have any order and white space between them, as in Python's json.dumps.
-const ID_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?${ID}\s*,\s*(?:${VERSION}\s*,\s*)?${ANSWER}`)
-const ANSWER_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?${ANSWER}`)
-const ID_LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`)
 
 /** The size of the longest frame to a kernel: a longer message could not be passed on. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
@@ -202,17 +194,4 @@ export class StdioTransport implements Transport {
 
 function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value
-}
-
-// Finds the request id of a response that is too long to be parsed, from both ends of its line. Only a member of the
-// message itself counts, not one inside its result, nor the id of a request from the server.
-
-/**
- * @param head the first bytes of the line, as latin1
- * @param tail its last bytes
- * @returns undefined when the ends do not show the id
- */
-export function answeredId(head: string, tail: string): number | undefined {
-  const id = ID_FIRST.exec(head)?.[1] ?? (ANSWER_FIRST.test(head) ? ID_LAST.exec(tail)?.[1] : undefined)
-  return id === undefined ? undefined : Number(id)
 }

@@ -1,0 +1,60 @@
+// Writes the changes of plan-init.ts, with a backup of every file. Each write renames over the old file, so a crash
+// loses nothing.
+import { randomUUID } from 'node:crypto'
+import { readFile, realpath, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../../errors.ts'
+import { parseDocument, valueAt } from '../../config/formats/config-document.ts'
+import type { SkippedEntry } from '../../config/entries/server-definition.ts'
+import { folderOf, hashOf, HINT, putFile, recordOf, textOf, type UndoEdit } from './init-record.ts'
+import type { PlannedChange } from './plan-init.ts'
+
+/**
+ * Writes planned changes. A file that has changed since planning is skipped.
+ * @returns the files that were written and those that were skipped
+ * @throws BridgeError CONFIG_INVALID when a backup or the record cannot be written; its file is then unchanged
+ */
+export async function applyInit(
+  changes: readonly PlannedChange[],
+  stateDir: string,
+): Promise<{ written: string[]; skipped: SkippedEntry[] }> {
+  const written: string[] = []
+  const skipped: SkippedEntry[] = []
+  const record = recordOf(stateDir)
+  await record.read()
+  for (const change of changes) {
+    const file = await realpath(change.file).catch(() => change.file)
+    const now = await textOf(file)
+    if (now !== change.before) {
+      skipped.push({ file: change.file, reason: 'changed while this command ran; run it again' })
+      continue
+    }
+    const backup = path.join(folderOf(stateDir), `${Date.now()}-${randomUUID().slice(0, 8)}-${path.basename(file)}`)
+    const undo = await inverseOf(change)
+    await record.update(async (all) => {
+      if (now !== undefined) await writeFile(backup, await readFile(file), { mode: 0o600 })
+      // Recorded before the write: undoing a write that did not happen does no harm.
+      all.push({
+        file,
+        format: change.format,
+        hash: hashOf(change.after),
+        undo,
+        ...(now === undefined ? {} : { backup }),
+      })
+    })
+    await putFile(file, change.after).catch((error: NodeJS.ErrnoException) => {
+      throw new BridgeError('CONFIG_INVALID', `${file} cannot be written (${error.code}).`, { hint: HINT })
+    })
+    written.push(change.file)
+  }
+  return { written, skipped }
+}
+
+async function inverseOf({ before, format, edits }: PlannedChange): Promise<UndoEdit[]> {
+  const parsed = await parseDocument(before ?? '', format)
+  const document = 'document' in parsed ? parsed.document : {}
+  return edits.toReversed().map(({ path: keys, value: wrote }) => {
+    const value = valueAt(document, ...keys)
+    return value === undefined ? { path: keys, wrote } : { path: keys, value }
+  })
+}
