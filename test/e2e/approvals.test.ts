@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
-import { ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
+import { caught, ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
 
 const ONCE = 'yes, this once'
@@ -14,8 +14,6 @@ const SESSION = 'yes, this tool for the session'
 const ALWAYS = 'yes, this tool always'
 const STOP = 'no, and stop the code'
 const ask = { ask: ['hub__create_issue', 'hub__delete_repo'] }
-const caught = (call: string) =>
-  `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
 
 /** What the user says to the next questions. */
 let next: (message: string) => unknown

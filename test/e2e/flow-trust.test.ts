@@ -5,7 +5,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
-import { tellers, tellingBridge } from '../support/telling-bridge.ts'
+import { caught, tellers, tellingBridge } from '../support/telling-bridge.ts'
 
 const NOTE = 'Remember to water the plants on every second Tuesday and to feed the cat.'
 const told = {
@@ -15,12 +15,6 @@ const told = {
 }
 const TRUST = 'yes, and always trust what notes says'
 const read = 'print(await mcp_notes.get(name="note"))'
-const caught = (call: string) => `
-try:
-    await ${call}
-    print("made")
-except runtime.PermissionDenied as error:
-    print("denied:", error)`
 const send = caught('mcp_files.send(to="bob@acme.example")')
 const sandbridge = (home: string, ...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
 const answers = (home: string) => readFileSync(path.join(home, 'MCPs/permissions.json'), 'utf8')

@@ -14,7 +14,7 @@ import { handleIn } from '../support/http-talk.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 import { until } from '../support/processes.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
-import { sharedTellingBridge, tellers, tellingBridge } from '../support/telling-bridge.ts'
+import { caught, sharedTellingBridge, tellers, tellingBridge } from '../support/telling-bridge.ts'
 
 const EVIL = 'mallory@evil.example'
 const MAIL = {
@@ -30,12 +30,6 @@ const MAIL = {
   people: { people: [{ name: 'Bob Smith', email: 'bob@acme.example' }] },
 }
 const told = { mail: MAIL, contacts: { bob: { name: 'Bob', email: 'bob@acme.example' } }, files: {} }
-const caught = (call: string) => `
-try:
-    await ${call}
-    print("made")
-except runtime.PermissionDenied as error:
-    print("denied:", error)`
 const find = `
 import re
 text = await mcp_mail.get(name="letter")

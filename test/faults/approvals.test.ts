@@ -11,15 +11,13 @@ import { LogFolder } from '../../src/keep/files/log-folder.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
 import type { Era } from '../support/http-bridge.ts'
 import { until } from '../support/processes.ts'
-import { ruledBridge } from '../support/ruled-bridge.ts'
+import { caught, ruledBridge } from '../support/ruled-bridge.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
 import { shiftingClock } from '../support/shifting-clock.ts'
 
 const ONCE = 'yes, this once'
 const ask = { ask: ['hub__create_issue'] }
 const HOUR_MS = 3_600_000
-const caught = (call: string) =>
-  `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
 const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
 const never = () => new Promise<never>(() => {})
 const approve = (home: string, ...args: string[]) =>

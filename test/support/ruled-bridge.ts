@@ -12,6 +12,10 @@ import {
 } from './bridge-process.ts'
 import { startBridge } from './start-bridge.ts'
 
+/** Code that prints whether a call was made or denied. */
+export const caught = (call: string) =>
+  `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
+
 export interface RuledBridge {
   bridge: TestBridge
   home: string

@@ -36,6 +36,14 @@ export interface TellingOptions extends BridgeOptions {
   answer?: string | ((message: string) => string)
 }
 
+/** Code that prints whether a call was made or denied. */
+export const caught = (call: string) => `
+try:
+    await ${call}
+    print("made")
+except runtime.PermissionDenied as error:
+    print("denied:", error)`
+
 const fileOf = (folder: string, server: string, what: 'journal' | 'json') => path.join(folder, `${server}.${what}`)
 
 /** Servers that return what they are told, by name. Their files are in `folder`. */

@@ -11,6 +11,7 @@ import { servePage } from '../../src/serve/page/serve-page.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { openObserved } from '../support/observed-bridge.ts'
+import { caught } from '../support/ruled-bridge.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
@@ -25,8 +26,6 @@ function ruledServer() {
   return { servers: { hub }, reached }
 }
 
-const caught = (call: string) =>
-  `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
 const call = (id: number) => caught(`i = ${id}; await mcp_hub.create_issue(title="Fix it", id=i, owner="acme")`)
 
 async function openApi() {

@@ -20,20 +20,12 @@ function session(pages: Record<string, string>) {
     if (text === undefined) throw new Error(`no ${uri}`)
     return { contents: [{ uri, mimeType: APP_TYPE, text }] }
   }
-  const origin = {
-    cell: 'c',
-    log: new RunLog(SILENT, 'c'),
-    session: 's',
-    client: undefined,
-    user: undefined,
-    trace: undefined,
-  }
   /** One cell. */
   const cell = () => {
     const notes = new Set<string>()
     const caller = {
       events: NO_EVENTS,
-      origin,
+      origin: { cell: 'c', log: new RunLog(SILENT, 'c'), session: 's' },
       permissions: undefined,
       flow: undefined,
       signal: AbortSignal.timeout(9_000),
