@@ -63,7 +63,11 @@ class RunningCommand {
   #wantsInput = false
   #isReading = false
   #isOver = false
-  readonly #onTyped = (chunk: Buffer): void => this.#say({ typed: chunk.toString('base64') })
+  readonly #onTyped = (chunk: Buffer): void => {
+    if (this.#say({ typed: chunk.toString('base64') })) return
+    process.stdin.pause()
+    this.#socket.once('drain', () => this.#isReading && process.stdin.resume())
+  }
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -127,7 +131,7 @@ class RunningCommand {
     })
   }
 
-  readonly #onTypedAll = (): void => this.#say({ typed: null })
+  readonly #onTypedAll = (): void => void this.#say({ typed: null })
 
   #signalled(signal: EndSignal): void {
     if (signal !== 'SIGINT') setTimeout(() => this.#exit(SIGNAL_EXIT_CODES[signal]), SHUTDOWN_LIMIT_MS).unref()
@@ -136,8 +140,9 @@ class RunningCommand {
     this.#say({ signal })
   }
 
-  #say(message: FromRelay): void {
-    if (!this.#socket.destroyed) this.#socket.write(controlLine(message))
+  /** @returns whether the resident keeps up */
+  #say(message: FromRelay): boolean {
+    return this.#socket.destroyed || this.#socket.write(controlLine(message))
   }
 
   /** After everything that was written. */
