@@ -111,6 +111,17 @@ describe('the origin of a value', () => {
     for (const one of [12_345, true, 'true', 'null', 'no', '', ' ']) expect(serversOf(index, one)).toEqual([])
   })
 
+  it('is not a server because of the words of the protocol, which each result has', () => {
+    const block = { type: 'text', text: 'hello there' }
+    const words = ['content', 'type', 'text', 'structuredContent']
+    const found = (result: unknown) =>
+      words.filter((word) => indexOf(result).originOf(word, { isExact: true }).sources.length > 0)
+    expect(found({ content: [block], structuredContent: { greeting: 'hello there' } })).toEqual([])
+    // Control: the same words where the server says them.
+    expect(found({ content: [{ ...block, text: JSON.stringify(words) }] })).toEqual(words)
+    expect(found({ content: [], structuredContent: { type: words } })).toEqual(words)
+  })
+
   it('is found for a short id where a value stands for something, unless the model wrote it', () => {
     const index = indexOf({ id: 13, file: 'b7', text: 'file 14 is open' })
     const found = (one: unknown) => index.originOf(one, { isExact: true }).sources.length

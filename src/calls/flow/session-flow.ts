@@ -66,6 +66,7 @@ export class SessionFlow {
 
   /** The servers that the user does not trust and whose text the model has read. */
   get seen(): string[] {
+    if (this.#seen.size === 0) return []
     const names = new Set([...this.#seen].flatMap((kept) => this.#fromKept(kept)))
     return [...names].filter((server) => !this.#isTrusted(server))
   }
