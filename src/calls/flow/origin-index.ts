@@ -118,6 +118,17 @@ export class OriginIndex {
       if (units[at + KIND] === WORD) this.#written.add(units[at + KEY]! ^ ANY_WORD, units[at + CHECK]!, 1)
   }
 
+  /** Whether this is a word, or several that underscores join, and {@link addKnown} had them. */
+  isKnownWord(word: string): boolean {
+    if (!/^\w+$/.test(word)) return false
+    scanner.scan(word)
+    for (let at = 0; at < scanner.end; at += STRIDE) {
+      const isNew = this.#written.get(scanner.units[at + KEY]! ^ ANY_WORD, scanner.units[at + CHECK]!) === 0
+      if (scanner.units[at + KIND] === WORD && isNew) return false
+    }
+    return true
+  }
+
   /** Adds what a server returned. */
   addResult(source: Source, result: unknown): void {
     this.#adding = this.#setOfSource(source)

@@ -233,6 +233,7 @@ export class SessionFlow {
     return {
       seen: this.seen,
       originOf: (value, isExact) => this.originOf(value, isExact),
+      isKnownWord: (word) => this.#index.isKnownWord(word),
       isTrusted: (server) => this.#isTrusted(server),
     }
   }
