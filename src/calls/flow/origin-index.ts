@@ -75,13 +75,19 @@ export class OriginIndex {
   /** The set of sources of the result that is being added. */
   #adding = 0
 
-  constructor({ resultSlots = RESULT_SLOTS, writtenSlots = WRITTEN_SLOTS } = {}) {
+  /** @param isTrusted whether the user trusts the text of a server */
+  constructor(
+    isTrusted: (server: string) => boolean = () => false,
+    { resultSlots = RESULT_SLOTS, writtenSlots = WRITTEN_SLOTS } = {},
+  ) {
     const forget = (): void => {
       for (const { server } of this.#sources) this.partial.add(server)
     }
     this.#results = new Fingerprints(resultSlots, (a, b) => this.#merged(a, b), forget)
     this.#written = new Fingerprints(writtenSlots, (a) => a)
-    this.#owners = new Owners(this.#written, this.#results)
+    this.#owners = new Owners(this.#written, this.#results, (set) =>
+      this.#sets[set]!.every((source) => isTrusted(this.#sources[source]!.server)),
+    )
   }
 
   /** Size in memory, without what is the same for every session. */

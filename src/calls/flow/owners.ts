@@ -76,19 +76,25 @@ export class Owners {
   /** Words of the text, and how many of them have no owner. */
   #words = 0
   #left = 0
+  /** Numbers of sets of trusted servers that own some of them. */
+  readonly #trusted = new Set<number>()
+  readonly #isTrusted: (set: number) => boolean
 
-  constructor(written: Fingerprints, results: Fingerprints) {
+  /** @param isTrusted what such a set of sources says does not hide what others have said */
+  constructor(written: Fingerprints, results: Fingerprints, isTrusted: (set: number) => boolean) {
     this.#written = written
     this.#results = results
+    this.#isTrusted = isTrusted
   }
 
   of(text: string, { isExact = false, knowsCode = false }: Looking = {}, tell?: Tell): Owned {
     this.#owned = nothing()
     this.#tell = tell
     this.#isExact = isExact
+    this.#trusted.clear()
     this.#words = this.#left = scanner.scan(text)
     const kinds = this.#prepare()
-    for (const kind of LARGER) if (kinds & (1 << kind) && this.#left > 0) this.#decideAll(kind)
+    for (const kind of LARGER) if (kinds & (1 << kind) && this.#isOpen) this.#decideAll(kind)
     this.#decideRuns()
     if (this.#left > 0) this.#decideWords()
     if (this.#left > 0) this.#countUnknown(knowsCode)
@@ -113,6 +119,11 @@ export class Owners {
     return kinds
   }
 
+  /** Whether a word can get another owner. */
+  get #isOpen(): boolean {
+    return this.#left > 0 || this.#trusted.size > 0
+  }
+
   #decideAll(kind: number): void {
     const { units, end } = scanner
     for (let at = 0; at < end; at += STRIDE)
@@ -127,8 +138,8 @@ export class Owners {
     const traits = units[at + TRAITS]!
     const first = units[at + FIRST]!
     const last = units[at + LAST]!
-    if (!isOpen(first, last) || EMPTY_WORDS.has(key) || !this.#counts(chars, traits)) return
-    if (this.#written.get(key ^ salt, check) !== 0) {
+    if (EMPTY_WORDS.has(key) || !this.#counts(chars, traits)) return
+    if (isOpen(first, last) && this.#written.get(key ^ salt, check) !== 0) {
       this.#own(WRITTEN, first, last, false)
       return
     }
@@ -147,13 +158,13 @@ export class Owners {
       if (units[at + KIND] === TRIPLE && this.#written.get(units[at + KEY]! ^ RUN, units[at + CHECK]!) !== 0)
         this.#own(WRITTEN, units[at + FIRST]!, units[at + LAST]!, false)
     let before = 0
-    for (let at = 0; at < end && this.#left > 0; at += STRIDE) {
+    for (let at = 0; at < end && this.#isOpen; at += STRIDE) {
       if (units[at + KIND] !== TRIPLE) continue
       const first = units[at + FIRST]!
       const last = units[at + LAST]!
       const set = this.#results.get(units[at + KEY]! ^ RUN, units[at + CHECK]!)
-      if (set !== 0 && (before !== 0 || this.#words <= 4) && isOpen(first, last))
-        this.#own(set, before === 0 ? first : first - 1, last, true)
+      if (set !== 0 && (before !== 0 || this.#words <= 4))
+        this.#own(set, before !== 0 && isOpen(first, last) ? first - 1 : first, last, true)
       before = set
     }
   }
@@ -192,24 +203,34 @@ export class Owners {
       if (units[at + KIND] === GROUPS) this.#owned.hasUnknown = isOpen(units[at + FIRST]!, units[at + LAST]!)
   }
 
+  /** Also of words that a trusted server said as a part of something larger: its note can quote a page. */
   #own(by: number, first: number, last: number, isRun: boolean): void {
     const { units } = scanner
     const keys: number[] = []
     let shortWords = 0
+    let isNew = false
     for (let word = first; word <= last; word += 1) {
-      if (owners[word] !== UNKNOWN) continue
-      owners[word] = by
-      this.#left -= 1
+      const before = owners[word]!
+      if (before === by || (before !== UNKNOWN && (by === WRITTEN || !this.#trusted.has(before)))) continue
+      isNew = true
+      if (before === UNKNOWN) {
+        owners[word] = by
+        this.#left -= 1
+      }
       if (!this.#tell) continue
       const at = places[word]!
       if (isWord(units, at)) keys.push(units[at + KEY]!)
-      else if (units[at + TRAITS]! & HAS_LETTER) shortWords += 1
+      else if (units[at + TRAITS]! & HAS_LETTER && before === UNKNOWN) shortWords += 1
     }
     if (by === WRITTEN) {
       this.#owned.isModels = true
       return
     }
-    if (!this.#owned.sets.includes(by)) this.#owned.sets.push(by)
+    if (!isNew) return
+    if (!this.#owned.sets.includes(by)) {
+      this.#owned.sets.push(by)
+      if (this.#isTrusted(by)) this.#trusted.add(by)
+    }
     this.#tell?.(by, isRun, keys, shortWords)
   }
 }

@@ -34,7 +34,7 @@ export interface FlowServers {
 }
 
 export class SessionFlow {
-  readonly #index = new OriginIndex()
+  readonly #index = new OriginIndex((server) => this.#isTrusted(server))
   /** As `#toKeep` writes them: sessions that share them may know another server by the name. */
   readonly #seen: Set<string>
   readonly #returned = new Set<string>()
