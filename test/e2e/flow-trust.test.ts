@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
 import { caught, tellers, tellingBridge } from '../support/telling-bridge.ts'
 
@@ -145,6 +146,48 @@ describe('an answer that trusts the text of a server', () => {
     expect(await project.bridge.run(send)).toContain('denied:')
     expect(project.questions[0]).toContain('has read text of notes in this session')
     expect(project.questions[0]).not.toContain('Trusting what')
+  })
+
+  it('can be given with sandbridge approve, where the client cannot ask and the question offers it', async () => {
+    const { bridge, home, reached } = await tellingBridge({ told, canAsk: false })
+    const open = async () => {
+      const { stdout } = await sandbridge(home, 'approve', '--json')
+      return (JSON.parse(stdout) as { id: string; text: string }[]).at(-1)!
+    }
+    // A call whose destination is from the server, too: this answer is none to it.
+    const forward = caught('mcp_files.send(to=await mcp_notes.get(name="to"))')
+    await bridge.run(read)
+    expect(await bridge.run(forward)).toContain('denied:')
+    const other = await open()
+    expect(other.text).not.toContain('Trusting what')
+    const refused = await sandbridge(home, 'approve', other.id, '--answer', 'yes-trust')
+    expect([refused.code === 0, refused.stderr.includes('yes-trust')]).toEqual([false, false])
+    await sandbridge(home, 'approve', other.id, '--answer', 'no')
+    expect(await bridge.run(send)).toMatch(/denied: .*sandbridge approve/)
+    const question = await open()
+    expect(question.text).toContain('Trusting what notes says means: no question because of its text any more')
+    const answered = await sandbridge(home, 'approve', question.id, '--answer', 'yes-trust')
+    expect(answered.stdout).toContain('Answered: yes-trust')
+    expect(reached()).toEqual([])
+    expect(await bridge.run(send)).toContain('made')
+    expect(await bridge.run(send + send)).toMatch(/made\s+made/)
+    expect(JSON.parse(answers(home))).toMatchObject({ trust: [{ server: 'notes' }] })
+    expect(await bridge.run(forward)).toContain('made')
+  })
+
+  it('can be picked from the answers that sandbridge approve shows in a terminal', async () => {
+    needsTerminal()
+    const { bridge, home } = await tellingBridge({ told, canAsk: false })
+    await bridge.run(read)
+    expect(await bridge.run(send)).toContain('denied:')
+    const shown = await inTerminal([process.execPath, CLI, 'approve'], bridgeEnv(home, { IN_TERMINAL_LIMIT: '80' }), {
+      cwd: home,
+      steps: [['1 to 7, or nothing to leave it open: ', '5\r']],
+    })
+    expect(shown).toContain(`  5. ${TRUST}\n`)
+    expect(shown).toContain('Answered: yes-trust')
+    expect(await bridge.run(send)).toContain('made')
+    expect(JSON.parse(answers(home))).toMatchObject({ trust: [{ server: 'notes' }] })
   })
 
   it('leaves it to a rule whether cells may write text of others to that server', async () => {

@@ -627,6 +627,22 @@ describe('rules about flows', () => {
     expect(reached()).toHaveLength(2)
   })
 
+  it('judge what all arguments together came from, in which names of arguments are no values of servers', async () => {
+    const { bridge, reached, questions } = await tellingBridge({
+      told,
+      env: { MCP_BRIDGE_FLOW: 'off' },
+      permissions: { ask: [{ tool: 'files__send', when: "from(args).exists(s, s != 'contacts')" }] },
+    })
+    expect(await bridge.run(find + caught('mcp_files.send(to=to, subject="hi")'))).toContain('denied:')
+    // The server has said "Subject: Hello", and a record has a field "body".
+    await bridge.run('row = await mcp_mail.get(name="record")\n1')
+    for (const call of ['to="bob@acme.example", subject="hi", body="hello"', '**{"body": "hello", "important": 1}'])
+      expect(await bridge.run(caught(`mcp_files.send(${call})`)), call).toContain('made')
+    // A name that the server chose is a value.
+    expect(await bridge.run(caught('mcp_files.send(**{text.split()[10]: 1})'))).toContain('denied:')
+    expect([questions.length, reached().length]).toEqual([2, 2])
+  })
+
   it('judge what the model has read', async () => {
     const { bridge, reached } = await tellingBridge({
       told,
