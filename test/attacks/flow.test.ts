@@ -285,6 +285,14 @@ it(
   },
 )
 
+it('a value that code hides has no origin, and what the model has read counts nevertheless', async () => {
+  const started = await start()
+  const hide = `${text('people')}to = text["people"][0]["email"]\nargs = {"to": bytes(b ^ 7 for b in to.encode()).hex()}\n1`
+  expect((await asks(started, hide, 'args'))[0]).toBe(0)
+  expect((await asks(started, `${text('order')}print(text)`, 'args'))[0]).toBe(1)
+  expect(started.questions.at(-1)).toContain('the model has read text of mail')
+})
+
 /** How a trusted server gives back what a cell has stored there. */
 const GIVEN_BACK: [string, (said: string) => Record<string, unknown>, string][] = [
   ['as it was', (said) => ({ note: said }), 'print(await mcp_notes.get(name="note"))'],
