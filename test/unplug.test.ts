@@ -76,10 +76,13 @@ const CELL = ['exec', '-c', '20 + 22']
 const JAILED = { raw: { ...fixtureServer('raw.mjs', 'good'), sandbox: {} } }
 /** Who asks for a part, and what it is called. */
 const ASKING: [string, string, Given, readonly string[]][] = [
+  ['MCP_BRIDGE_RUNTIME=bubblewrap', 'the bubblewrap provider', { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],
+  ['MCP_BRIDGE_RUNTIME=podman', 'the container provider', { env: { MCP_BRIDGE_RUNTIME: 'podman' } }, CELL],
   ['MCP_BRIDGE_RUNTIME=kubernetes', 'Kubernetes', { env: { MCP_BRIDGE_RUNTIME: 'kubernetes' } }, CELL],
   ['MCP_BRIDGE_MASK', 'masking', { env: { MCP_BRIDGE_MASK: 'email' } }, CELL],
   ['MCP_BRIDGE_STORAGE', 'PostgreSQL', { env: { MCP_BRIDGE_STORAGE: 'postgresql://localhost/sandbridge' } }, CELL],
   ['MCP_BRIDGE_METRICS', 'telemetry', { env: { MCP_BRIDGE_METRICS: '127.0.0.1:0' } }, CELL],
+  ['`sandbridge image build`', 'the container provider', {}, ['image', 'build']],
   ['`sandbridge token`', 'HTTP', {}, ['token', 'list']],
   ['--http', 'HTTP', {}, ['run', '--http', '0']],
   ['The sandbox of raw', 'jails of servers', { servers: JAILED }, ['exec', '-c', 'await mcp_raw.echo(text="x")']],
