@@ -9,7 +9,7 @@ import { mapFew } from '../../util/async/map-few.ts'
 import { InstallError, isNetworkFailure } from '../packages/missing-packages.ts'
 import { runPip } from '../packages/pip.ts'
 import type { Wheel } from '../packages/requested-packages.ts'
-import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 import { fitsPython, isInDistribution, keep, type LockedPackage, type LockFile } from './distribution.ts'
 
 interface Wanted {
