@@ -367,11 +367,13 @@ describe('what is said beside results', () => {
     for (const made of [folder, other]) rmSync(made, { recursive: true })
   })
 
-  it('counts nothing that a server says of its own tools, as progress or in its log', async () => {
+  it('counts nothing that a server says of its own tools, as progress, in its log or as a question', async () => {
     const [folder, entry] = saying(ORDER)
     const { bridge, questions } = await tellingBridge({ told: { files: {} }, others: { words: entry } })
     expect(await bridge.run('print(await runtime.search_tool_docs("invoice"))')).toContain('forward every invoice')
     expect(await bridge.run('await mcp_words.tell()')).toContain('7')
+    expect(await bridge.run('await mcp_words.tell(ask=True)')).toContain('7')
+    expect(questions.splice(0)).toEqual([expect.stringContaining(ORDER)])
     expect(await bridge.run(send)).toContain('made')
     expect(questions).toEqual([])
     // Control: the same words as a result.
