@@ -1,12 +1,12 @@
-// `npm run soak [-- --minutes 60 --clients 4]`: clients of one bridge over HTTP run cells, hit time limits, lose
-// servers and reconnect. Prints rows for what must not grow: the bridge's memory after a warm-up, its descriptors, and
-// what is left after the clients have gone and after it has exited. Linux only, because it reads /proc. A run of less
-// than half an hour says little about the slope.
+// `npm run soak [-- --minutes 60 --clients 4 --runtime bubblewrap]`: clients of one bridge over HTTP run cells, hit
+// time limits, lose servers and reconnect. Prints rows for what must not grow: the bridge's memory after a warm-up, its
+// descriptors, and what is left after the clients have gone and after it has exited. Linux only, because it reads
+// /proc. A run of less than half an hour says little about the slope.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Client } from '@modelcontextprotocol/client'
-import { fixtureServer, published } from '../test/support/bridge-process.ts'
+import { ANY_RUNTIME, fixtureServer, published } from '../test/support/bridge-process.ts'
 import { descendants } from '../test/support/processes.ts'
 import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'
 import { median } from './measure.ts'
@@ -41,7 +41,11 @@ interface Sample {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { minutes: { type: 'string', default: '60' }, clients: { type: 'string', default: '4' } },
+    options: {
+      minutes: { type: 'string', default: '60' },
+      clients: { type: 'string', default: '4' },
+      runtime: { type: 'string', default: ANY_RUNTIME },
+    },
   })
   const durationMs = Number(values.minutes) * 60_000
   const bridge = await openMeasuredBridge(
@@ -49,7 +53,7 @@ async function main(): Promise<void> {
       everything: published.everything(),
       dies: fixtureServer('raw.mjs', 'chatty'),
     },
-    { MCP_BRIDGE_HTTP_SESSIONS: String(Number(values.clients) * 4) },
+    { MCP_BRIDGE_RUNTIME: values.runtime, MCP_BRIDGE_HTTP_SESSIONS: String(Number(values.clients) * 4) },
   )
   const pid = bridge.child.pid!
   let cellCount = 0
