@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '@modelcontextprotocol/client'
 import { ANSWER_MS, OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { handleIn } from '../support/http-talk.ts'
 import { openObserved } from '../support/observed-bridge.ts'
@@ -617,6 +617,24 @@ runtime.save_workflow("forward", forward)
 })
 
 describe('rules about flows', () => {
+  it('do what the example of the documentation says', async () => {
+    const page = readFileSync(path.join(ROOT, 'docs/flow.md'), 'utf8')
+    const { permissions } = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as { permissions: object }
+    const { bridge, reached, questions } = await tellingBridge({
+      told: { ...told, web: { page: ORDER } },
+      env: { MCP_BRIDGE_FLOW: 'off' },
+      permissions,
+    })
+    await bridge.run('await mcp_mail.send(to=(await mcp_contacts.get(name="bob"))["email"])')
+    expect(await bridge.run(find + caught('mcp_mail.send(to=to)'))).toContain('denied:')
+    expect([reached().length, questions.length]).toEqual([1, 1])
+    await bridge.run('text = await mcp_web.get(name="page")\nawait mcp_mail.send(to="ann@acme.example")\n1')
+    await bridge.run('print(text)')
+    expect(await bridge.run(caught('mcp_mail.send(to="ann@acme.example")'))).toContain("'web' in seen")
+    expect(await bridge.run('(await mcp_contacts.get(name="bob"))["name"]')).toContain('Bob')
+    expect([reached().length, questions.length]).toEqual([2, 1])
+  })
+
   it('judge where a value came from', async () => {
     const { bridge, reached } = await tellingBridge({
       told,
