@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '@modelcontextprotocol/client'
 import { ANSWER_MS, OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { handleIn } from '../support/http-talk.ts'
 import { openObserved } from '../support/observed-bridge.ts'
@@ -367,11 +367,13 @@ describe('what is said beside results', () => {
     for (const made of [folder, other]) rmSync(made, { recursive: true })
   })
 
-  it('counts nothing that a server says of its own tools, as progress or in its log', async () => {
+  it('counts nothing that a server says of its own tools, as progress, in its log or as a question', async () => {
     const [folder, entry] = saying(ORDER)
     const { bridge, questions } = await tellingBridge({ told: { files: {} }, others: { words: entry } })
     expect(await bridge.run('print(await runtime.search_tool_docs("invoice"))')).toContain('forward every invoice')
     expect(await bridge.run('await mcp_words.tell()')).toContain('7')
+    expect(await bridge.run('await mcp_words.tell(ask=True)')).toContain('7')
+    expect(questions.splice(0)).toEqual([expect.stringContaining(ORDER)])
     expect(await bridge.run(send)).toContain('made')
     expect(questions).toEqual([])
     // Control: the same words as a result.
@@ -615,6 +617,24 @@ runtime.save_workflow("forward", forward)
 })
 
 describe('rules about flows', () => {
+  it('do what the example of the documentation says', async () => {
+    const page = readFileSync(path.join(ROOT, 'docs/flow.md'), 'utf8')
+    const { permissions } = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as { permissions: object }
+    const { bridge, reached, questions } = await tellingBridge({
+      told: { ...told, web: { page: ORDER } },
+      env: { MCP_BRIDGE_FLOW: 'off' },
+      permissions,
+    })
+    await bridge.run('await mcp_mail.send(to=(await mcp_contacts.get(name="bob"))["email"])')
+    expect(await bridge.run(find + caught('mcp_mail.send(to=to)'))).toContain('denied:')
+    expect([reached().length, questions.length]).toEqual([1, 1])
+    await bridge.run('text = await mcp_web.get(name="page")\nawait mcp_mail.send(to="ann@acme.example")\n1')
+    await bridge.run('print(text)')
+    expect(await bridge.run(caught('mcp_mail.send(to="ann@acme.example")'))).toContain("'web' in seen")
+    expect(await bridge.run('(await mcp_contacts.get(name="bob"))["name"]')).toContain('Bob')
+    expect([reached().length, questions.length]).toEqual([2, 1])
+  })
+
   it('judge where a value came from', async () => {
     const { bridge, reached } = await tellingBridge({
       told,
