@@ -15,7 +15,6 @@ export const ERROR_CODES = {
   CONFIG_INVALID: { actor: 'user', hint: 'Correct the setting and start again.' },
   SANDBOX_ENGINE_MISSING: {
     actor: 'user',
-
     hint: 'Set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox, or install the engine.',
   },
   SANDBOX_START_FAILED: { actor: 'operator', hint: 'Run `sandbridge doctor` to see what is wrong.' },
@@ -24,46 +23,38 @@ export const ERROR_CODES = {
   SANDBOX_IMAGE_MISSING: { actor: 'user', hint: 'Build it with `sandbridge image build slim`.' },
   KERNEL_DIED: {
     actor: 'model',
-
     hint: 'All variables are gone. The next cell runs in a fresh session.',
   },
   PROTOCOL_VERSION_MISMATCH: {
     actor: 'us',
-
     hint: 'Reinstall sandbridge: its bridge and kernel are different versions.',
   },
   FRAME_INVALID: { actor: 'us', hint: 'Send frames as docs/protocol.md describes them.' },
   FRAME_TOO_LARGE: {
     actor: 'model',
-
     hint: 'Request less data at a time: use paging, filters or a smaller range.',
   },
   UPSTREAM_UNREACHABLE: {
     actor: 'user',
-
     hint: 'The next use restarts the server. See its state with `sandbridge servers NAME`.',
   },
   UPSTREAM_JAIL_UNAVAILABLE: {
     actor: 'user',
-
     hint: 'Install bubblewrap, podman or docker. `sandbridge doctor` says what works here.',
   },
   UPSTREAM_TIMEOUT: { actor: 'model', hint: 'Retry, or request less data.' },
   UPSTREAM_PROTOCOL: {
     actor: 'operator',
-
     hint: 'The server violated the MCP protocol. Report it to its author.',
   },
   UPSTREAM_AUTH_REQUIRED: {
     actor: 'user',
-
     hint: 'Run `sandbridge login NAME`, or correct the credentials in the server’s headers.',
   },
   PROXY_SERVER_UNAVAILABLE: { actor: 'model', hint: 'See runtime.discovered_servers().' },
   PROXY_TOOL_UNKNOWN: { actor: 'model', hint: 'See await runtime.query_tool_docs(server).' },
   PERMISSION_DENIED: {
     actor: 'user',
-
     hint: 'The rules in force: `sandbridge permissions`.',
   },
   PROXY_ARGUMENTS_INVALID: { actor: 'model', hint: 'Compare the call with the tool’s signature.' },
@@ -73,14 +64,12 @@ export const ERROR_CODES = {
   PROXY_ANSWERS_UNREAD: { actor: 'model', hint: 'Await fewer calls at a time.' },
   CALL_INTERRUPTED: {
     actor: 'model',
-
     hint: 'Find out whether it took effect before you repeat it.',
   },
   TOOL_FAILED: { actor: 'model', hint: 'The message comes from the tool.' },
   CANCELLED: { actor: 'model', hint: '' },
   TOOL_ARGUMENTS_INVALID: {
     actor: 'model',
-
     hint: 'Correct the arguments of run_python and call it again.',
   },
   OUTPUT_UNKNOWN: { actor: 'model', hint: 'Run the cell again.' },
@@ -88,44 +77,36 @@ export const ERROR_CODES = {
   SESSION_LIMIT: { actor: 'operator', hint: 'Wait for a running cell to finish.' },
   MASK_UNAVAILABLE: {
     actor: 'user',
-
     hint: 'Start the endpoint of MCP_BRIDGE_MASK=endpoint, or unset it and start the bridge again.',
   },
   SHUTTING_DOWN: { actor: 'user', hint: 'Retry when the bridge has restarted.' },
   STATE_DAMAGED: {
     actor: 'user',
-
     hint: 'Restore the file from a backup, or save it again.',
   },
   STATE_NOT_FOUND: {
     actor: 'model',
-
     hint: 'See runtime.artifacts() and runtime.list_saved_tools().',
   },
   STATE_REFUSED: { actor: 'model', hint: 'Correct what the message names, then save again.' },
   STATE_UNWRITABLE: {
     actor: 'operator',
-
     hint: 'Free space on the disk of MCP_BRIDGE_STATE_DIR, or make that folder writable.',
   },
   UPSTREAM_LINK_REQUIRED: {
     actor: 'user',
-
     hint: 'Ask the user to open the link. Retry when they have finished.',
   },
   REGISTRY_UNREADABLE: {
     actor: 'operator',
-
     hint: 'Check the address in MCP_BRIDGE_REGISTRIES and the network, and try again later.',
   },
   SERVER_REFUSED: {
     actor: 'user',
-
     hint: 'Find a server with `sandbridge find`, and add it with `sandbridge add`.',
   },
   SESSION_UNKNOWN: {
     actor: 'model',
-
     hint: 'Call run_python without `session` to start a new session.',
   },
 } as const satisfies Record<string, ErrorKind>

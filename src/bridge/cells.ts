@@ -2,7 +2,6 @@
 // interrupted.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CellResult } from '../cell/cell-result.ts'
-import { FileNews } from '../config/notes/file-news.ts'
 import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { BridgeError } from '../errors.ts'
@@ -21,7 +20,7 @@ import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
 import { deniedByRule } from '../calls/permissions/denied.ts'
 import type { WatchedFlows } from '../config/rules/declared-flows.ts'
 import type { Policy } from '../config/rules/policy.ts'
-import { SessionFlow, type ShownContent } from '../calls/flow/session-flow.ts'
+import type { SessionFlow } from '../calls/flow/session-flow.ts'
 import { CalledTools } from '../calls/notes/called-tools.ts'
 import { serveCalls } from '../calls/proxy.ts'
 import { type Scope, scopeFor } from '../calls/scope.ts'
@@ -36,9 +35,11 @@ import { Uploads } from '../keep/saved/uploads.ts'
 import type { UserState } from '../keep/user-state.ts'
 import type { SignInPage } from '../upstream/auth/callback.ts'
 import type { SignInOptions, Upstreams } from '../upstream/upstream.ts'
+import { CellNews } from './cell-news.ts'
 import type { ClientServers } from './client-servers.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
+import { type KeptContent, readKept, SessionFlows } from './session-flows.ts'
 import type { Users } from './users.ts'
 
 export interface RunCellRequest extends Pick<
@@ -104,9 +105,6 @@ interface CellsOptions {
   methods: Methods | undefined
 }
 
-/** What a client got as the result of a cell. */
-type ClientContent = readonly { type: string; text?: string; name?: string }[]
-
 type Serve = ReturnType<typeof serveCalls>
 
 /** State of one cell, from its request to its result. */
@@ -140,19 +138,14 @@ export class Cells {
   readonly #options: CellsOptions
   /** Controllers of running and waiting cells, by the cell's id in events. */
   readonly #interrupts = new Map<string, AbortController>()
-  /** Sessions whose client was told that the record cannot be written. */
-  readonly #toldOfRecord = new WeakSet<Session>()
-
-  /** Changed settings that take effect later, by their number. */
-  readonly #settingNews = new Map<string, number>()
-  #newsCount = 0
-  /** What was told of files, and up to which number of settings. Clients of a resident bridge are each told. */
-  readonly #told = new WeakMap<ServerSet, { files: FileNews; settings: number }>()
-  readonly #flows = new WeakMap<Session, SessionFlow>()
+  readonly #news: CellNews
+  /** What the models of sessions have read. */
+  readonly flows = new SessionFlows()
   readonly #apps = new WeakMap<Session, ServerApps>()
 
   constructor(options: CellsOptions) {
     this.#options = options
+    this.#news = new CellNews(options.settings.stateDir)
   }
 
   /** Number of running and waiting cells. */
@@ -178,10 +171,8 @@ export class Cells {
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
     const { servers, forPerson = false } = request
     // Rules and servers depend on settings.
-    for (const note of (await this.#options.refreshSettings?.()) ?? [])
-      this.#settingNews.set(note, (this.#newsCount += 1))
-    const ofClient = request.run?.servers
-    const set = await (ofClient ? ofClient.now() : this.#options.serversOf(request.run?.user))
+    this.#news.settingsChanged((await this.#options.refreshSettings?.()) ?? [])
+    const set = await this.#serversOf(request.run)
     const { untrusted } = set.configured.discovered
     refuseUntrusted(servers, untrusted)
     const cell = await this.#open(session, set, request)
@@ -191,12 +182,12 @@ export class Cells {
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && request.run?.user === undefined && !forPerson)
-      for (const note of await this.#news(set)) notes.add(note)
+      for (const note of await this.#news.next(set)) notes.add(note)
     const done = ran.status === 'error' || ran.status === 'killed' ? cell.called.beforeError() : undefined
     if (done !== undefined) notes.add(done)
     if (ran.status === 'timeout') for (const note of await unansweredNotes(cell)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.
-    if (!forPerson) this.#noteRecordFailure(session, notes)
+    if (!forPerson) for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
     return finishResult(ran, {
       catalog: set.connected.catalog,
       scope,
@@ -208,15 +199,6 @@ export class Cells {
       signal: request.signal,
       outputs: session.outputs,
     })
-  }
-
-  /** Told once, to the owner. */
-  async #news(set: ServerSet): Promise<string[]> {
-    const told = this.#told.get(set) ?? { files: new FileNews(this.#options.settings.stateDir), settings: 0 }
-    this.#told.set(set, told)
-    const settings = [...this.#settingNews].flatMap(([note, number]) => (number > told.settings ? [note] : []))
-    told.settings = this.#newsCount
-    return [...(await told.files.next(set.configured.discovered)), ...settings]
   }
 
   /** The apps of servers that a session's calls have opened. */
@@ -233,60 +215,34 @@ export class Cells {
   async appOf(
     session: Session,
     name: string,
-    { user, servers }: Pick<RunOrigin, 'user' | 'servers'>,
+    client: Pick<RunOrigin, 'user' | 'servers'>,
   ): Promise<ServerApp | undefined> {
-    const { rules } = await (servers ? servers.now() : this.#options.serversOf(user))
-    const policy = await rules.readPolicyOf(this.#options.users.of(user).rules)
+    const { rules } = await this.#serversOf(client)
+    const policy = await rules.readPolicyOf(this.#options.users.of(client.user).rules)
     const app = this.appsOf(session).find(name)
     if (!app || !policy) return app
     const subject = rules.subject(app.reading)
-    const flow = this.#flows.get(session)?.facts()
+    const flow = this.flows.find(session)?.facts()
     const { validate } = await import('../config/rules/policy.ts')
     const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
     if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
     return app
   }
 
-  /**
-   * The model is shown this of a session's output.
-   * @param server whose own text is with it
-   */
-  shown(session: Session, content: ClientContent, server?: string): void {
-    const flow = this.#flows.get(session)
-    flow?.shown(asShown(content))
-    if (server !== undefined) flow?.saw(server)
-  }
-
-  /**
-   * A client reads what sessions kept, and may show it to its model.
-   * @param kept its names, or its content with the SHA-256 of the whole
-   */
+  /** A client reads what sessions kept, and may show it to its model. */
   async read(
-    { user: name, servers, seen }: Pick<RunOrigin, 'user' | 'servers'> & { seen: Set<string> },
+    client: Pick<RunOrigin, 'user' | 'servers'> & { seen: Set<string> },
     place: string,
-    kept: { names: string[] } | { content: ClientContent; data: Buffer; sha256: string },
+    kept: KeptContent,
   ): Promise<void> {
-    const set = await (servers ? servers.now() : this.#options.serversOf(name))
-    const user = this.#options.users.of(name)
-    if (!(await set.rules.readPolicyOf(user.rules))?.followsFlow) return
-    const flow = newFlow(set, user.state, seen)
-    if ('names' in kept) {
-      await flow.lists(place, kept.names)
-      flow.shown({ text: kept.names.join('\n'), hasMedia: false })
-    } else {
-      await flow.opens(place, [kept.data], { sha256: kept.sha256 })
-      flow.shown(asShown(kept.content))
-    }
+    const set = await this.#serversOf(client)
+    const { rules, state } = this.#options.users.of(client.user)
+    if (!(await set.rules.readPolicyOf(rules))?.followsFlow) return
+    await readKept(place, kept, { set, state, seen: client.seen })
   }
 
-  /** Once per session, until the record can be written again. */
-  #noteRecordFailure(session: Session, notes: Set<string>): void {
-    const failure = this.#options.recordFailure()
-    if (failure === undefined) this.#toldOfRecord.delete(session)
-    else if (!this.#toldOfRecord.has(session)) {
-      this.#toldOfRecord.add(session)
-      notes.add(`${failure.message}. Tell the user: ${failure.hint}`)
-    }
+  async #serversOf({ servers, user }: Pick<RunOrigin, 'user' | 'servers'> = {}): Promise<ServerSet> {
+    return servers ? servers.now() : this.#options.serversOf(user)
   }
 
   /** Determines whom a cell is for and what it can reach. @throws BridgeError */
@@ -297,7 +253,7 @@ export class Cells {
     user.quota?.checkCells()
     const policy = await set.rules.readPolicyOf(user.rules)
     const masker = maskers?.of(session)
-    const flow = policy?.followsFlow ? this.#flowOf(session, set, user.state, run?.seen) : undefined
+    const flow = policy?.followsFlow ? this.flows.of(session, set, user.state, run?.seen) : undefined
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(bridgeLog, run?.id ?? id)
@@ -321,12 +277,6 @@ export class Cells {
       notes: new Set(),
       savedArtifacts: [],
     }
-  }
-
-  #flowOf(session: Session, ...of: Parameters<typeof newFlow>): SessionFlow {
-    const known = this.#flows.get(session) ?? newFlow(...of)
-    this.#flows.set(session, known)
-    return known
   }
 
   /** Runs the cell. Meanwhile starts the servers that it names. */
@@ -459,21 +409,6 @@ export class Cells {
         .finally(leave)
     }
     return over
-  }
-}
-
-function newFlow({ configured, rules }: ServerSet, { origins }: UserState, seen?: Set<string>): SessionFlow {
-  const isTrusted = (server: string): boolean =>
-    rules.trustsText(server) ||
-    configured.discovered.servers.some(({ name, isOwnText }) => name === server && isOwnText === true)
-  return new SessionFlow({ isTrusted, identityOf: (server) => rules.identityOf(server) }, origins, seen)
-}
-
-/** Images, sounds and files may say anything; a link says its name. */
-function asShown(content: ClientContent): ShownContent {
-  return {
-    text: content.map(({ text, name }) => text ?? name ?? '').join('\n'),
-    hasMedia: content.some(({ type }) => type !== 'text' && type !== 'resource_link'),
   }
 }
 

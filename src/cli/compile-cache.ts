@@ -3,7 +3,7 @@
 // folder that no other user can write to, and each file has a digest: V8 checks very little, and crashes on a damaged
 // file.
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import Module, { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
 import { cacheFolder } from '../config/settings/cache-folder.ts'
 import { isOwnFolderSync, makePrivateFolderSync } from '../util/files/private-folder.ts'
+import { removeUnused } from '../util/files/remove-unused.ts'
 import { replaceFileSync } from '../util/files/replace-file.ts'
 
 /**
@@ -84,10 +85,7 @@ function saveCompiled(folder: string, compiled: readonly Compiled[]): void {
       const code = script.createCachedData()
       replaceFileSync(keptFile(folder, file), Buffer.concat([digestOf(source, code), code]))
     }
-    for (const name of readdirSync(folder)) {
-      const kept = path.join(folder, name)
-      if (Date.now() - statSync(kept).mtimeMs > KEPT_UNUSED_MS) rmSync(kept)
-    }
+    removeUnused(folder, () => KEPT_UNUSED_MS)
   } catch {
     // The disk is full or not writable.
   }

@@ -181,14 +181,8 @@ export function optionalNumber(words: Words, max: number): Setting<number | unde
 
 /** A whole number, or no limit. */
 export function optionalWholeNumber(words: Words, range: { min: number; max: number }): Setting<number | undefined> {
-  return {
-    ...words,
-    defaultText: 'no limit',
-    allowed: `a whole number, ${range.min} to ${range.max}`,
-    json: { type: 'integer', minimum: range.min, maximum: range.max },
-    whenMissing: () => undefined,
-    parse: (text) => (/^\d{1,9}$/.test(text) ? within(Number(text), range) : undefined),
-  }
+  const { parse, allowed, json } = wholeNumber(words, { ...range, default: range.min })
+  return { ...words, defaultText: 'no limit', allowed, json, whenMissing: () => undefined, parse }
 }
 
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }

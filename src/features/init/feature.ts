@@ -1,4 +1,4 @@
-// Registering the bridge in the clients of this machine: `sandbridge init`, and what `sandbridge doctor` says of clients.
+// Registering the bridge in the clients of this machine: `sandbridge init`, and what doctor says of clients.
 import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
 

@@ -1,11 +1,11 @@
 // Finds a python3 of this machine for sandboxes: new enough, and readable by the sandbox's user.
 import { homedir } from 'node:os'
-import path from 'node:path'
 import { runCommand } from '../../util/process/run-command.ts'
 import type { CommandResult } from '../../util/process/run-command.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { lastLine } from '../../util/text/one-line.ts'
 import type { RememberedAnswers } from './remembered-answers.ts'
+import { isInside } from '../../util/files/is-inside.ts'
 
 export interface HostPython {
   executable: string
@@ -109,11 +109,6 @@ export function holdsTooMuch(folder: string): boolean {
     isInside(folder, process.cwd()) ||
     /^\/(etc|home|root|run|var|tmp|proc|sys|dev)?\/?$/.test(folder)
   )
-}
-
-function isInside(outer: string, inner: string): boolean {
-  const relative = path.relative(outer, inner)
-  return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative))
 }
 
 function runWords([command = '', ...args]: readonly string[]): Promise<CommandResult> {

@@ -14,6 +14,7 @@ import { ArchiveError, RootTree } from './root-tree.ts'
 import { newAllowance, unpackTar } from './unpack-tar.ts'
 import type { RootFileSystem } from '../images-part.ts'
 import { UnpackedImages } from './unpacked-images.ts'
+import { isInside } from '../../util/files/is-inside.ts'
 
 type OnProgress = (message: string) => void
 
@@ -122,11 +123,6 @@ async function checkWay(place: string, hint: string): Promise<void> {
   const closed = await closedFolderOnTheWay(place)
   if (closed === undefined) return
   throw new BridgeError('CONFIG_INVALID', `Sandboxes of root run as another user, who cannot enter ${closed}`, { hint })
-}
-
-function isInside(outer: string, inner: string): boolean {
-  const relative = path.relative(outer, inner)
-  return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
 }
 
 function unusable(image: string, reason: string): BridgeError {

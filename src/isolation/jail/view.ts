@@ -7,6 +7,7 @@ import { BridgeError } from '../../errors.ts'
 import { findCommand, foldersOfProgram } from './find-program.ts'
 import { guardedPlaces } from './guarded-places.ts'
 import { PROGRAM_PLACES, SECRET_PLACES } from './private-places.ts'
+import { isInside } from '../../util/files/is-inside.ts'
 
 export interface ViewRequest {
   /** With its placeholders filled in. */
@@ -66,14 +67,14 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const named = [
     cwd,
     ...(inImage
-      ? namedFolders([command, ...args], cwd).filter((file) => isOfUser(file) || holds(cwd, file))
+      ? namedFolders([command, ...args], cwd).filter((file) => isOfUser(file) || isInside(cwd, file))
       : [
           ...(await foldersOfProgram(command, searchPath)),
           ...PROGRAM_PLACES.map((place) => path.join(home, place)),
           ...namedFolders(args, cwd),
         ]),
     ...request.files,
-  ].filter((folder) => !holds(folder, home) && folder !== path.join(home, '.local'))
+  ].filter((folder) => !isInside(folder, home) && folder !== path.join(home, '.local'))
   const secrets = await secretPlaces(request)
   const own = await placesOf([request.stateDir])
   const denied = await placesOf(denyRead)
@@ -97,20 +98,14 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   }
 }
 
-/** Whether a folder equals or contains another one. */
-function holds(outer: string, inner: string): boolean {
-  const relative = path.relative(outer, inner)
-  return relative === '' || (relative !== '..' && !relative.startsWith('../') && !path.isAbsolute(relative))
-}
-
 /** @throws BridgeError CONFIG_INVALID for a sandbox that exposes too much */
 export async function refuseTooMuch({ sandbox, home, stateDir, hidden }: ViewRequest): Promise<void> {
   const { allowRead = [], allowWrite = [] } = sandbox.filesystem ?? {}
   const realHome = await realpath(home).catch(() => home)
   for (const { real } of await placesOf([...allowRead, ...allowWrite])) {
-    const what = holds(real, realHome)
+    const what = isInside(real, realHome)
       ? 'holds your whole home folder'
-      : (await placesOf([stateDir, ...hidden])).some((own) => own.isFolder && holds(real, own.real))
+      : (await placesOf([stateDir, ...hidden])).some((own) => own.isFolder && isInside(real, own.real))
         ? 'holds the files of this bridge'
         : undefined
     if (what === undefined) continue
@@ -133,8 +128,8 @@ export async function userPlacesIn(
   const open = await Promise.all(
     [...new Set(named)].map(async (file) => {
       const real = await realpath(file).catch(() => undefined)
-      if (real === undefined || holds(real, request.home) || isIn(closed, real)) return []
-      return isOfUser(real) || holds(request.home, real) ? [file] : []
+      if (real === undefined || isInside(real, request.home) || isIn(closed, real)) return []
+      return isOfUser(real) || isInside(request.home, real) ? [file] : []
     }),
   )
   return open.flat()
@@ -185,14 +180,14 @@ async function guardsOf(places: readonly string[], written: readonly Mount[]): P
   const real = (await placesOf(places)).map((place) => place.real)
   return real.flatMap((place) =>
     written
-      .filter(({ source }) => holds(source, place) && source !== place)
+      .filter(({ source }) => isInside(source, place) && source !== place)
       .flatMap(({ source, target }) => {
         const at = (file: string): Pick<Mount, 'source' | 'target'> => ({
           source: file,
           target: path.join(target, path.relative(source, file)),
         })
         const between: Mount[] = foldersBetween(source, place)
-          .filter((folder) => !real.some((other) => holds(other, folder)))
+          .filter((folder) => !real.some((other) => isInside(other, folder)))
           .map((folder) => ({ kind: 'write', ...at(folder) }))
         return [...between, { kind: 'read' as const, ...at(place) }]
       }),
@@ -221,11 +216,11 @@ function hidesOf(places: readonly ResolvedPath[], opened: readonly Mount[], home
   return places.flatMap(({ real, isFolder }) => {
     const [, first = ''] = real.split('/')
     const root: Mount[] =
-      HIDDEN_ROOTS.has(first) || home === undefined || holds(home, real)
+      HIDDEN_ROOTS.has(first) || home === undefined || isInside(home, real)
         ? []
         : [{ kind: 'read', source: '/', target: '/' }]
     return [...root, ...opened]
-      .filter(({ source }) => holds(source, real) && source !== real)
+      .filter(({ source }) => isInside(source, real) && source !== real)
       .map(({ source, target }) => ({
         kind: isFolder ? ('hide-folder' as const) : ('hide-file' as const),
         source: real,
@@ -234,7 +229,7 @@ function hidesOf(places: readonly ResolvedPath[], opened: readonly Mount[], home
   })
 }
 
-const isIn = (places: readonly ResolvedPath[], file: string): boolean => places.some(({ real }) => holds(real, file))
+const isIn = (places: readonly ResolvedPath[], file: string): boolean => places.some(({ real }) => isInside(real, file))
 
 const STRENGTH: Record<Mount['kind'], number> = { read: 0, write: 1, 'hide-folder': 3, 'hide-file': 3 }
 

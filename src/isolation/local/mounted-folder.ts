@@ -2,6 +2,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
+import { isInside } from '../../util/files/is-inside.ts'
 
 /** A folder of this machine, and its path in the sandbox. */
 export interface MountedFolder {
@@ -31,11 +32,6 @@ export async function resolveMount(
   if (!/^[\w.\- ]+$/.test(name) || /[,"\n]/.test(source))
     throw refused(`${mount.path} has a character that cannot be mounted`)
   return { source, target: `/mnt/${name}`, mode: mount.mode }
-}
-
-function isInside(outer: string, inner: string): boolean {
-  const relative = path.relative(outer, inner)
-  return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
 }
 
 function refused(reason: string): BridgeError {

@@ -25,6 +25,7 @@ import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
 import { makePrivateFolder } from '../../util/files/private-folder.ts'
+import { removeUnused } from '../../util/files/remove-unused.ts'
 import { appendFiles, type PackedFiles, packFiles } from './packed-files.ts'
 import type { Built } from './snapshot.ts'
 
@@ -100,7 +101,12 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   } finally {
     await rm(temporary, { recursive: true, force: true }).catch(() => {})
   }
-  await removeUnused(cacheFolder)
+  // Bundles of other versions, and unfinished ones whose builder was killed. Each takes up to 45 MB, and a bridge that
+  // still needs one builds it again.
+  removeUnused(cacheFolder, (name) => {
+    if (!name.startsWith('pyodide-')) return undefined
+    return /\.(?:tmp|old)$/.test(name) ? LONGEST_BUILD_MS : KEPT_UNUSED_MS
+  })
   options.onFolder?.(folder)
   return folder
 }
@@ -119,23 +125,6 @@ const exists = (folder: string): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-/**
- * Removes bundles of other versions, and unfinished ones whose builder was killed. Each takes up to 45 MB. A bridge
- * that still needs one builds it again.
- */
-async function removeUnused(cacheFolder: string): Promise<void> {
-  for (const name of await readdir(cacheFolder)) {
-    if (!name.startsWith('pyodide-')) continue
-    const folder = join(cacheFolder, name)
-    const usedAt = await stat(folder).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => Infinity,
-    )
-    const keptMs = /\.(?:tmp|old)$/.test(name) ? LONGEST_BUILD_MS : KEPT_UNUSED_MS
-    if (Date.now() - usedAt > keptMs) await rm(folder, { recursive: true, force: true }).catch(() => {})
-  }
-}
 
 interface Sources {
   key: string

@@ -257,7 +257,7 @@ export function createServer(parts: ServerParts): Server {
       const output = readOutputResource(sessions.readable(), uri)
       // The client may hand it to its model.
       if (output) {
-        for (const session of sessions.readable()) bridge.cells.shown(session, contentOf(output))
+        for (const session of sessions.readable()) bridge.cells.flows.shown(session, contentOf(output))
         return output
       }
       const { artifacts } = bridge.users.of(parts.user).state

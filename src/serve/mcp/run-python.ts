@@ -94,7 +94,7 @@ export async function runPython(
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const inSession = async function runInSession(session: Session, findHandle?: NewHandle): Promise<CallToolResult> {
-      run.onShown = (text) => bridge.cells.shown(session, [{ type: 'text', text }])
+      run.onShown = (text) => bridge.cells.flows.shown(session, [{ type: 'text', text }])
       const result = await bridge.cells.run(session, {
         code: request.code,
         language,
@@ -122,7 +122,7 @@ export async function runPython(
       // Runs after the response was handed to the transport.
       if (!run.signal.aborted) setImmediate(() => session.delivered())
       const rendered = renderResult(shown, { ...limits(), ...way, ...(note !== undefined && { note }) })
-      bridge.cells.shown(session, rendered.content)
+      bridge.cells.flows.shown(session, rendered.content)
       return { ...rendered }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))

@@ -5,6 +5,7 @@ import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
+import { removeUnused } from '../../util/files/remove-unused.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import { installation } from './resident-key.ts'
 
@@ -33,7 +34,7 @@ export function copiedScript(cacheDir: string, script: string): string {
     const copy = path.join(folder, hash('sha256', JSON.stringify(installation())).slice(0, 20))
     if (touch(copy)) fill(copy)
     else {
-      removeUnused(folder)
+      removeUnused(folder, () => KEPT_UNUSED_MS)
       makeCopy(copy)
     }
     return path.join(copy, copied)
@@ -55,14 +56,6 @@ function touch(copy: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function removeUnused(folder: string): void {
-  for (const name of fs.readdirSync(folder)) {
-    const copy = path.join(folder, name)
-    const usedAt = fs.statSync(copy, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
-    if (Date.now() - usedAt > KEPT_UNUSED_MS) fs.rmSync(copy, { recursive: true, force: true })
   }
 }
 

@@ -1,6 +1,6 @@
 // The log of residents: a file of bounded size, and the one before it.
-import { appendFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import path from 'node:path'
+import { appendFileSync, renameSync, statSync } from 'node:fs'
+import { removeUnused } from '../../util/files/remove-unused.ts'
 
 const MAX_BYTES = 4 * 2 ** 20
 /** Lines between two looks at the size. */
@@ -15,15 +15,7 @@ export function keepLogSmall(log: string, maxBytes = MAX_BYTES): void {
 
 /** Removes the logs that no resident has written to for a month. Never throws. */
 export function removeOldLogs(folder: string): void {
-  try {
-    for (const name of readdirSync(folder)) {
-      const file = path.join(folder, name)
-      const isOld = /\.log(?:\.1)?$/.test(name) && Date.now() - statSync(file).mtimeMs > KEPT_MS
-      if (isOld) rmSync(file)
-    }
-  } catch {
-    // Another one has removed it.
-  }
+  removeUnused(folder, (name) => (/\.log(?:\.1)?$/.test(name) ? KEPT_MS : undefined))
 }
 
 /** Returns a function that writes one line. It never throws: a full disk does not end the bridge. */

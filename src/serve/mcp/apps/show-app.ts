@@ -101,6 +101,6 @@ async function serverApp(
   const { server, html, args, result } = app
   const shown = { html, args, result }
   const masked = masker ? await masker.maskedData(shown) : shown
-  bridge.cells.shown(session, [{ type: 'text', text: JSON.stringify(masked) }], server)
+  bridge.cells.flows.shown(session, [{ type: 'text', text: JSON.stringify(masked) }], server)
   return { what: `the app of ${name} with its newest result`, app: masked as Shown['app'] }
 }

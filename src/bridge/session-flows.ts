@@ -1,0 +1,68 @@
+// What the models of all sessions have read, and from whom: rules about flows depend on it.
+import { SessionFlow, type ShownContent } from '../calls/flow/session-flow.ts'
+import type { Session } from '../cell/session/session.ts'
+import type { UserState } from '../keep/user-state.ts'
+import type { ServerSet } from './server-set.ts'
+
+/** What a client got as the result of a cell. */
+export type ClientContent = readonly { type: string; text?: string; name?: string }[]
+
+/** What a client reads of what sessions kept: its names, or its content with the SHA-256 of the whole. */
+export type KeptContent = { names: string[] } | { content: ClientContent; data: Buffer; sha256: string }
+
+export class SessionFlows {
+  readonly #flows = new WeakMap<Session, SessionFlow>()
+
+  /** Undefined while no rule has followed a cell of the session. */
+  find(session: Session): SessionFlow | undefined {
+    return this.#flows.get(session)
+  }
+
+  /** @param seen the servers whose text its client's models have read, in any session */
+  of(session: Session, set: ServerSet, state: UserState, seen: Set<string> | undefined): SessionFlow {
+    const known = this.#flows.get(session) ?? newFlow(set, state, seen)
+    this.#flows.set(session, known)
+    return known
+  }
+
+  /**
+   * The model is shown this of a session's output.
+   * @param server whose own text is with it
+   */
+  shown(session: Session, content: ClientContent, server?: string): void {
+    const flow = this.find(session)
+    flow?.shown(asShown(content))
+    if (server !== undefined) flow?.saw(server)
+  }
+}
+
+/** A client reads what sessions kept, and may show it to its model. */
+export async function readKept(
+  place: string,
+  kept: KeptContent,
+  { set, state, seen }: { set: ServerSet; state: UserState; seen: Set<string> },
+): Promise<void> {
+  const flow = newFlow(set, state, seen)
+  if ('names' in kept) {
+    await flow.lists(place, kept.names)
+    flow.shown({ text: kept.names.join('\n'), hasMedia: false })
+  } else {
+    await flow.opens(place, [kept.data], { sha256: kept.sha256 })
+    flow.shown(asShown(kept.content))
+  }
+}
+
+function newFlow({ configured, rules }: ServerSet, { origins }: UserState, seen?: Set<string>): SessionFlow {
+  const isTrusted = (server: string): boolean =>
+    rules.trustsText(server) ||
+    configured.discovered.servers.some(({ name, isOwnText }) => name === server && isOwnText === true)
+  return new SessionFlow({ isTrusted, identityOf: (server) => rules.identityOf(server) }, origins, seen)
+}
+
+/** Images, sounds and files may say anything; a link says its name. */
+function asShown(content: ClientContent): ShownContent {
+  return {
+    text: content.map(({ text, name }) => text ?? name ?? '').join('\n'),
+    hasMedia: content.some(({ type }) => type !== 'text' && type !== 'resource_link'),
+  }
+}
