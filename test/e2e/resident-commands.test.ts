@@ -8,7 +8,15 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { CLI, fixtureServer } from '../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../support/in-terminal.ts'
 import { needsPosix } from '../support/needs.ts'
-import { isAlive, kill, type RelayClient, type ResidentHome, residentHome, until } from '../support/resident-clients.ts'
+import {
+  isAlive,
+  kill,
+  type RelayClient,
+  type ResidentHome,
+  residentHome,
+  sharedResidentHome,
+  until,
+} from '../support/resident-clients.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
 import { type ProgramResult, runProgram } from '../support/run-program.ts'
 
@@ -31,9 +39,12 @@ const pidOf = async (client: RelayClient): Promise<string> => `${await client.ru
 
 beforeEach(() => needsPosix('Windows has no resident yet'))
 
+/** Of the tests that end no resident, and that need no settings or rules of their own. */
+const shared = sharedResidentHome({ who: WHO })
+
 describe('a command', () => {
   it('uses the server that the client of its folder has started, and no other', { timeout: 120_000 }, async () => {
-    const house = residentHome({ who: WHO })
+    const house = await shared()
     const ann = await house.connect('ann')
     const server = await pidOf(ann)
     expect(await type(house, 'ann', ['exec', '-c', PID])).toEqual({ code: 0, stdout: server, stderr: '' })
@@ -107,44 +118,40 @@ describe('a command', () => {
   })
 
   it('has the rules of the project that it was typed in', { timeout: 120_000 }, async () => {
-    const house = residentHome({ who: WHO })
-    await house.connect('ann')
-    const { cwd } = house.placeOf('bob')
+    const house = await shared()
+    const { cwd } = house.placeOf('dan')
     mkdirSync(path.join(cwd, '.sandbridge'))
     writeFileSync(path.join(cwd, '.sandbridge/permissions.json'), '{"permissions":{"deny":["who__*"]}}')
-    expect((await type(house, 'ann', ['exec', '-c', PID])).code).toBe(0)
-    const denied = await type(house, 'bob', ['exec', '-c', PID])
+    expect((await type(house, 'cyd', ['exec', '-c', PID])).code).toBe(0)
+    const denied = await type(house, 'dan', ['exec', '-c', PID])
     expect(denied).toMatchObject({ code: 1, stdout: expect.stringContaining('who.who is denied') })
     expect(house.residents()).toHaveLength(1)
   })
 
   it('hears only what was typed to it, and takes nothing that it does not read', { timeout: 120_000 }, async () => {
-    const house = residentHome({})
-    await house.connect('ann')
+    const house = await shared()
     const [one, two] = await Promise.all([
-      type(house, 'ann', ['exec', '-'], { input: 'print("first")' }),
-      type(house, 'ann', ['exec', '-'], { input: 'print("second")' }),
+      type(house, 'eve', ['exec', '-'], { input: 'print("first")' }),
+      type(house, 'eve', ['exec', '-'], { input: 'print("second")' }),
     ])
     expect([one.stdout, two.stdout]).toEqual(['first\n', 'second\n'])
-    const { cwd, env } = house.placeOf('ann')
+    const { cwd, env } = house.placeOf('eve')
     const line = `"${process.execPath}" "${CLI}" exec -c 1; cat`
     expect((await runProgram('sh', ['-c', line], env, { cwd, input: 'left\n' })).stdout).toBe('1\nleft\n')
   })
 
   it('keeps its output whole when it is long', { timeout: 120_000 }, async () => {
-    const house = residentHome({})
-    await house.connect('ann')
-    const { stdout } = await type(house, 'ann', ['exec', '-c', 'print("ä" * 3_000_000)'])
+    const house = await shared()
+    const { stdout } = await type(house, 'fay', ['exec', '-c', 'print("ä" * 3_000_000)'])
     expect(stdout).toBe(`${'ä'.repeat(3_000_000)}\n`)
   })
 
   it('saves images where it was typed', { timeout: 120_000 }, async () => {
-    const house = residentHome({})
-    await house.connect('ann')
+    const house = await shared()
     const figure = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
-    const said = await type(house, 'ann', ['exec', '-c', figure])
+    const said = await type(house, 'gil', ['exec', '-c', figure])
     expect(said).toEqual({ code: 0, stdout: '<F>\n', stderr: 'Saved image-1.png\n' })
-    expect(statSync(path.join(house.placeOf('ann').cwd, 'image-1.png')).size).toBe(4)
+    expect(statSync(path.join(house.placeOf('gil').cwd, 'image-1.png')).size).toBe(4)
   })
 })
 
@@ -233,12 +240,13 @@ describe('the end of', () => {
     return (JSON.parse(stdout) as { cells: unknown[] }[]).reduce((sum, one) => sum + one.cells.length, 0)
   }
 
+  let survivor: RelayClient | undefined
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     'a command by %s ends its cell and nothing else',
     { timeout: 120_000 },
     async (signal) => {
-      const house = residentHome({ who: WHO })
-      const ann = await house.connect('ann')
+      const house = await shared()
+      const ann = (survivor ??= await house.connect('ann'))
       await ann.run('kept = 1')
       const { pid, over } = await begun(house, ['exec', '-c', LIVED])
       expect(await cells(house)).toBe(1)
