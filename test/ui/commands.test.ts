@@ -84,7 +84,7 @@ it('sandbridge ui opens each page with a bridge of its own where there is no res
   const refused = start(['ui', '--port', port], home)
   const ended = once(refused, 'exit')
   await outputUntil(refused.stderr!, /The page cannot be served at 127\.0\.0\.1:\d+[^]*Choose another port/)
-  expect((await ended)[0]).toBe(1)
+  expect((await ended)[0]).toBe(2)
 })
 
 it('the built page takes at most 400 kB when it is compressed', () => {
