@@ -24,8 +24,10 @@ beforeEach(async () => {
   learned = new LearnedCalls(new FileStore(folder), createLog('error'))
   await known.tools('GitHub')
 })
-afterEach(() => {
+afterEach(async () => {
   end()
+  // It writes a moment after each change.
+  await learned.flush()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -63,7 +63,10 @@ class RunningCommand {
   #wantsInput = false
   #isReading = false
   #isOver = false
-  readonly #onTyped = (chunk: Buffer): void => this.#say({ typed: chunk.toString('base64') })
+  readonly #onTyped = (chunk: Buffer): void => {
+    this.#say({ typed: chunk.toString('base64') })
+    if (this.#socket.writableNeedDrain) this.#read()
+  }
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -77,6 +80,7 @@ class RunningCommand {
       onTooLong: () => socket.destroy(),
     })
     socket.on('data', (chunk) => lines.push(chunk))
+    socket.on('drain', () => this.#read())
     socket.on('error', () => {})
     socket.on('close', () => {
       if (!this.#isOver) process.stderr.write(LOST)
@@ -104,7 +108,10 @@ class RunningCommand {
     if (typeof out === 'string') this.#write(process.stdout, out)
     if (typeof err === 'string') this.#write(process.stderr, err)
     if (typeof raw === 'boolean' && process.stdin.isTTY) process.stdin.setRawMode(raw)
-    if (typeof read === 'boolean') this.#read(read)
+    if (typeof read === 'boolean') {
+      this.#wantsInput = read
+      this.#read()
+    }
     if (typeof exit === 'number') this.#exit(exit)
   }
 
@@ -114,15 +121,18 @@ class RunningCommand {
     output.once('drain', () => this.#socket.resume())
   }
 
-  /** Takes nothing from standard input that the command does not read: it may be another's. */
-  #read(isWanted: boolean): void {
-    this.#wantsInput = isWanted
+  /**
+   * Takes nothing from standard input that the command does not read: it may be another's. Nor what has no room yet on
+   * its way there: input may have no end.
+   */
+  #read(): void {
     // Node's standard input stops for good when it is paused and resumed at once.
     setImmediate(() => {
-      if (this.#wantsInput === this.#isReading) return
-      this.#isReading = this.#wantsInput
+      const isWanted = this.#wantsInput && !this.#socket.writableNeedDrain
+      if (isWanted === this.#isReading) return
+      this.#isReading = isWanted
       const { stdin } = process
-      if (this.#isReading) stdin.on('data', this.#onTyped).once('end', this.#onTypedAll).resume()
+      if (isWanted) stdin.on('data', this.#onTyped).once('end', this.#onTypedAll).resume()
       else stdin.off('data', this.#onTyped).off('end', this.#onTypedAll).pause()
     })
   }

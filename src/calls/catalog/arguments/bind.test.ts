@@ -1,9 +1,13 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BridgeError } from '../../../errors.ts'
 import { bindArguments } from './bind.ts'
 import { CatalogTool } from '../model/catalog-tool.ts'
 import { violation } from '../signature/violation.ts'
+
+// Judging ends after a tenth of a second, which a busy machine may take for anything.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
 
 function tool(inputSchema: unknown): CatalogTool {
   return new CatalogTool('github', 'github', 'create_issue', {
