@@ -35,7 +35,7 @@ import {
 } from '../support/resident-clients.ts'
 import { runProgram } from '../support/run-program.ts'
 
-const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_POOL: '0' }
+const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }
 
 /**
  * Two clients in different folders, with variables of their own, that have the same entry.
