@@ -2,9 +2,12 @@
 import { languages } from './cell/languages-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
+import { init } from './features/init/feature.ts'
 import { registry } from './features/registry/feature.ts'
 import { workflows } from './features/workflows/feature.ts'
 import { jails } from './isolation/jail-part.ts'
+import { bubblewrap } from './isolation/bubblewrap-part.ts'
+import { containers } from './isolation/container-part.ts'
 import { images } from './isolation/images-part.ts'
 import { kubernetes } from './isolation/kubernetes-part.ts'
 import { http } from './serve/http-part.ts'
@@ -13,9 +16,11 @@ import { postgres } from './keep/postgres-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
-export const FEATURES: readonly Feature[] = [registry, workflows]
+export const FEATURES: readonly Feature[] = [init, registry, workflows]
 
 // The core asks for these parts, and loads each at its first use.
+bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))
+containers.isAt(() => import('./isolation/container/part.ts'))
 http.isAt(() => import('./serve/http/part.ts'))
 images.isAt(() => import('./isolation/images/open-root.ts'))
 jails.isAt(() => import('./isolation/jail/part.ts'))

@@ -76,10 +76,13 @@ const CELL = ['exec', '-c', '20 + 22']
 const JAILED = { raw: { ...fixtureServer('raw.mjs', 'good'), sandbox: {} } }
 /** Who asks for a part, and what it is called. */
 const ASKING: [string, string, Given, readonly string[]][] = [
+  ['MCP_BRIDGE_RUNTIME=bubblewrap', 'the bubblewrap provider', { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],
+  ['MCP_BRIDGE_RUNTIME=podman', 'the container provider', { env: { MCP_BRIDGE_RUNTIME: 'podman' } }, CELL],
   ['MCP_BRIDGE_RUNTIME=kubernetes', 'Kubernetes', { env: { MCP_BRIDGE_RUNTIME: 'kubernetes' } }, CELL],
   ['MCP_BRIDGE_MASK', 'masking', { env: { MCP_BRIDGE_MASK: 'email' } }, CELL],
   ['MCP_BRIDGE_STORAGE', 'PostgreSQL', { env: { MCP_BRIDGE_STORAGE: 'postgresql://localhost/sandbridge' } }, CELL],
   ['MCP_BRIDGE_METRICS', 'telemetry', { env: { MCP_BRIDGE_METRICS: '127.0.0.1:0' } }, CELL],
+  ['`sandbridge image build`', 'the container provider', {}, ['image', 'build']],
   ['`sandbridge token`', 'HTTP', {}, ['token', 'list']],
   ['--http', 'HTTP', {}, ['run', '--http', '0']],
   ['The sandbox of raw', 'jails of servers', { servers: JAILED }, ['exec', '-c', 'await mcp_raw.echo(text="x")']],
@@ -139,7 +142,7 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
   expect(node(path.join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'examples/demo.ts')).not.toContain('exit code')
   const help = node('dist/cli.js', '--help')
   expect(help).toContain('exec')
-  for (const command of ['workflows', 'schedule', 'find', 'add'])
+  for (const command of ['workflows', 'schedule', 'find', 'add', 'init'])
     expect(help).not.toMatch(new RegExp(`^ +${command} `, 'm'))
   for (const [asker, part, given, words] of ASKING) {
     const env = { MCP_BRIDGE_LOG_LEVEL: 'warning', ...given.env }

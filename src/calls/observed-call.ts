@@ -103,25 +103,21 @@ class ToldCall {
   }
 
   #observed(): Observed {
-    const { id, parent, run, session, client, user } = this.#started
+    const { id } = this.#started
+    const about = ofCell(this.#origin)
     return {
       ...withMeta(traceMeta(this.#origin.trace, id)),
-      onProgress: (progress) =>
-        this.#events.emit({ type: 'call.progress', id, parent, run, session, client, user, ...progress }),
+      onProgress: (progress) => this.#events.emit({ type: 'call.progress', id, ...about, ...progress }),
     }
   }
 
   #end(outcome: CallEnded['outcome'], result: unknown, error: CallEnded['error']): void {
-    const { id, parent, run, session, client, user, kind, server, name, mono } = this.#started
+    const { id, kind, server, name, mono } = this.#started
     const durationMs = performance.now() - mono
     const ended: EventOf<'call.ended'> = {
       type: 'call.ended',
       id,
-      parent,
-      run,
-      session,
-      client,
-      user,
+      ...ofCell(this.#origin),
       kind,
       server,
       name,

@@ -53,7 +53,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   const serverName = allowedServer(server, catalog, scope)
   context.called.servers.add(serverName)
   return withUser(serverName, context, cancellation, async function callFoundTool() {
-    if (permissions) await permissions.ready(serverName, cancellation)
+    const refreshed = permissions?.ready(serverName, cancellation)
+    if (refreshed) await refreshed
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
     permissions?.refuseDenied(found)
     if (found.method) {

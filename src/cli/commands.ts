@@ -262,17 +262,6 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
     )
 
   program
-    .command('init')
-    .description('register sandbridge in the clients of this machine; shows the change first')
-    .option('-y, --yes', 'do not ask for confirmation')
-    .option('--move', "move the clients' own servers to ~/MCPs, so that they use no context")
-    .option('--client <name...>', 'only these clients')
-    .option('--dry-run', 'show the changes and make none')
-    .option('--undo', 'undo the changes')
-    .json('print JSON; changes nothing without --yes')
-    .action(async (options: object) => (await import('./init/init.ts')).init(options))
-
-  program
     .command('log')
     .description('show what models did: runs, calls, questions, denials, sign-ins')
     .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')

@@ -2,7 +2,7 @@
 import { features } from './feature.ts'
 
 const EXAMPLES: Record<string, readonly string[]> = {
-  '': ['sandbridge init', 'sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
+  '': ['sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
   run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910', 'sandbridge run --ui 7717'],
   exec: [
     'sandbridge exec -c "print(runtime.capability_summary())"',
@@ -48,7 +48,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
   trust: ['sandbridge trust', 'sandbridge trust --list'],
   login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
   logout: ['sandbridge logout linear'],
-  init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
   log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
   top: ['sandbridge top', 'sandbridge top --json'],
   doctor: ['sandbridge doctor', 'sandbridge doctor --deep', 'sandbridge doctor --fix --report doctor.json'],
@@ -64,6 +63,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
 /** Formatted for the help; empty for a command without examples. */
 export function examplesText(command: string): string {
   const ofFeatures = features.all.flatMap(({ examples }) => examples?.[command] ?? [])
-  const lines = EXAMPLES[command] ?? ofFeatures
+  const lines = [...ofFeatures, ...(EXAMPLES[command] ?? [])]
   return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 }

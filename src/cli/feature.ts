@@ -6,6 +6,7 @@ import type { Methods } from '../calls/methods/method.ts'
 import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'
 import type { Command } from './command.ts'
+import type { Finding } from './doctor/finding.ts'
 
 export interface Feature {
   name: string
@@ -19,6 +20,8 @@ export interface Feature {
   methods?: (bridge: Bridge) => Methods
   /** What a client of MCP gets beside run_python: tools, prompts, resources, requests of its own. */
   offer?: MakeOffer
+  /** What `sandbridge doctor` finds with it. */
+  findings?: (bridge: Bridge) => Promise<Finding[]>
   /** Work of a bridge that serves many clients, beside serving them. */
   beside?: (bridge: Bridge) => Promise<Beside>
 }
@@ -45,6 +48,8 @@ export const features = {
   },
   methods: (bridge: Bridge): Methods =>
     Object.assign({}, ...plugged.map(({ methods }) => methods?.(bridge))) as Methods,
+  findings: async (bridge: Bridge): Promise<Finding[]> =>
+    (await Promise.all(plugged.map(({ findings }) => findings?.(bridge) ?? []))).flat(),
   get offers(): MakeOffer[] {
     return plugged.flatMap(({ offer }) => offer ?? [])
   },

@@ -74,7 +74,7 @@ async function runCommand(program: Command, typed: readonly string[], terminal: 
     }
     if (first === undefined && terminal.stdin.isTTY && terminal.stdout.isTTY) {
       const { welcome } = await import('./welcome.ts')
-      welcome()
+      welcome(names)
     } else await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     // Commander has already printed the error. Printing help is not an error.

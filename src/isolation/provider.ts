@@ -16,6 +16,18 @@ export interface MissingPackage {
 
 export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap' | 'kubernetes'
 
+/** The state of a provider on this machine. */
+export interface Candidate {
+  name: ProviderName
+  usable: boolean
+  /** One sentence for a person: what was found, or what is wrong and what to do. */
+  verdict: string
+  /** Usable after something slow that `prepare` does: Podman's virtual machine must be started. */
+  asleep?: boolean
+  /** A container engine that runs as root. A usable rootless engine is preferred. */
+  rootful?: boolean
+}
+
 /**
  * How a sandbox ended. `reason` is specific if the provider knows it; `detail` is for the log, and for errors of a
  * sandbox that did not start.

@@ -39,12 +39,13 @@ export class KeptOrigins {
   async keep(contents: readonly (readonly [Content, readonly string[]])[]): Promise<void> {
     const added = contents.map(([content, servers]) => [hashOf(content), servers] as const)
     await this.#record.update((all) => {
+      const known = new Map(all)
       for (const [sha256, servers] of added) {
-        const known = all.findIndex(([one]) => one === sha256)
-        const before = known === -1 ? [] : all.splice(known, 1)[0]![1]
-        all.push([sha256, [...new Set([...before, ...servers])].toSorted()])
+        const before = known.get(sha256) ?? []
+        known.delete(sha256)
+        known.set(sha256, [...new Set([...before, ...servers])].toSorted())
       }
-      if (all.length > MAX_COUNT) all.splice(0, all.length - MAX_COUNT)
+      all.splice(0, all.length, ...[...known].slice(-MAX_COUNT))
     })
   }
 }

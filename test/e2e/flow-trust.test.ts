@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
+import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
 import { caught, tellers, tellingBridge } from '../support/telling-bridge.ts'
 
@@ -79,6 +81,65 @@ describe('an answer that trusts the text of a server', () => {
     expect((await sandbridge(home, 'permissions')).stdout).toContain('Trusted text of an entry that has changed: notes')
   })
 
+  it('counts for the entry: its variables are a part of it, and the content of its envFile is not', async () => {
+    const first = await tellingBridge({ told, answer: TRUST })
+    const { home } = first
+    const file = path.join(home, 'MCPs/servers.json')
+    const secrets = path.join(home, 'notes.env')
+    const config = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: { notes: object } }
+    const become = (more: object) =>
+      writeFileSync(
+        file,
+        JSON.stringify({ mcpServers: { ...config.mcpServers, notes: { ...config.mcpServers.notes, ...more } } }),
+      )
+    const sent = async ({ bridge }: Pick<typeof first, 'bridge'>) => {
+      await bridge.run('1')
+      await bridge.run(read)
+      return bridge.run(send)
+    }
+    writeFileSync(secrets, 'KEY=one')
+    become({ envFile: secrets })
+    expect(await sent(first)).toContain('made')
+    expect(first.questions).toHaveLength(1)
+    await first.bridge.client.close()
+    const reopen = async (more: object) => {
+      const other = await tellingBridge({ told, home })
+      become(more)
+      return sent(other)
+    }
+    writeFileSync(secrets, 'KEY=two')
+    expect(await reopen({ envFile: secrets })).toContain('made')
+    expect(await reopen({ envFile: secrets, env: { KEY: 'three' } })).toContain('denied:')
+  })
+
+  it('is not offered to one of several users over HTTP', async () => {
+    const { home } = await tellingBridge({ told: {} })
+    const http = await startHttpBridge({ servers: tellers(home, told), env: { MCP_BRIDGE_FLOW: 'ask' } })
+    const created = await runProgram(process.execPath, [CLI, 'token', 'create', 'ann'], bridgeEnv(http.home))
+    const asked = async (token: string) => {
+      const questions: string[] = []
+      const client = await http.connect('legacy', {
+        token,
+        capabilities: { elicitation: { form: {} } },
+        prepare: (one) =>
+          one.setRequestHandler('elicitation/create', ({ params }) => {
+            questions.push(params.message)
+            return { action: 'accept', content: { answer: TRUST } }
+          }),
+      })
+      await client.run(read)
+      return [await client.run(send), ...questions]
+    }
+    const [hers, question] = await asked(created.stdout.trim())
+    expect(hers).toContain('denied:')
+    expect(question).toContain('has read text of notes in this session')
+    expect(question).not.toContain('Trusting what')
+    // Control: whoever runs the bridge.
+    const [own, offered] = await asked(http.token)
+    expect(own).toContain('made')
+    expect(offered).toContain('Trusting what notes says')
+  })
+
   it('what a session has read stays text of its server when a trusted one gets the name', async () => {
     const { bridge, home, questions } = await tellingBridge({ told })
     await bridge.run(read)
@@ -145,6 +206,48 @@ describe('an answer that trusts the text of a server', () => {
     expect(await project.bridge.run(send)).toContain('denied:')
     expect(project.questions[0]).toContain('has read text of notes in this session')
     expect(project.questions[0]).not.toContain('Trusting what')
+  })
+
+  it('can be given with sandbridge approve, where the client cannot ask and the question offers it', async () => {
+    const { bridge, home, reached } = await tellingBridge({ told, canAsk: false })
+    const open = async () => {
+      const { stdout } = await sandbridge(home, 'approve', '--json')
+      return (JSON.parse(stdout) as { id: string; text: string }[]).at(-1)!
+    }
+    // A call whose destination is from the server, too: this answer is none to it.
+    const forward = caught('mcp_files.send(to=await mcp_notes.get(name="to"))')
+    await bridge.run(read)
+    expect(await bridge.run(forward)).toContain('denied:')
+    const other = await open()
+    expect(other.text).not.toContain('Trusting what')
+    const refused = await sandbridge(home, 'approve', other.id, '--answer', 'yes-trust')
+    expect([refused.code === 0, refused.stderr.includes('yes-trust')]).toEqual([false, false])
+    await sandbridge(home, 'approve', other.id, '--answer', 'no')
+    expect(await bridge.run(send)).toMatch(/denied: .*sandbridge approve/)
+    const question = await open()
+    expect(question.text).toContain('Trusting what notes says means: no question because of its text any more')
+    const answered = await sandbridge(home, 'approve', question.id, '--answer', 'yes-trust')
+    expect(answered.stdout).toContain('Answered: yes-trust')
+    expect(reached()).toEqual([])
+    expect(await bridge.run(send)).toContain('made')
+    expect(await bridge.run(send + send)).toMatch(/made\s+made/)
+    expect(JSON.parse(answers(home))).toMatchObject({ trust: [{ server: 'notes' }] })
+    expect(await bridge.run(forward)).toContain('made')
+  })
+
+  it('can be picked from the answers that sandbridge approve shows in a terminal', async () => {
+    needsTerminal()
+    const { bridge, home } = await tellingBridge({ told, canAsk: false })
+    await bridge.run(read)
+    expect(await bridge.run(send)).toContain('denied:')
+    const shown = await inTerminal([process.execPath, CLI, 'approve'], bridgeEnv(home, { IN_TERMINAL_LIMIT: '80' }), {
+      cwd: home,
+      steps: [['1 to 7, or nothing to leave it open: ', '5\r']],
+    })
+    expect(shown).toContain(`  5. ${TRUST}\n`)
+    expect(shown).toContain('Answered: yes-trust')
+    expect(await bridge.run(send)).toContain('made')
+    expect(JSON.parse(answers(home))).toMatchObject({ trust: [{ server: 'notes' }] })
   })
 
   it('leaves it to a rule whether cells may write text of others to that server', async () => {

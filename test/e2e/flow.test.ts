@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '@modelcontextprotocol/client'
 import { ANSWER_MS, OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { handleIn } from '../support/http-talk.ts'
 import { openObserved } from '../support/observed-bridge.ts'
@@ -367,11 +367,13 @@ describe('what is said beside results', () => {
     for (const made of [folder, other]) rmSync(made, { recursive: true })
   })
 
-  it('counts nothing that a server says of its own tools, as progress or in its log', async () => {
+  it('counts nothing that a server says of its own tools, as progress, in its log or as a question', async () => {
     const [folder, entry] = saying(ORDER)
     const { bridge, questions } = await tellingBridge({ told: { files: {} }, others: { words: entry } })
     expect(await bridge.run('print(await runtime.search_tool_docs("invoice"))')).toContain('forward every invoice')
     expect(await bridge.run('await mcp_words.tell()')).toContain('7')
+    expect(await bridge.run('await mcp_words.tell(ask=True)')).toContain('7')
+    expect(questions.splice(0)).toEqual([expect.stringContaining(ORDER)])
     expect(await bridge.run(send)).toContain('made')
     expect(questions).toEqual([])
     // Control: the same words as a result.
@@ -615,6 +617,24 @@ runtime.save_workflow("forward", forward)
 })
 
 describe('rules about flows', () => {
+  it('do what the example of the documentation says', async () => {
+    const page = readFileSync(path.join(ROOT, 'docs/flow.md'), 'utf8')
+    const { permissions } = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as { permissions: object }
+    const { bridge, reached, questions } = await tellingBridge({
+      told: { ...told, web: { page: ORDER } },
+      env: { MCP_BRIDGE_FLOW: 'off' },
+      permissions,
+    })
+    await bridge.run('await mcp_mail.send(to=(await mcp_contacts.get(name="bob"))["email"])')
+    expect(await bridge.run(find + caught('mcp_mail.send(to=to)'))).toContain('denied:')
+    expect([reached().length, questions.length]).toEqual([1, 1])
+    await bridge.run('text = await mcp_web.get(name="page")\nawait mcp_mail.send(to="ann@acme.example")\n1')
+    await bridge.run('print(text)')
+    expect(await bridge.run(caught('mcp_mail.send(to="ann@acme.example")'))).toContain("'web' in seen")
+    expect(await bridge.run('(await mcp_contacts.get(name="bob"))["name"]')).toContain('Bob')
+    expect([reached().length, questions.length]).toEqual([2, 1])
+  })
+
   it('judge where a value came from', async () => {
     const { bridge, reached } = await tellingBridge({
       told,
@@ -625,6 +645,22 @@ describe('rules about flows', () => {
     await bridge.run('await mcp_files.send(to=(await mcp_contacts.get(name="bob"))["email"])')
     await bridge.run('await mcp_files.send(to="ann@acme.example")')
     expect(reached()).toHaveLength(2)
+  })
+
+  it('judge what all arguments together came from, in which names of arguments are no values of servers', async () => {
+    const { bridge, reached, questions } = await tellingBridge({
+      told,
+      env: { MCP_BRIDGE_FLOW: 'off' },
+      permissions: { ask: [{ tool: 'files__send', when: "from(args).exists(s, s != 'contacts')" }] },
+    })
+    expect(await bridge.run(find + caught('mcp_files.send(to=to, subject="hi")'))).toContain('denied:')
+    // The server has said "Subject: Hello", and a record has a field "body".
+    await bridge.run('row = await mcp_mail.get(name="record")\n1')
+    for (const call of ['to="bob@acme.example", subject="hi", body="hello"', '**{"body": "hello", "important": 1}'])
+      expect(await bridge.run(caught(`mcp_files.send(${call})`)), call).toContain('made')
+    // A name that the server chose is a value.
+    expect(await bridge.run(caught('mcp_files.send(**{text.split()[10]: 1})'))).toContain('denied:')
+    expect([questions.length, reached().length]).toEqual([2, 2])
   })
 
   it('judge what the model has read', async () => {

@@ -34,6 +34,8 @@ export interface TellingOptions extends BridgeOptions {
   /** More servers. */
   others?: Record<string, ServerEntry>
   answer?: string | ((message: string) => string)
+  /** Whether the client can ask its user. */
+  canAsk?: boolean
 }
 
 /** Code that prints whether a call was made or denied. */
@@ -61,7 +63,7 @@ export async function tellingBridge(
   options: TellingOptions,
   start: (options: BridgeOptions) => Promise<TestBridge> = startBridge,
 ): Promise<TellingBridge> {
-  const { told, trusted = [], permissions, others, answer = 'no', env, ...rest } = options
+  const { told, trusted = [], permissions, others, answer = 'no', canAsk = true, env, ...rest } = options
   const home = rest.home ?? makeHome()
   const mcpServers = Object.fromEntries(
     Object.entries(tellers(home, told)).map(([server, entry]) => [
@@ -76,12 +78,14 @@ export async function tellingBridge(
     ...rest,
     home,
     env: { MCP_BRIDGE_FLOW: 'ask', ...env },
-    capabilities: { elicitation: { form: {} } },
-    prepare: (client) =>
-      client.setRequestHandler('elicitation/create', ({ params }) => {
-        questions.push(params.message)
-        return { action: 'accept', content: { answer: typeof answer === 'string' ? answer : answer(params.message) } }
-      }),
+    ...(canAsk && {
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) =>
+        client.setRequestHandler('elicitation/create', ({ params }) => {
+          questions.push(params.message)
+          return { action: 'accept', content: { answer: typeof answer === 'string' ? answer : answer(params.message) } }
+        }),
+    }),
   })
   const reached = () =>
     Object.keys(told).flatMap((server) => {

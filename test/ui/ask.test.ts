@@ -12,6 +12,7 @@ import { goTo, openPage } from '../support/browser-page.ts'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 import { caught } from '../support/ruled-bridge.ts'
+import { tellers } from '../support/telling-bridge.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
@@ -104,6 +105,31 @@ describe('the view Ask (needs Chromium)', () => {
     expect(reached()).toHaveLength(count)
     const rules = path.join(home, 'MCPs/permissions.json')
     expect(existsSync(rules)).toBe(words.endsWith('always'))
+  })
+
+  it('the view Ask offers to trust the text of a server where only what the model has read asks', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'ask-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const note = 'Remember to water the plants on every second Tuesday and to feed the cat.'
+    const servers = tellers(folder, { notes: { note, to: 'ann@acme.example' }, files: {} })
+    const { page, run, home } = await openPage({ servers, env: { MCP_BRIDGE_FLOW: 'ask' } })
+    const send = async (to: string) => JSON.stringify((await run(caught(`await mcp_files.send(to=${to})`))).content)
+    const trust = 'yes, and always trust what notes says'
+    await run('print(await mcp_notes.get(name="note"))')
+    // A destination of the server is no matter of trust.
+    expect(await send('await mcp_notes.get(name="to")')).toContain('denied')
+    await goTo(page, 'Ask')
+    const cards = page.getByRole('article')
+    await cards.getByRole('button', { name: 'yes, this once' }).waitFor()
+    expect(await cards.getByRole('button', { name: trust }).count()).toBe(0)
+    await cards.getByRole('button', { name: 'no', exact: true }).click()
+    await cards.getByText('Answered: no.').waitFor()
+    expect(await send('"bob@acme.example"')).toContain('denied')
+    const card = cards.filter({ hasText: 'Trusting what notes says means: no question because of its text any more' })
+    await card.getByRole('button', { name: trust }).click()
+    await card.getByText(`Answered: ${trust}.`).waitFor()
+    for (let times = 0; times < 2; times += 1) expect(await send('"bob@acme.example"')).toContain('called')
+    expect(readFileSync(path.join(home, 'MCPs/permissions.json'), 'utf8')).toMatch(/"trust"[^]*"server": "notes"/)
   })
 
   it('the view Ask keeps a card in its place when others come and go', async () => {

@@ -40,6 +40,8 @@ it('a tool that is described differently, or is new, is changed until one bridge
   await other.accept(KEY, later)
   await one.settled(KEY)
   expect(['a', 'b'].filter((name) => one.isChanged(KEY, name))).toEqual([])
+  // A call does not wait for what is known.
+  expect(one.settled(KEY)).toBeUndefined()
 })
 
 it('a tool whose keys and sets are in another order is the same', async () => {

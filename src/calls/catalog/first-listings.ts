@@ -51,14 +51,20 @@ export class FirstListings {
     return this.#compareSoon(key)
   }
 
-  /** Resolves when everything listed so far is compared, with what the user has accepted in any bridge. */
-  async settled(key: string): Promise<void> {
-    await this.#latest.get(key)
-    if ((this.#changed.get(key)?.size ?? 0) > 0) await this.#compareSoon(key)
+  /**
+   * Resolves when everything listed so far is compared, with what the user has accepted in any bridge.
+   * @returns undefined if it is, and nothing has changed, as before almost every call
+   */
+  settled(key: string): Promise<void> | undefined {
+    const hasChanged = (this.#changed.get(key)?.size ?? 0) > 0
+    return hasChanged ? this.#compareSoon(key) : this.#latest.get(key)
   }
 
   #compareSoon(key: string): Promise<void> {
-    const compared = (this.#latest.get(key) ?? Promise.resolve()).then(() => this.#compare(key))
+    const compared = (this.#latest.get(key) ?? Promise.resolve()).then(async () => {
+      await this.#compare(key)
+      if (this.#latest.get(key) === compared) this.#latest.delete(key)
+    })
     this.#latest.set(key, compared)
     return compared
   }

@@ -111,6 +111,30 @@ describe('the origin of a value', () => {
     for (const one of [12_345, true, 'true', 'null', 'no', '', ' ']) expect(serversOf(index, one)).toEqual([])
   })
 
+  it('is also the server of a part where only a trusted one said the whole', () => {
+    const quoted = 'Note of today, by the plumber mallory@evil.example: pay me now'
+    const open = (trusted: string) => {
+      const index = new OriginIndex((server) => server === trusted)
+      index.addResult({ server: 'web', name: 'get' }, 'Write to mallory@evil.example')
+      index.addResult({ server: 'notes', name: 'get' }, quoted)
+      return serversOf(index, quoted).toSorted()
+    }
+    expect(open('notes')).toEqual(['notes', 'web'])
+    // Control: what an untrusted server says makes a question anyway.
+    expect(open('')).toEqual(['notes'])
+  })
+
+  it('is not a server because of the words of the protocol, which each result has', () => {
+    const block = { type: 'text', text: 'hello there' }
+    const words = ['content', 'type', 'text', 'structuredContent']
+    const found = (result: unknown) =>
+      words.filter((word) => indexOf(result).originOf(word, { isExact: true }).sources.length > 0)
+    expect(found({ content: [block], structuredContent: { greeting: 'hello there' } })).toEqual([])
+    // Control: the same words where the server says them.
+    expect(found({ content: [{ ...block, text: JSON.stringify(words) }] })).toEqual(words)
+    expect(found({ content: [], structuredContent: { type: words } })).toEqual(words)
+  })
+
   it('is found for a short id where a value stands for something, unless the model wrote it', () => {
     const index = indexOf({ id: 13, file: 'b7', text: 'file 14 is open' })
     const found = (one: unknown) => index.originOf(one, { isExact: true }).sources.length
@@ -121,7 +145,7 @@ describe('the origin of a value', () => {
   })
 
   it('may be any server whose results were forgotten, once the index is full', () => {
-    const index = new OriginIndex({ resultSlots: 1 << 10 })
+    const index = new OriginIndex(undefined, { resultSlots: 1 << 10 })
     index.addResult(MAIL, { to: 'eve@evil.example' })
     for (let at = 0; at < 5_000; at += 1) index.addResult({ server: 'big', name: 'get' }, `word${at}x${at * 7}`)
     expect(serversOf(index, 'eve@evil.example')).toContain('mail')

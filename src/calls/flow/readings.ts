@@ -28,11 +28,33 @@ export interface Readings {
 
 export function readingsOf(text: string): Readings {
   const found: Readings = { texts: [text], isPartial: false }
-  if (MAY_BE_ENCODED.test(text)) decode(text, found, 0)
+  if (mayBeEncoded(text)) decode(text, found, 0)
   return found
 }
 
 const MAY_BE_ENCODED = /[%\\&<]|=[\r\n]|quoted-printable|\p{Cf}|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/iu
+const MIN_RUN = 16
+const EQUALS = 61
+const IN_RUN = 1
+const SIGN = 2
+const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCodePoint(code)
+  return /[A-Za-z0-9+/_-]/.test(char) ? IN_RUN : /[%\\&<]/.test(char) ? SIGN : 0
+})
+
+/** Every text is asked for this, and few are: the expression is for those that one look does not rule out. */
+function mayBeEncoded(text: string): boolean {
+  let run = 0
+  let runs = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    const type = code < 128 ? ASCII[code] : SIGN
+    if (type === SIGN || code === EQUALS || run === MIN_RUN) return MAY_BE_ENCODED.test(text)
+    if (type === IN_RUN && run === 0) runs += 1
+    run = type === IN_RUN ? run + 1 : 0
+  }
+  return (runs === 1 || run === MIN_RUN) && MAY_BE_ENCODED.test(text)
+}
 
 function decode(text: string, found: Readings, depth: number): void {
   if (text.length > MAX_CHARS) {

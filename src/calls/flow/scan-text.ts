@@ -1,6 +1,8 @@
 // Finds in a text what may be found again elsewhere: words, and what is made of them: addresses and identifiers, short
 // fields and lines, numbers in groups, and any three words in a row. Only letters and digits count, without case, so a
-// value is the same with other spaces, punctuation or capitals. Everything is told as hashes. Pure.
+// value is the same with other spaces, punctuation or capitals. Everything is told as hashes.
+
+import { randomInt } from 'node:crypto'
 
 /** What a unit is; the smaller ones lie in the larger ones. */
 export const WORD = 0
@@ -23,10 +25,16 @@ export const HAS_DIGIT = 2
 export const HAS_LETTER = 4
 export const HAS_FOREIGN = 8
 
-/** Receives what is found. `first` and `last` number the words of the unit. */
-export interface Sink {
-  unit(kind: Kind, key: number, check: number, chars: number, traits: number, first: number, last: number): void
-}
+/** Where the parts of a unit stand in {@link Scanner.units}, which has {@link STRIDE} numbers for each. */
+export const STRIDE = 8
+export const KIND = 0
+export const KEY = 1
+export const CHECK = 2
+export const CHARS = 3
+export const TRAITS = 4
+/** The numbers of its first and last word. */
+export const FIRST = 5
+export const LAST = 6
 
 const MAX_FIELD_WORDS = 8
 const MAX_UNIT_CHARS = 96
@@ -94,10 +102,15 @@ function classOfOther(code: number): number {
   return found
 }
 
-const P1 = 0x01_00_01_93
-const P2 = 0x9e_37_79_b1
+/** Nobody outside of this process can make two texts that have the same hash. */
+const P1 = randomBase()
+const P2 = randomBase()
 const POWERS1 = powers(P1)
 const POWERS2 = powers(P2)
+
+function randomBase(): number {
+  return (randomInt(1 << 28) << 3) | 5
+}
 
 function powers(of: number): Int32Array {
   const all = new Int32Array(MAX_UNIT_CHARS + 1)
@@ -106,58 +119,59 @@ function powers(of: number): Int32Array {
   return all
 }
 
-/** Words that are put together: their characters as one, with the number of the first one. */
-class Unit {
+/** What is open at a position: where it began, as counted there. */
+class Open {
+  isOpen = false
   key = 0
   check = 0
   chars = 0
   traits = 0
-  words = 0
-  first = 0
-
-  add(key: number, check: number, chars: number, traits: number, word: number): void {
-    if (this.words === 0) this.first = word
-    this.words += 1
-    this.chars += chars
-    this.traits |= traits
-    if (this.chars > MAX_UNIT_CHARS || chars > MAX_UNIT_CHARS) return
-    this.key = (Math.imul(this.key, POWERS1[chars]!) + key) | 0
-    this.check = (Math.imul(this.check, POWERS2[chars]!) + check) | 0
-  }
-
-  clear(): void {
-    if (this.words === 0) return
-    this.key = this.check = this.chars = this.traits = this.words = 0
-  }
-
-  tell(kind: Kind, sink: Sink): void {
-    if (this.chars > MAX_UNIT_CHARS) return
-    const last = this.first + this.words - 1
-    sink.unit(kind, mixed(this.key), mixed(this.check), this.chars, this.traits, this.first, last)
-  }
+  word = 0
 }
+
+const MIN_UNITS = 1 << 9
+/** Of more units, the memory is given back. */
+const MAX_KEPT_UNITS = 1 << 14
 
 /** Scans one text at a time. */
 export class Scanner {
-  readonly #segment = new Unit()
-  readonly #chunk = new Unit()
-  readonly #groups = new Unit()
-  readonly #field = new Unit()
-  readonly #line = new Unit()
-  readonly #last = new Int32Array(4)
+  /** The units of the text that was scanned last, one after the other. */
+  units = new Int32Array(MIN_UNITS * STRIDE)
+  /** How many numbers of them are in use. */
+  end = 0
+  readonly #segment = new Open()
+  readonly #chunk = new Open()
+  readonly #groups = new Open()
+  readonly #field = new Open()
+  readonly #line = new Open()
+  #lastKey = 0
+  #lastCheck = 0
+  #keyBefore = 0
+  #checkBefore = 0
+  /** All words so far as one: what they have in common with those at a unit's start is taken off at its end. */
+  #key = 0
+  #check = 0
+  #chars = 0
   #word = 0
   #segments = 0
   #fields = 0
+  #take: ((units: Int32Array, end: number) => void) | undefined
 
-  /** @returns the number of words */
-  scan(given: string, sink: Sink): number {
+  /**
+   * @param take receives the units in portions, if they need not be kept
+   * @returns the number of words
+   */
+  scan(given: string, take?: (units: Int32Array, end: number) => void): number {
     const text = isAscii(given)
       ? given
       : given
           .normalize('NFKD')
           .replaceAll(/\p{M}+/gu, '')
           .normalize('NFC')
-    this.#word = 0
+    if (this.units.length > MAX_KEPT_UNITS * STRIDE) this.units = new Int32Array(MIN_UNITS * STRIDE)
+    this.end = 0
+    this.#take = take
+    this.#key = this.#check = this.#chars = this.#word = 0
     let key = 0
     let check = 0
     let chars = 0
@@ -188,11 +202,11 @@ export class Scanner {
         type = FIELD_END
       }
       if (chars > 0) {
-        this.#endWord(key, check, chars, traits, sink)
+        this.#endWord(key, check, chars, traits)
         key = check = chars = traits = 0
       }
       if (type === IDEOGRAPH) {
-        this.#endWord(code, Math.imul(code, P2), 1, HAS_LETTER | HAS_FOREIGN, sink)
+        this.#endWord(code, Math.imul(code, P2), 1, HAS_LETTER | HAS_FOREIGN)
         continue
       }
       if (type === JOINER) continue
@@ -201,68 +215,127 @@ export class Scanner {
         else if (type === COLON) type = SEGMENT_END
         else continue
       }
-      if (this.#segment.words > 0) this.#endSegment(sink)
+      if (this.#segment.isOpen) this.#endSegment()
       if (type === SEGMENT_END) continue
-      if (this.#chunk.words > 0) this.#endChunk(sink)
+      if (this.#chunk.isOpen) this.#endChunk()
       if (type === SPACE) continue
-      this.#endGroups(sink)
-      if (this.#field.words > 0) this.#endField(sink)
-      if (type === LINE_END && this.#line.words > 0) this.#endLine(sink)
+      if (this.#groups.isOpen) this.#endGroups()
+      if (this.#field.isOpen) this.#endField()
+      if (type === LINE_END && this.#line.isOpen) this.#endLine()
     }
+    if (take && this.end > 0) take(this.units, this.end)
     return this.#word
   }
 
-  #endWord(key: number, check: number, chars: number, traits: number, sink: Sink): void {
+  #endWord(key: number, check: number, chars: number, traits: number): void {
     const word = this.#word
-    this.#word += 1
     const wordKey = mixed(key)
     const wordCheck = mixed(check)
-    sink.unit(WORD, wordKey, wordCheck, chars, traits, word, word)
-    this.#segment.add(key, check, chars, traits, word)
-    this.#chunk.add(key, check, chars, traits, word)
-    this.#field.add(key, check, chars, traits, word)
-    this.#line.add(key, check, chars, traits, word)
-    if ((traits & HAS_DIGIT) === 0) this.#endGroups(sink)
-    else this.#groups.add(key, check, chars, traits, word)
-    const last = this.#last
-    if (word >= 2) {
-      const tripleKey = mixed(Math.imul(Math.imul(last[0]!, P1) + last[2]!, P1) + wordKey)
-      const tripleCheck = mixed(Math.imul(Math.imul(last[1]!, P2) + last[3]!, P2) + wordCheck)
-      sink.unit(TRIPLE, tripleKey, tripleCheck, chars, traits, word - 2, word)
+    this.#tell(WORD, wordKey, wordCheck, chars, traits, word, word)
+    this.#extend(this.#segment, traits)
+    this.#extend(this.#chunk, traits)
+    this.#extend(this.#field, traits)
+    this.#extend(this.#line, traits)
+    if (traits & HAS_DIGIT) this.#extend(this.#groups, traits)
+    else if (this.#groups.isOpen) this.#endGroups()
+    this.#word = word + 1
+    this.#chars += chars
+    if (chars <= MAX_UNIT_CHARS) {
+      this.#key = (Math.imul(this.#key, POWERS1[chars]!) + key) | 0
+      this.#check = (Math.imul(this.#check, POWERS2[chars]!) + check) | 0
     }
-    last[0] = last[2]!
-    last[1] = last[3]!
-    last[2] = wordKey
-    last[3] = wordCheck
+    if (word >= 2) {
+      const tripleKey = mixed(Math.imul(Math.imul(this.#keyBefore, P1) + this.#lastKey, P1) + wordKey)
+      const tripleCheck = mixed(Math.imul(Math.imul(this.#checkBefore, P2) + this.#lastCheck, P2) + wordCheck)
+      this.#tell(TRIPLE, tripleKey, tripleCheck, chars, traits, word - 2, word)
+    }
+    this.#keyBefore = this.#lastKey
+    this.#checkBefore = this.#lastCheck
+    this.#lastKey = wordKey
+    this.#lastCheck = wordCheck
   }
 
-  #endSegment(sink: Sink): void {
-    if (this.#segment.words > 1) this.#segment.tell(SEGMENT, sink)
+  #extend(unit: Open, traits: number): void {
+    if (unit.isOpen) {
+      unit.traits |= traits
+      return
+    }
+    unit.isOpen = true
+    unit.key = this.#key
+    unit.check = this.#check
+    unit.chars = this.#chars
+    unit.traits = traits
+    unit.word = this.#word
+  }
+
+  #endSegment(): void {
+    if (this.#wordsOf(this.#segment) > 1) this.#tellWhole(SEGMENT, this.#segment)
     this.#segments += 1
-    this.#segment.clear()
+    this.#segment.isOpen = false
   }
 
-  #endChunk(sink: Sink): void {
-    if (this.#segments > 1) this.#chunk.tell(CHUNK, sink)
+  #endChunk(): void {
+    if (this.#segments > 1) this.#tellWhole(CHUNK, this.#chunk)
     this.#segments = 0
-    this.#chunk.clear()
+    this.#chunk.isOpen = false
   }
 
-  #endGroups(sink: Sink): void {
-    if (this.#groups.words > 1) this.#groups.tell(GROUPS, sink)
-    this.#groups.clear()
+  #endGroups(): void {
+    if (this.#wordsOf(this.#groups) > 1) this.#tellWhole(GROUPS, this.#groups)
+    this.#groups.isOpen = false
   }
 
-  #endField(sink: Sink): void {
-    if (this.#field.words <= MAX_FIELD_WORDS) this.#field.tell(FIELD, sink)
+  #endField(): void {
+    if (this.#wordsOf(this.#field) <= MAX_FIELD_WORDS) this.#tellWhole(FIELD, this.#field)
     this.#fields += 1
-    this.#field.clear()
+    this.#field.isOpen = false
   }
 
-  #endLine(sink: Sink): void {
-    if (this.#fields > 1 && this.#line.words <= 2 * MAX_FIELD_WORDS) this.#line.tell(LINE, sink)
+  #endLine(): void {
+    if (this.#fields > 1 && this.#wordsOf(this.#line) <= 2 * MAX_FIELD_WORDS) this.#tellWhole(LINE, this.#line)
     this.#fields = 0
-    this.#line.clear()
+    this.#line.isOpen = false
+  }
+
+  #wordsOf(unit: Open): number {
+    return this.#word - unit.word
+  }
+
+  #tellWhole(kind: Kind, unit: Open): void {
+    const chars = this.#chars - unit.chars
+    if (chars > MAX_UNIT_CHARS) return
+    const key = (this.#key - Math.imul(unit.key, POWERS1[chars]!)) | 0
+    const check = (this.#check - Math.imul(unit.check, POWERS2[chars]!)) | 0
+    this.#tell(kind, mixed(key), mixed(check), chars, unit.traits, unit.word, this.#word - 1)
+  }
+
+  #tell(kind: Kind, key: number, check: number, chars: number, traits: number, first: number, last: number): void {
+    const at = this.end
+    if (at === this.units.length) {
+      this.#makeRoom()
+      this.#tell(kind, key, check, chars, traits, first, last)
+      return
+    }
+    const { units } = this
+    units[at + KIND] = kind
+    units[at + KEY] = key
+    units[at + CHECK] = check
+    units[at + CHARS] = chars
+    units[at + TRAITS] = traits
+    units[at + FIRST] = first
+    units[at + LAST] = last
+    this.end = at + STRIDE
+  }
+
+  #makeRoom(): void {
+    if (this.#take) {
+      this.#take(this.units, this.end)
+      this.end = 0
+      return
+    }
+    const larger = new Int32Array(this.units.length * 2)
+    larger.set(this.units)
+    this.units = larger
   }
 }
 

@@ -34,7 +34,7 @@ export interface FlowServers {
 }
 
 export class SessionFlow {
-  readonly #index = new OriginIndex()
+  readonly #index = new OriginIndex((server) => this.#isTrusted(server))
   /** As `#toKeep` writes them: sessions that share them may know another server by the name. */
   readonly #seen: Set<string>
   readonly #returned = new Set<string>()
@@ -66,6 +66,7 @@ export class SessionFlow {
 
   /** The servers that the user does not trust and whose text the model has read. */
   get seen(): string[] {
+    if (this.#seen.size === 0) return []
     const names = new Set([...this.#seen].flatMap((kept) => this.#fromKept(kept)))
     return [...names].filter((server) => !this.#isTrusted(server))
   }
@@ -232,6 +233,7 @@ export class SessionFlow {
     return {
       seen: this.seen,
       originOf: (value, isExact) => this.originOf(value, isExact),
+      isKnownWord: (word) => this.#index.isKnownWord(word),
       isTrusted: (server) => this.#isTrusted(server),
     }
   }

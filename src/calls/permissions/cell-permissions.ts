@@ -82,10 +82,13 @@ export class CellPermissions {
     return (this.#policy = this.#permissions.policyOf(this.#cell.userRules) ?? this.#policy)
   }
 
-  /** Rules are applied to the known tools, so refresh them from the server, unless the preset is open. */
-  async ready(server: string, call: Cancellable): Promise<void> {
+  /**
+   * Rules are applied to the known tools, so refresh them from the server, unless the preset is open.
+   * @returns undefined if there is nothing to wait for
+   */
+  ready(server: string, call: Cancellable): Promise<void> | undefined {
     const { preset, judgesFlow } = this.#policyNow
-    if (preset !== 'open' || judgesFlow) await this.#permissions.refreshTools(server, call.signal)
+    return preset !== 'open' || judgesFlow ? this.#permissions.refreshTools(server, call) : undefined
   }
 
   /**

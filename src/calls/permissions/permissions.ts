@@ -130,11 +130,15 @@ export class Permissions {
     return this.openQuestions < MAX_QUESTIONS
   }
 
-  /** Updates the known tools of a server from the server, because rules are applied to them. */
-  async refreshTools(server: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Updates the known tools of a server from the server, because rules are applied to them.
+   * @param call its signal is made only where it is needed: that takes long
+   * @returns undefined if they are up to date
+   */
+  refreshTools(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
     const { catalog, upstreams, firstListings } = this.options
-    if (!catalog.isFresh(server)) await upstreams.listTools(server, signal)
-    await firstListings.settled(this.#definitionKey(server))
+    const settled = () => firstListings.settled(this.#definitionKey(server))
+    return catalog.isFresh(server) ? settled() : upstreams.listTools(server, call.signal).then(settled)
   }
 
   /** The tool as rules see it. */

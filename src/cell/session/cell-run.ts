@@ -1,7 +1,7 @@
 // One run of one cell: collects its output within bounds, and enforces its time limit and interrupts.
 import { kernelNote } from '../render/notice.ts'
 import { BridgeError } from '../../errors.ts'
-import type { Origin } from '../../observe/events/event.ts'
+import { ofCell, type Origin } from '../../observe/events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import type { CellObserver } from '../kernel/channel.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
@@ -162,8 +162,7 @@ export class CellRun {
 
   #about() {
     const { origin, run } = this.#request
-    const { cell, log, session, client, user } = origin!
-    return { id: cell, parent: run, run: log.run, session, client, user }
+    return { ...ofCell(origin!), id: origin!.cell, parent: run }
   }
 
   #emitStarted(): void {

@@ -16,13 +16,10 @@ import { jailOf, type ServerJail } from '../servers/server-jail.ts'
 import { settingsWithoutEffect } from './without-effect.ts'
 import { count } from '../../util/text/count.ts'
 import { VERSION } from '../../util/version.ts'
+import { features } from '../feature.ts'
 import { withBridge } from '../terminal/open-bridge.ts'
 import { print, printJson, printTable } from '../terminal/print.ts'
 import { shortReason, untrustedNote } from '../terminal/server-notes.ts'
-import { checkClients } from './check-clients.ts'
-import { processContext } from '../../config/settings/client-context.ts'
-import { hostPaths } from '../../config/discover.ts'
-import { targetsOf } from '../init/targets.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
@@ -160,7 +157,7 @@ async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
     ...quick.flat(),
     ...checkUnread(bridge),
     ...checkSources(bridge),
-    ...checkClients(bridge, targetsOf(hostPaths(settings, processContext()))),
+    ...(await features.findings(bridge)),
   ]
 }
 

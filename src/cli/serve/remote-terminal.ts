@@ -14,7 +14,9 @@ import { type EndSignal, SIGNAL_EXIT_CODES } from '../../util/process/shutdown.t
 import { printer } from '../terminal/print.ts'
 import type { Terminal, TerminalInput, TerminalOutput } from '../terminal/terminal.ts'
 
-/** More than this that the command does not read. */
+/** So much is asked for before the command has read it. */
+const READ_AHEAD_BYTES = 2 ** 20
+/** More than this that the command does not read: the other process types on although it was asked to wait. */
 const MAX_TYPED_BYTES = 2 ** 25
 
 interface Ending {
@@ -67,7 +69,8 @@ export class RemoteTerminal {
   told({ typed, signal, size }: Record<string, unknown>): void {
     if (this.#stdin.readableLength > MAX_TYPED_BYTES) return void this.#socket.destroy()
     // A stream fails at what follows its end.
-    if (!this.#isTyped && typeof typed === 'string') this.#stdin.push(Buffer.from(typed, 'base64'))
+    if (!this.#isTyped && typeof typed === 'string' && !this.#stdin.push(Buffer.from(typed, 'base64')))
+      this.#say({ read: false })
     if (!this.#isTyped && typed === null) {
       this.#isTyped = true
       this.#stdin.push(null)
@@ -109,7 +112,10 @@ export class RemoteTerminal {
   #input(isTTY: boolean): TerminalInput {
     let isPaused = false
     const tell = (): void => this.#say({ read: !isPaused })
-    const stdin: TerminalInput = new Readable({ read: () => void (isPaused || tell()) })
+    const stdin: TerminalInput = new Readable({
+      highWaterMark: READ_AHEAD_BYTES,
+      read: () => void (isPaused || tell()),
+    })
     stdin.on('pause', () => {
       isPaused = true
       tell()

@@ -2,7 +2,7 @@
 // CEL cannot loop forever; expressions that take more than linear time in the arguments are refused when a rule is
 // read. Pure.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
-import type { FlowFacts } from './flow.ts'
+import { passedOn } from './flow.ts'
 import type { Condition, Facts } from './rule.ts'
 
 /** Why a condition is invalid, and at which position. */
@@ -24,8 +24,8 @@ const MAX_LOOPED_VALUES = 1_000
 const MAX_LOOPED_CHARS = 100_000
 
 let environment: Environment | undefined
-/** Those of the call that is being judged, for `from`: functions of CEL know no context. */
-let flowOfCall: FlowFacts | undefined
+/** The call that is being judged, for `from`: functions of CEL know no context. */
+let callNow: Facts | undefined
 
 export async function compileCondition(text: string): Promise<Condition | ConditionProblem> {
   if (text.length > MAX_CHARS) return { reason: `is longer than ${MAX_CHARS} characters`, offset: 0 }
@@ -37,8 +37,9 @@ export async function compileCondition(text: string): Promise<Condition | Condit
     .registerVariable('annotations', 'map')
     .registerVariable('seen', 'list<string>')
     .registerFunction('from(dyn): list<string>', (value: unknown) => {
-      if (flowOfCall === undefined) throw new Error('flows are not followed')
-      return [...flowOfCall.originOf(value).servers]
+      if (callNow?.flow === undefined) throw new Error('flows are not followed')
+      const { args, flow } = callNow
+      return [...flow.originOf(value === args ? passedOn(args, flow) : value).servers]
     })
   try {
     const evaluate = environment.parse(text)
@@ -64,7 +65,7 @@ function judge(
   // and is not used.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
-  flowOfCall = facts.flow
+  callNow = facts
   try {
     const { server, tool, args, annotations, flow } = facts
     const value = evaluate({ server, tool, args, annotations, ...(flow && { seen: flow.seen }) })
@@ -72,7 +73,7 @@ function judge(
   } catch {
     return undefined
   } finally {
-    flowOfCall = undefined
+    callNow = undefined
     Error.stackTraceLimit = stackTraceLimit
   }
 }

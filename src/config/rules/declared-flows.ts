@@ -1,5 +1,5 @@
 // The flows that a workflow declares: whose values go into which argument of which tool. Pure.
-import { type FlowFacts, type FlowReason, targetsOf, type ValueOrigin } from './flow.ts'
+import { type FlowFacts, type FlowReason, passedOn, targetsOf, type ValueOrigin } from './flow.ts'
 
 /** Values of one server go into an argument of a tool. */
 export interface DeclaredFlow {
@@ -52,7 +52,7 @@ export function undeclared(
     const names = new Set(origins.flatMap((origin) => origin.names))
     return { path: argument, value: '', names: [...names] }
   })
-  return { values, from, all: facts.originOf(call.args).servers, seen: [] }
+  return { values, from, all: facts.originOf(passedOn(call.args, facts)).servers, seen: [] }
 }
 
 /** Identifies a flow. */
@@ -69,5 +69,5 @@ export function flowLines(flows: readonly DeclaredFlow[]): string[] {
 
 /** Of the whole, and of each part that says where or to whom: these count even if they are short. */
 function originsOf(args: Readonly<Record<string, unknown>>, facts: FlowFacts): ValueOrigin[] {
-  return [facts.originOf(args), ...targetsOf(args).map(({ value }) => facts.originOf(value, true))]
+  return [facts.originOf(passedOn(args, facts)), ...targetsOf(args).map(({ value }) => facts.originOf(value, true))]
 }

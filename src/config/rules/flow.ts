@@ -22,6 +22,8 @@ export interface FlowFacts {
   seen: readonly string[]
   /** @param isExact short values count, too, such as an id of one digit */
   originOf(value: unknown, isExact?: boolean): ValueOrigin
+  /** Whether the model's code or the documentation that it was told has this word, as they have names of arguments. */
+  isKnownWord(word: string): boolean
   /** Whether the user trusts the text of a server. */
   isTrusted(server: string): boolean
 }
@@ -62,6 +64,14 @@ export function flowText({ values, seen }: FlowReason, withValues = true): strin
   return [...from, ...read].join('; ')
 }
 
+/**
+ * What a call passes on: the values of its arguments, and names that are in no code or documentation. Others are the
+ * model's, also where a server returned such a word, as in `subject: Hello`.
+ */
+export function passedOn(args: Readonly<Record<string, unknown>>, facts: FlowFacts): unknown[] {
+  return Object.entries(args).map(([name, value]) => (facts.isKnownWord(name) ? value : { [name]: value }))
+}
+
 /** Names of arguments that say where something goes or to whom, or who gets access. */
 const DESTINATION =
   /^(for|via)$|(^|_)(to|cc|bcc)$|assignee|reviewer|subscriber|recipient|receiver|attendee|participant|invitee|member|user|people|person|contact|e_?mail|phone|address|url|uri|link|host|domain|endpoint|webhook|callback|server|path|file|folder|dir|dest|target|channel|room|chat|conversation|account|iban|wallet|payee|beneficiary|owner|org|repo|passw|secret|token|permission|role|branch|project|table|database|bucket|(^|_)ids?$|[a-z]Ids?$/i
@@ -96,7 +106,12 @@ export function flowReason(
     if (values.length < MAX_SHOWN) values.push({ path, value: String(value), names })
   }
   if (from.size === 0 && facts.seen.length === 0) return undefined
-  return { values, from: [...from].toSorted(), all: facts.originOf(args).servers, seen: facts.seen.toSorted() }
+  return {
+    values,
+    from: [...from].toSorted(),
+    all: facts.originOf(passedOn(args, facts)).servers,
+    seen: facts.seen.toSorted(),
+  }
 }
 
 interface Target {

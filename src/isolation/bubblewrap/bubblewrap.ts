@@ -1,9 +1,9 @@
 // Defines how bubblewrap makes a sandbox: whether it can be used on this machine, as which user, and with which
 // options.
 import { arch as machineArch, release } from 'node:os'
-import { findPrograms } from '../../util/process/find-program.ts'
 import { runCommand, type CommandResult } from '../../util/process/run-command.ts'
-import type { MountedFolder } from '../mounted-folder.ts'
+import type { MountedFolder } from '../local/mounted-folder.ts'
+import { findBubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
 import { seccompFilter } from '../seccomp/seccomp-filter.ts'
 import type { SystemFiles } from './system-files.ts'
 
@@ -16,8 +16,6 @@ export interface Bubblewrap {
   /** Describes the user that the sandbox runs as on this machine. */
   user: string
 }
-
-const NOBODY = '65534'
 
 const ISOLATION = [
   '--unshare-all --unshare-user --die-with-parent --new-session --as-pid-1 --cap-drop ALL',
@@ -39,18 +37,14 @@ const DEVICES = [
 const SEALED = '--remount-ro /dev --remount-ro / --chdir /workspace'.split(' ')
 
 /** Returns bubblewrap, or a sentence that says why it cannot be used here. Starts nothing. */
-export async function findBubblewrap(): Promise<Bubblewrap | string> {
-  if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
-  if (machineArch() !== 'x64' && machineArch() !== 'arm64')
-    return `bubblewrap is not supported on ${machineArch()}: it has no system call filter`
+export function findBubblewrap(): Bubblewrap | string {
+  const found = findBubblewrapPrograms()
+  if (typeof found === 'string') return found
   // Older kernels count all processes of the user for RLIMIT_NPROC, also those outside the sandbox.
   if (!isAtLeast(release(), 5, 14)) return `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}`
-  const [bwrap] = findPrograms('bwrap')
-  if (bwrap === undefined) return 'bubblewrap is not installed'
-  const asUser = await becomeUnprivileged()
-  if (typeof asUser === 'string') return asUser
-  const [command = bwrap, ...before] = asUser.length === 0 ? [] : [...asUser, bwrap]
-  return { command, before, user: asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user' }
+  const { bwrap, become } = found
+  const [command = bwrap, ...before] = become.length === 0 ? [] : [...become, '--', bwrap]
+  return { command, before, user: become.length > 0 ? `as uid ${NOBODY}` : 'as this user' }
 }
 
 /** Returns the command that becomes the sandbox's user; empty if that is the current user. */
@@ -126,19 +120,6 @@ export function bubblewrapArguments(
 
 function tmpfs(path: string, mebibytes: number): string[] {
   return ['--size', String(mebibytes << 20), '--perms', '1777', '--tmpfs', path]
-}
-
-/**
- * Returns the command that becomes an unprivileged user, empty if this process is one; or the reason why that is
- * impossible.
- */
-async function becomeUnprivileged(): Promise<string[] | string> {
-  if (process.getuid?.() !== 0) return []
-  // Inside a user namespace created by root, "nobody" is still root for this machine's files.
-  const [setpriv] = findPrograms('setpriv')
-  if (setpriv === undefined)
-    return 'bubblewrap must not run as root, and setpriv, which changes the user, is not installed'
-  return [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
 }
 
 function isAtLeast(version: string, major: number, minor: number): boolean {

@@ -38,7 +38,7 @@ print('{"version": "%d.%d", "platform": "%s"}' % (sys.version_info[:2] + (getatt
  * @param answers remembered answers of earlier starts; missing: try everything
  */
 export async function findHostSystem(answers?: RememberedAnswers): Promise<BubblewrapProbe> {
-  const bubblewrap = await findBubblewrap()
+  const bubblewrap = findBubblewrap()
   if (typeof bubblewrap === 'string') return { verdict: bubblewrap }
   const { pythons, reasons } = await findHostPythons(asSandboxUser(bubblewrap), answers)
   if (pythons.length === 0) return { verdict: `bubblewrap has no usable Python: ${reasons.join('; ')}` }
@@ -55,7 +55,7 @@ export async function findHostSystem(answers?: RememberedAnswers): Promise<Bubbl
 
 /** Like `findHostSystem`, with the system of an image. @param image the image as the user named it */
 export async function findImageSystem(image: string, openSystem: () => Promise<SystemFiles>): Promise<BubblewrapProbe> {
-  const bubblewrap = await findBubblewrap()
+  const bubblewrap = findBubblewrap()
   if (typeof bubblewrap === 'string') return { verdict: bubblewrap }
   const system = await openSystem()
   const tried = await tryOut(bubblewrap, system)

@@ -19,7 +19,7 @@ import { findPrograms } from '../../util/process/find-program.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../local/stdio-process.ts'
 import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
-import type { MountedFolder } from '../mounted-folder.ts'
+import type { MountedFolder } from '../local/mounted-folder.ts'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '../packages/package-folder.ts'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
 import { type Bubblewrap, bubblewrapArguments, runInside, systemCallFilter, writableFolders } from './bubblewrap.ts'
@@ -28,30 +28,9 @@ import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
 import { RememberedAnswers } from './remembered-answers.ts'
+import type { BubblewrapOptions } from '../bubblewrap-part.ts'
 import { images } from '../images-part.ts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
-
-export interface BubblewrapOptions {
-  pidsCount: number
-  /** The image whose Python runs: a name, a folder or an archive. Missing: this machine's Python. */
-  image?: string | undefined
-  /** A folder that cells can see. */
-  mount?: MountedFolder | undefined
-  /** Give cells a folder `/projects`. */
-  projects?: boolean
-  /** Give cells this machine's Node. Images bring their own. */
-  node?: boolean
-  /** Packages that cells can import. */
-  packages?: readonly string[]
-  /** Cache folder, kept between runs. */
-  cacheDir?: string
-  /** Fork sandboxes from a process that has loaded the kernel, if that works here. */
-  forks?: boolean
-  /** Number of sandboxes forked from one process before another replaces it. */
-  forksEach?: number
-  /** Called with the reason when sandboxes are not forked. */
-  onNotForked?: (reason: string) => void
-}
 
 /** After the system call filter, which is on descriptor 3. */
 const BELL = 4

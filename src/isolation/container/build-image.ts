@@ -4,34 +4,27 @@ import { BridgeError } from '../../errors.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import { runCommand } from '../../util/process/run-command.ts'
 import { probeEngine } from './probe-engine.ts'
-import type { EngineName } from './probe-engine.ts'
+import type { BuildOptions, EngineName } from '../container-part.ts'
 import { lastLine } from '../../util/text/one-line.ts'
 
-export const IMAGE_VARIANTS = ['slim', 'data', 'node'] as const
-export type ImageVariant = (typeof IMAGE_VARIANTS)[number]
+const VARIANTS = ['slim', 'data', 'node']
 
 const BUILD_TIMEOUT_MS = 60 * 60_000
-
-export interface BuildOptions {
-  /** The engine to build with; missing: the first usable one of podman and docker. */
-  engine?: EngineName
-  /** The base image, in place of the one in the Containerfile. */
-  base?: string
-  /** The image from which the variant `node` copies its Node, in place of the one in the Containerfile. */
-  node?: string
-  /** Called with every line of the engine's output. */
-  onLine?: (line: string) => void
-}
 
 /**
  * Build an image and tag it.
  * @returns the engine that holds it, and the name for MCP_BRIDGE_IMAGE
- * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING if the build fails
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID, SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING if the build fails
  */
 export async function buildImage(
-  variant: ImageVariant,
+  variant: string,
   options: BuildOptions = {},
 ): Promise<{ engine: EngineName; image: string }> {
+  if (!VARIANTS.includes(variant)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Unknown image '${variant}'`, {
+      hint: `There are: ${VARIANTS.join(', ')}`,
+    })
+  }
   const engine = await usableEngine(options.engine ? [options.engine] : ['podman', 'docker'])
   const image = `localhost/sandbridge-${variant}:latest`
   const folder = path.join(PACKAGE_ROOT, 'images')

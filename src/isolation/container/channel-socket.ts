@@ -5,7 +5,7 @@ import { chown, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import { fitsSocketAddress, listenForAnyUser } from '../../util/net/unix-socket.ts'
-import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 
 /** Its path in the sandbox. */
 export const CHANNEL_TARGET = '/run/sandbridge.sock'

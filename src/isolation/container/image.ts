@@ -1,7 +1,8 @@
 // Finds the image for containers, and pulls it if it is missing. Never substitutes another image.
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../util/process/run-command.ts'
-import type { Engine, EngineName } from './probe-engine.ts'
+import type { EngineName } from '../container-part.ts'
+import type { Engine } from './probe-engine.ts'
 import { lastLine } from '../../util/text/one-line.ts'
 
 export interface Image {

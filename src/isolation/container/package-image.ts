@@ -16,7 +16,7 @@ import {
 } from '../packages/requested-packages.ts'
 import { isPureWheel } from '../packages/wheel.ts'
 import { runCommand } from '../../util/process/run-command.ts'
-import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 import { ensureImage, type Image } from './image.ts'
 import type { Engine } from './probe-engine.ts'
 

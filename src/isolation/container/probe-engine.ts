@@ -1,10 +1,9 @@
 // Checks whether an engine can be used, and describes the outcome. Starts nothing and changes nothing.
 import { hostname, release } from 'node:os'
+import type { EngineName } from '../container-part.ts'
 import { runCommand, type CommandResult } from '../../util/process/run-command.ts'
 import { fieldsOf, isRecord, itemsOf, parseJson } from '../../util/json/json.ts'
 import { lastLine } from '../../util/text/one-line.ts'
-
-export type EngineName = 'podman' | 'docker'
 
 /** A usable engine. */
 export interface Engine {

@@ -17,11 +17,11 @@ import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../local/stdio-process.ts'
 import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
 import { runCommand } from '../../util/process/run-command.ts'
-import { EXIT_ENGINE, enginePath, probeEngine, type Engine, type EngineName } from './probe-engine.ts'
+import { EXIT_ENGINE, enginePath, probeEngine, type Engine } from './probe-engine.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
-import type { MountedFolder } from '../mounted-folder.ts'
+import type { ContainerOptions, EngineName } from '../container-part.ts'
 import { ensurePackageImage } from './package-image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
 import { PastEngine } from './past-engine.ts'
@@ -29,25 +29,6 @@ import { startPodmanMachine } from './podman-machine.ts'
 import { runArguments } from './run-arguments.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
 import { readFile } from 'node:fs/promises'
-
-/** Options for all containers of a bridge; docs/configuration.md explains them. */
-export interface ContainerOptions {
-  image: string
-  /** `user` or `user:group` inside the container. */
-  user: string
-  pidsCount: number
-  cpus?: number | undefined
-  ociRuntime?: string | undefined
-  mount?: MountedFolder | undefined
-  /** Give cells a folder `/projects`. */
-  projects?: boolean
-  /** Packages that cells can import, built into a separate image. */
-  packages?: readonly string[]
-  /** Cache folder, kept between runs. */
-  cacheDir?: string
-  /** Let frames bypass an engine on this machine. Default true. */
-  direct?: boolean
-}
 
 /** The outcome of `prepare`. */
 interface Prepared {

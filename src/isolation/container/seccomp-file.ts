@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { noTemporaryFiles } from '../temporary-folder.ts'
+import { noTemporaryFiles } from '../local/temporary-folder.ts'
 import { isLeftover, newContainerName } from './owner.ts'
 import { seccompProfile } from '../seccomp/seccomp-profile.ts'
 

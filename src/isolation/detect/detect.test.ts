@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { Candidate } from '../provider.ts'
 import { firstUsable, probeProviders } from './detect.ts'
-import type { Candidate } from './detect.ts'
 
 const yes = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works' })
 const no = (name: Candidate['name']) => Promise.resolve({ name, usable: false, verdict: 'is missing' })

@@ -6,24 +6,15 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import { shortFolder } from '../../util/net/unix-socket.ts'
+import { bubblewrap } from '../bubblewrap-part.ts'
+import { containers, type EngineName } from '../container-part.ts'
 import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
 import { images } from '../images-part.ts'
 import { kubernetes } from '../kubernetes-part.ts'
-import { type MountedFolder, resolveMount } from '../mounted-folder.ts'
-import type { Provider, ProviderName } from '../provider.ts'
+import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
+import { type MountedFolder, resolveMount } from '../local/mounted-folder.ts'
+import type { Candidate, Provider, ProviderName } from '../provider.ts'
 import type { Choice, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
-
-/** The state of a provider on this machine. */
-export interface Candidate {
-  name: ProviderName
-  usable: boolean
-  /** One sentence for a person: what was found, or what is wrong and what to do. */
-  verdict: string
-  /** Usable after something slow that `prepare` does: Podman's virtual machine must be started. */
-  asleep?: boolean
-  /** A container engine that runs as root. A usable rootless engine is preferred. */
-  rootful?: boolean
-}
 
 /** The provider in use. */
 export interface FoundProvider {
@@ -35,66 +26,48 @@ export interface FoundProvider {
 /** @param inBackground the bridge's exit does not wait for it */
 type Probe = (inBackground?: boolean) => Promise<Candidate>
 
-type LocalName = Exclude<ProviderName, 'kubernetes'>
-
 const AS_PODS = 'MCP_BRIDGE_RUNTIME=kubernetes'
 const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
-
-/** In the order in which `auto` tries them. A cluster is used only on request. */
-const PROBES: Record<LocalName, Probe> = {
-  podman: (inBackground) => probeContainerEngine('podman', undefined, inBackground),
-  docker: (inBackground) => probeContainerEngine('docker', undefined, inBackground),
-  bubblewrap: () => probeHostSystem(),
-  pyodide: async () => ({
-    name: 'pyodide',
-    usable: true,
-    verdict: EMBEDDED,
-  }),
-}
 
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
 
 /**
- * Returns the probes for an image: a container engine without it is useless.
- * @param isThorough ask registries for the image, and retry what worked in an earlier start
+ * Returns the probes, in the order in which `auto` tries them. A cluster is used only on request.
+ * @param isThorough ask engines for the image, without which they are useless, and retry what worked in an earlier start
  */
-function probesFor(settings: Wanted, isThorough: boolean): Record<LocalName, Probe> {
-  const { image } = settings
-  const bubblewrap = () => probeBubblewrap(settings, isThorough)
-  if (image !== undefined && isImagePath(image)) {
-    const verdict = 'MCP_BRIDGE_IMAGE is a folder or an archive, which only bubblewrap can use'
-    const engine = (name: 'podman' | 'docker') => async () => ({ name, usable: false, verdict })
-    return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap }
-  }
-  const engine = (name: 'podman' | 'docker') => (inBackground?: boolean) =>
-    probeContainerEngine(name, isThorough ? (image ?? DEFAULT_IMAGE) : undefined, inBackground)
-  const pyodide = isThorough ? probeEmbedded : PROBES.pyodide
-  return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap, pyodide }
+function probesFor(settings: Wanted, isThorough: boolean): Probe[] {
+  const engine = (name: EngineName) => (inBackground?: boolean) => probeEngine(name, settings, isThorough, inBackground)
+  return [
+    engine('podman'),
+    engine('docker'),
+    () => probeBubblewrap(settings, isThorough),
+    async () => ({ name: 'pyodide', usable: true, verdict: isThorough ? `${EMBEDDED}; ${outerWall()}` : EMBEDDED }),
+  ]
 }
 
-/** Also says whether bubblewrap is its outer wall on this machine. */
-async function probeEmbedded(): Promise<Candidate> {
-  const { findBubblewrap } = await import('../bubblewrap/bubblewrap.ts')
-  const found = await findBubblewrap()
-  const wall = typeof found === 'string' ? `it has no outer wall here: ${found}` : 'bubblewrap is its outer wall'
-  return { name: 'pyodide', usable: true, verdict: `${EMBEDDED}; ${wall}` }
+function outerWall(): string {
+  const found = findBubblewrapPrograms()
+  return typeof found === 'string' ? `it has no outer wall here: ${found}` : 'bubblewrap is its outer wall'
+}
+
+async function probeEngine(
+  name: EngineName,
+  { image }: Wanted,
+  isThorough: boolean,
+  inBackground?: boolean,
+): Promise<Candidate> {
+  if (!containers.isHere) return { name, usable: false, verdict: `${name} is not in this build` }
+  if (image !== undefined && isImagePath(image))
+    return { name, usable: false, verdict: 'MCP_BRIDGE_IMAGE is a folder or an archive, which only bubblewrap can use' }
+  const { probe } = await containers.for(name)
+  return probe(name, isThorough ? (image ?? DEFAULT_IMAGE) : undefined, inBackground)
 }
 
 async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<Candidate> {
-  const image = await imageInBubblewrap(settings)
-  if (image === undefined) return probeHostSystem(isThorough ? undefined : settings.cacheDir)
-  const { findBubblewrap } = await import('../bubblewrap/bubblewrap.ts')
-  const bubblewrap = await findBubblewrap()
-  if (typeof bubblewrap === 'string') return { name: 'bubblewrap', usable: false, verdict: bubblewrap }
-  return { name: 'bubblewrap', usable: true, verdict: `bubblewrap with the Python of ${image}, ${bubblewrap.user}` }
-}
-
-/** @param cacheDir folder of remembered answers; the provider verifies them */
-async function probeHostSystem(cacheDir?: string): Promise<Candidate> {
-  const { findHostSystem } = await import('../bubblewrap/find-system.ts')
-  const { RememberedAnswers } = await import('../bubblewrap/remembered-answers.ts')
-  const { found, verdict } = await findHostSystem(cacheDir === undefined ? undefined : new RememberedAnswers(cacheDir))
-  return { name: 'bubblewrap', usable: found !== undefined, verdict }
+  const name = 'bubblewrap'
+  if (!bubblewrap.isHere) return { name, usable: false, verdict: 'bubblewrap is not in this build' }
+  const { describe } = await bubblewrap.for(name)
+  return { name, ...(await describe(await imageInBubblewrap(settings), isThorough ? undefined : settings.cacheDir)) }
 }
 
 /**
@@ -110,9 +83,10 @@ async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<
 
 /** Returns every provider with its verdict, in the order of `auto`. Everything it starts ends again. */
 export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Candidate[]> {
-  const probes = Object.values(probesFor(settings, true))
   return Promise.all(
-    [...probes, ...(settings.runtime === 'kubernetes' ? [() => probeCluster(settings)] : [])].map((probe) => probe()),
+    [...probesFor(settings, true), ...(settings.runtime === 'kubernetes' ? [() => probeCluster(settings)] : [])].map(
+      (probe) => probe(),
+    ),
   )
 }
 
@@ -135,7 +109,7 @@ export async function findProvider(
   log: Log,
   onProgress: (message: string) => void = () => {},
   memory?: RememberedChoice,
-  probes: Iterable<Probe> = Object.values(probesFor(settings, false)),
+  probes: Iterable<Probe> = probesFor(settings, false),
 ): Promise<FoundProvider> {
   const { stateDir, cacheDir } = settings
   // Those in use: every machine has a folder for temporary files, and few have these in it.
@@ -236,9 +210,9 @@ async function createProvider(
   }
   if (name === 'kubernetes') return createKubernetes(settings, mount)
   if (name === 'bubblewrap') {
-    const { BubblewrapProvider } = await import('../bubblewrap/provider.ts')
+    const { createProvider: create } = await bubblewrap.for('MCP_BRIDGE_RUNTIME=bubblewrap')
     const image = await imageInBubblewrap(settings)
-    return new BubblewrapProvider({
+    return create({
       pidsCount: settings.pidsCount,
       image,
       // The fork server also sets up the isolation. An image does that only on the user's request.
@@ -257,10 +231,10 @@ async function createProvider(
       hint: `Set MCP_BRIDGE_RUNTIME=bubblewrap, or give an archive to \`${name} load\` and set MCP_BRIDGE_IMAGE to the name it says.`,
     })
   }
-  const { ContainerProvider } = await import('../container/provider.ts')
+  const { createProvider: create } = await containers.for(`MCP_BRIDGE_RUNTIME=${name}`)
   const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
   const limits = { pidsCount, cpus, ociRuntime }
-  return new ContainerProvider(name, { image, user, ...limits, mount, projects, packages, cacheDir })
+  return create(name, { image, user, ...limits, mount, projects, packages, cacheDir })
 }
 
 async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
@@ -283,30 +257,6 @@ async function createKubernetes(settings: Settings, mount: MountedFolder | undef
     keepSeconds: settings.session === 'durable' ? settings.durableTimeoutMs / 1000 : undefined,
   }
   return createPods(options, mount)
-}
-
-const IMAGE_WORDS = {
-  pullable: (image: string) => `the image ${image} is pulled at the first use`,
-  missing: (image: string) =>
-    `the image ${image} was not found and cannot be pulled. Build one with \`sandbridge image build slim\``,
-}
-
-async function probeContainerEngine(
-  name: 'podman' | 'docker',
-  image?: string,
-  inBackground = false,
-): Promise<Candidate> {
-  const { probeEngine } = await import('../container/probe-engine.ts')
-  const { engine, verdict, stoppedMachine } = await probeEngine(name, undefined, inBackground)
-  const { findImage } = await import('../container/image.ts')
-  const state = engine && image !== undefined ? await findImage(engine, image) : undefined
-  return {
-    name,
-    usable: engine !== undefined && state !== 'missing',
-    verdict: state === undefined || state === 'here' ? verdict : `${verdict}; ${IMAGE_WORDS[state](image!)}`,
-    ...(stoppedMachine && { asleep: true }),
-    ...(engine && !engine.rootless && { rootful: true }),
-  }
 }
 
 const pyodideFolder = ({ cacheDir }: Pick<Settings, 'cacheDir'>): string => path.join(cacheDir, 'pyodide')

@@ -6,7 +6,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { readSettings } from '../../config/settings/settings.ts'
 import { SILENT } from '../../util/log.ts'
 import { findProvider } from './detect.ts'
-import type { Candidate } from './detect.ts'
+import type { Candidate } from '../provider.ts'
 import { type KeptChoice, RememberedChoice } from './remembered-choice.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
 

@@ -5,7 +5,8 @@ import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../util/process/run-command.ts'
 import { ensureImage, inspectImage, type Image } from '../container/image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '../container/owner.ts'
-import { probeEngine, type EngineName } from '../container/probe-engine.ts'
+import type { EngineName } from '../container-part.ts'
+import { probeEngine } from '../container/probe-engine.ts'
 import { lastLine } from '../../util/text/one-line.ts'
 
 const ENGINES = ['podman', 'docker'] as const

@@ -2,7 +2,7 @@
 // Started by root, the server becomes an unprivileged user inside: root needs no user namespace for mounts.
 import { arch } from 'node:os'
 import path from 'node:path'
-import { findPrograms } from '../../util/process/find-program.ts'
+import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
 import { runCommand } from '../../util/process/run-command.ts'
 import { refusingFilter } from '../seccomp/seccomp-filter.ts'
 import { rootFolders } from './host-root.ts'
@@ -39,25 +39,18 @@ export function findBubblewrapJail(): Promise<BubblewrapJail | string> {
 }
 
 async function probe(): Promise<BubblewrapJail | string> {
-  if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
-  if (arch() !== 'x64' && arch() !== 'arm64') return `there is no system call filter for ${arch()}`
-  const [bwrap] = findPrograms('bwrap')
-  if (bwrap === undefined) return 'bubblewrap is not installed'
-  let become: string[] = []
-  if (process.getuid?.() === 0) {
-    const [setpriv] = findPrograms('setpriv')
-    if (setpriv === undefined) return 'setpriv, which a jail of root needs, is not installed'
-    const ids = [`--reuid=${UNPRIVILEGED_UID}`, `--regid=${UNPRIVILEGED_UID}`, '--clear-groups']
-    become = [setpriv, ...ids, '--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--']
-  }
-  const jail = { bwrap, become }
+  const programs = findBubblewrapPrograms()
+  if (typeof programs === 'string') return programs
+  const { bwrap } = programs
+  const isRoot = programs.become.length > 0
+  const jail = { bwrap, become: isRoot ? [...programs.become, '--inh-caps=-all', '--bounding-set=-all', '--'] : [] }
   const home = { source: '/usr', target: '/home/nobody' }
   const args = await bubblewrapArguments(
     jail,
     { home, proxySocket: undefined, mounts: [] },
     { network: false, cwd: '/' },
   )
-  const { stdout, stderr } = await runCommand(bwrap, [...args, '--', ...become, '/bin/sh', '-c', 'echo through'])
+  const { stdout, stderr } = await runCommand(bwrap, [...args, '--', ...jail.become, '/bin/sh', '-c', 'echo through'])
   return stdout === 'through' ? jail : `bubblewrap does not work here: ${stderr || 'it said nothing'}`
 }
 

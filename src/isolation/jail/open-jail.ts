@@ -11,7 +11,7 @@ import {
   type StdioServer,
 } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
-import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 import { makePrivateFolder } from '../../util/files/private-folder.ts'
 import { afterBridge } from './after-bridge.ts'
 import { type AllowedDomains, allowedDomains } from './allowed-domains.ts'

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { messageOf } from '../../errors.ts'
-import { findPrograms } from '../../util/process/find-program.ts'
+import { findBubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
 import { seccompFilter } from '../seccomp/seccomp-filter.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { lastLine } from '../../util/text/one-line.ts'
@@ -19,7 +19,6 @@ export interface OuterLayer {
   wrap(command: string[]): { command: string[]; extraInput?: Buffer }
 }
 
-const NOBODY = '65534'
 const INNER_NODE = '/node'
 const INNER_BUNDLE = '/bundle'
 const TRY_TIMEOUT_MS = 10_000
@@ -33,25 +32,18 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
     bundle,
     wrap: (command) => ({ command }),
   })
-  if (process.platform !== 'linux') return without('Linux only')
-  if (process.arch !== 'x64' && process.arch !== 'arm64') return without(`no system call filter for ${process.arch}`)
-  const [bwrap] = findPrograms('bwrap')
-  if (bwrap === undefined) return without('not installed')
-  let dropRoot: string[] = []
-  if (process.getuid?.() === 0) {
-    // Inside a user namespace created by root, "nobody" is still root for this machine's files.
-    const [setpriv] = findPrograms('setpriv')
-    if (setpriv === undefined) return without('it must not run as root, and setpriv is not installed')
-    dropRoot = [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
-  }
+  const found = findBubblewrapPrograms()
+  if (typeof found === 'string') return without(found)
+  const { bwrap, become } = found
+  const asUser = become.length === 0 ? [] : [...become, '--']
   try {
     const wall = await bubblewrapArguments(node, bundle)
-    const extraInput = seccompFilter(process.arch, true)
+    const extraInput = seccompFilter(process.arch === 'arm64' ? 'arm64' : 'x64', true)
     const layer: OuterLayer = {
       verdict: 'bubblewrap: own namespaces, no network, read access to Node and the bundle only, system calls filtered',
       node: INNER_NODE,
       bundle: INNER_BUNDLE,
-      wrap: (command) => ({ command: [...dropRoot, bwrap, ...wall, '--', ...command], extraInput }),
+      wrap: (command) => ({ command: [...asUser, bwrap, ...wall, '--', ...command], extraInput }),
     }
     await tryOut(layer)
     return layer

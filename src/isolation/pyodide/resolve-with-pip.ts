@@ -4,12 +4,12 @@
 import { hash } from 'node:crypto'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { strToU8, zipSync } from 'fflate'
 import { mapFew } from '../../util/async/map-few.ts'
-import { storedZip } from './stored-zip.ts'
 import { InstallError, isNetworkFailure } from '../packages/missing-packages.ts'
 import { runPip } from '../packages/pip.ts'
 import type { Wheel } from '../packages/requested-packages.ts'
-import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 import { fitsPython, isInDistribution, keep, type LockedPackage, type LockFile } from './distribution.ts'
 
 interface Wanted {
@@ -76,12 +76,12 @@ async function writePlaceholders(lock: LockFile, folder: string): Promise<void> 
       .split('-')
       .slice(-3)
       .join('-')
-    const wheel = storedZip({
-      [`${info}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n${needs.join('')}`,
-      [`${info}/WHEEL`]: `Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: ${tag}\n`,
-      [`${info}/RECORD`]: '',
-    })
-    await writeFile(path.join(folder, fileName), wheel)
+    const files = {
+      [`${info}/METADATA`]: strToU8(`Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n${needs.join('')}`),
+      [`${info}/WHEEL`]: strToU8(`Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: ${tag}\n`),
+      [`${info}/RECORD`]: new Uint8Array(),
+    }
+    await writeFile(path.join(folder, fileName), zipSync(files, { level: 0 }))
   })
 }
 

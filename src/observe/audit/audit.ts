@@ -1,10 +1,10 @@
 // Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial,
 // sign-in and configuration change.
+import { hash } from 'node:crypto'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import type { Logs } from '../../keep/store.ts'
-import { sha256 } from './describe-value.ts'
 import { textOf } from './record-entry.ts'
 import { callFields, denialFields, type FieldOptions, otherFields, runFields } from './record-fields.ts'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
@@ -86,7 +86,7 @@ export class Audit implements Subscriber {
         this.#runs.set(event.id, event)
         break
       case 'cell.started':
-        this.#cells.set(event.id, { started: event, codeHash: sha256(event.code) })
+        this.#cells.set(event.id, { started: event, codeHash: hash('sha256', event.code) })
         break
       case 'cell.ended':
         this.#cellEnded(event)

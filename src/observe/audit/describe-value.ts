@@ -32,13 +32,9 @@ function shapeAt(value: unknown, isNamed: (key: string) => boolean, depth: numbe
   return `{${[...shown, ...(keys.length > MAX_KEYS ? ['…'] : [])].join(', ')}}`
 }
 
-export function sha256(text: string): string {
-  return hash('sha256', text)
-}
-
 /** SHA-256 of the value as JSON with sorted keys, so that the order of arguments does not matter. */
 export function hashOf(value: unknown): string {
-  return sha256(sortedJson(value))
+  return hash('sha256', sortedJson(value))
 }
 
 /** The approximate size of the value as JSON, in bytes. */

@@ -1,6 +1,6 @@
 // This file verifies that a workflow without a model keeps to the flows of its recorded runs: a run that takes another
 // way stops before its call, and says how to allow it.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
@@ -147,6 +147,24 @@ describe('a workflow without a model', () => {
     expect(reached()).toEqual([])
     writeFileSync(flowsFile(), text)
   })
+})
+
+it('values of trusted servers need no declaration, and nothing is declared with MCP_BRIDGE_FLOW=off', async () => {
+  const { bridge, home, reached: made } = await tellingBridge({ told, trusted: ['mail', 'contacts'] })
+  await bridge.run(SAVE)
+  await bridge.client.close()
+  const file = path.join(home, 'MCPs/.sandbridge/workflows/forward/flows.json')
+  const forward = async (flow: string, ...args: string[]) => {
+    const command = [CLI, 'run-workflow', 'forward', ...args]
+    const { code, stderr } = await runProgram(process.execPath, command, { ...bridgeEnv(home), MCP_BRIDGE_FLOW: flow })
+    expect(code, stderr).toBe(0)
+  }
+  await forward('off')
+  expect(existsSync(file)).toBe(false)
+  await forward('ask')
+  expect(existsSync(file)).toBe(true)
+  await forward('ask', '--change', 'to')
+  expect(made().at(-1)).toEqual(['files', 'send', expect.objectContaining({ to: 'mallory@evil.example' })])
 })
 
 const HAS_CHANGED = 'has changed since its flows were declared'

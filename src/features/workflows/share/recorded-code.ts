@@ -1,10 +1,11 @@
 // Reads what a workflow is made of from recorded runs: their code, and their tool calls with arguments and replies.
 // The record contains these with MCP_BRIDGE_AUDIT=replay.
+import { hash } from 'node:crypto'
 import { BridgeError } from '../../../errors.ts'
 import { shortId } from '../../../observe/events/new-id.ts'
 import type { Logs } from '../../../keep/store.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'
-import { hashOf, sha256 } from '../../../observe/audit/describe-value.ts'
+import { hashOf } from '../../../observe/audit/describe-value.ts'
 import { recordFiles } from '../../../observe/audit/other-files.ts'
 import { runsOf } from '../../../observe/audit/read-record.ts'
 import { entryOf, type RecordEntry, runOf, textOf } from '../../../observe/audit/record-entry.ts'
@@ -95,9 +96,9 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
   if (!entry) throw new BridgeError('STATE_NOT_FOUND', `The run ${name} has not ended`, { hint: 'Wait until it has.' })
   const { fields } = entry
   const status = textOf(fields, 'sandbridge.cell.status')
-  const hash = textOf(fields, 'sandbridge.code.sha256')
+  const codeHash = textOf(fields, 'sandbridge.code.sha256')
   const code = textOf(fields, 'sandbridge.code')
-  if (hash === '') throw new BridgeError('STATE_REFUSED', `The run ${name} ran no code`, { hint: '' })
+  if (codeHash === '') throw new BridgeError('STATE_REFUSED', `The run ${name} ran no code`, { hint: '' })
   const tool = textOf(fields, 'gen_ai.tool.name')
   if (OTHER_LANGUAGE.test(tool)) {
     throw new BridgeError('STATE_REFUSED', `The run ${name} is a cell of ${tool}`, {
@@ -114,7 +115,7 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
       hint: 'Code and answers are kept of runs that begin with MCP_BRIDGE_AUDIT=replay. Set it, run the code again, and save that run.',
     })
   }
-  if (sha256(code) !== hash) {
+  if (hash('sha256', code) !== codeHash) {
     throw new BridgeError(
       'STATE_REFUSED',
       `A secret was removed from the recorded code of run ${name}: it is not what ran`,

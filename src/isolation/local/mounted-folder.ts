@@ -1,7 +1,7 @@
 // Decides whether cells may get a folder of this machine, and chooses its path in the sandbox.
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError } from '../errors.ts'
+import { BridgeError } from '../../errors.ts'
 
 /** A folder of this machine, and its path in the sandbox. */
 export interface MountedFolder {

@@ -69,32 +69,27 @@ async function actionFor(all: readonly Done[], now: string): Promise<PlannedUndo
 export async function undoInit(
   place: HostPaths,
 ): Promise<{ restored: string[]; deleted: string[]; skipped: SkippedEntry[] }> {
-  const { stateDir } = place
   const undone = new Set<string>()
   const skipped: SkippedEntry[] = []
   const kept: Done[] = []
-  const planned = await planUndo(place)
   const whyNot = await refusals(place)
-  const record = recordOf(stateDir)
-  const all = await record.read()
-  for (const done of all.toReversed()) {
+  const record = recordOf(place.stateDir)
+  for (const done of (await record.read()).toReversed()) {
+    const { file, backup } = done
+    const isThere = (await textOf(file)) !== undefined
     const reason = (await whyNot(done)) ?? (await undoOne(done))
     if (reason === undefined) {
-      undone.add(done.file)
-      if (done.backup !== undefined) await rm(done.backup, { force: true })
+      if (isThere) undone.add(file)
+      if (backup !== undefined) await rm(backup, { force: true })
     } else {
-      skipped.push({
-        file: done.file,
-        reason: done.backup === undefined ? reason : `${reason}; its backup is ${done.backup}`,
-      })
+      skipped.push({ file, reason: backup === undefined ? reason : `${reason}; its backup is ${backup}` })
       kept.unshift(done)
     }
   }
   if (kept.length > 0) await record.update((recorded) => void recorded.splice(0, Infinity, ...kept))
-  else await rm(folderOf(stateDir), { recursive: true, force: true })
+  else await rm(folderOf(place.stateDir), { recursive: true, force: true })
   const [restored, deleted]: [string[], string[]] = [[], []]
-  for (const { file } of planned)
-    if (undone.has(file)) ((await textOf(file)) === undefined ? deleted : restored).push(file)
+  for (const file of undone) ((await textOf(file)) === undefined ? deleted : restored).push(file)
   return { restored, deleted, skipped }
 }
 

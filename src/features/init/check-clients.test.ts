@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { discoverServers, hostPaths } from '../../config/discover.ts'
+import { discoverServers } from '../../config/discover.ts'
 import { readSettings } from '../../config/settings/settings.ts'
-import { targetsOf } from '../init/targets.ts'
 import { checkClients } from './check-clients.ts'
 
 it('doctor advises to move servers out of a client that starts the bridge, or names the file that init does not change; the folder of the bridge is left alone', async () => {
@@ -21,8 +20,7 @@ it('doctor advises to move servers out of a client that starts the bridge, or na
   const context = { home, cwd: path.join(home, 'project'), env: {}, ownPaths: [] }
   const discovered = await discoverServers({ ...context, settings })
   expect(discovered.skipped.map(({ kind }) => kind)).toEqual(['self', 'self', 'self'])
-  const targets = targetsOf(hostPaths(settings, context))
-  const findings = checkClients({ discovered, catalog: { knownTools: () => [] } }, targets)
+  const findings = checkClients({ discovered, settings, catalog: { knownTools: () => [] } }, context)
   expect(findings.map(({ advice }) => advice)).toEqual([
     'sandbridge init --move --client cursor',
     `Take them out of ${path.join(home, 'project/.cursor/mcp.json')}.`,

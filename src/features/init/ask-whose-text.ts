@@ -3,8 +3,8 @@
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { count } from '../../util/text/count.ts'
-import { confirm } from '../terminal/confirm.ts'
-import { print, visibleInline } from '../terminal/print.ts'
+import { confirm } from '../../cli/terminal/confirm.ts'
+import { print, visibleInline } from '../../cli/terminal/print.ts'
 
 const QUESTION = 'Can nobody but you write what it returns, so that a model may act on its text? [y/N] '
 

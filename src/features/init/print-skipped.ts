@@ -1,6 +1,6 @@
 // Prints what `sandbridge init` could not change.
 import type { SkippedEntry } from '../../config/entries/server-definition.ts'
-import { print, visibleInline } from '../terminal/print.ts'
+import { print, visibleInline } from '../../cli/terminal/print.ts'
 
 export function printSkipped(skipped: readonly SkippedEntry[]): void {
   for (const { file, name, reason } of skipped)

@@ -1,7 +1,7 @@
 // `sandbridge init --undo`: shows what undoing does to each file, asks, and does it.
 import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
-import { confirm } from '../terminal/confirm.ts'
-import { print, printJson, printTable, visibleInline } from '../terminal/print.ts'
+import { confirm } from '../../cli/terminal/confirm.ts'
+import { print, printJson, printTable, visibleInline } from '../../cli/terminal/print.ts'
 import { printSkipped } from './print-skipped.ts'
 import type { HostPaths } from '../../config/readers/reader.ts'
 import { count } from '../../util/text/count.ts'

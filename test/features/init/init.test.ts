@@ -6,18 +6,18 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { discoverServers } from '../../src/config/discover.ts'
-import { applyInit } from '../../src/cli/init/apply-init.ts'
-import { editDocument } from '../../src/config/formats/edit-document.ts'
-import { planInit } from '../../src/cli/init/plan-init.ts'
-import type { InitPlan } from '../../src/cli/init/plan-init.ts'
-import type { HostPaths } from '../../src/config/readers/reader.ts'
-import { hashOf } from '../../src/cli/init/init-record.ts'
-import { planUndo, undoInit } from '../../src/cli/init/undo-init.ts'
-import { readSettings } from '../../src/config/settings/settings.ts'
+import { discoverServers } from '../../../src/config/discover.ts'
+import { applyInit } from '../../../src/features/init/apply-init.ts'
+import { editDocument } from '../../../src/config/formats/edit-document.ts'
+import { planInit } from '../../../src/features/init/plan-init.ts'
+import type { InitPlan } from '../../../src/features/init/plan-init.ts'
+import type { HostPaths } from '../../../src/config/readers/reader.ts'
+import { hashOf } from '../../../src/features/init/init-record.ts'
+import { planUndo, undoInit } from '../../../src/features/init/undo-init.ts'
+import { readSettings } from '../../../src/config/settings/settings.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
-const FIXTURES = fileURLToPath(new URL('../fixtures/config/', import.meta.url))
+const FIXTURES = fileURLToPath(new URL('../../fixtures/config/', import.meta.url))
 
 /** Every client in which the bridge can be registered, with a fixture and its path. */
 const CLIENTS: [client: string, fixture: string, file: string][] = [

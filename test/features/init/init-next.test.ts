@@ -3,10 +3,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { inTerminal, needsTerminal, type Step } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
-import { tellers } from '../support/telling-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { inTerminal, needsTerminal, type Step } from '../../support/in-terminal.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { tellers } from '../../support/telling-bridge.ts'
 
 /** A home with a server of its own, and one in Cursor's file. */
 function homeWithCursor() {

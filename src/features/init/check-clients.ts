@@ -1,18 +1,20 @@
 // Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for
 // their tools twice.
 import type { Bridge } from '../../bridge/bridge.ts'
+import { hostPaths } from '../../config/discover.ts'
 import { OWN_SOURCES } from '../../config/readers/own-places.ts'
+import { processContext } from '../../config/settings/client-context.ts'
 import { count } from '../../util/text/count.ts'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
-import type { Target } from '../init/targets.ts'
-import type { Finding } from './finding.ts'
+import { targetsOf } from './targets.ts'
+import type { Finding } from '../../cli/doctor/finding.ts'
 
-interface Parts extends Pick<Bridge, 'discovered'> {
+interface Parts extends Pick<Bridge, 'discovered' | 'settings'> {
   catalog: Pick<Bridge['catalog'], 'knownTools'>
 }
 
-/** @param targets the files that `sandbridge init` can change */
-export function checkClients({ discovered, catalog }: Parts, targets: readonly Pick<Target, 'files'>[]): Finding[] {
+export function checkClients({ discovered, settings, catalog }: Parts, context = processContext()): Finding[] {
+  const targets = targetsOf(hostPaths(settings, context))
   const filesOfSelf = new Set(discovered.skipped.flatMap(({ file, kind }) => (kind === 'self' ? [file] : [])))
   return discovered.files.flatMap(({ client, file }): Finding[] => {
     if (OWN_SOURCES.has(client) || !filesOfSelf.has(file)) return []

@@ -2,7 +2,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { BridgeError, messageOf } from '../errors.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 
 /** Creates a folder that only this user can read. @throws BridgeError CONFIG_INVALID if that fails */
 export async function makeTemporaryFolder(): Promise<string> {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { CatalogTool } from '../../../calls/catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../../errors.ts'
-import { outdatedReplies } from '../commands/run-workflow.ts'
+import { outdatedReplies } from './run-workflow.ts'
 
 const catalogOf = (outputSchema?: unknown) => ({
   findTool: async (server: string, name: string) => {

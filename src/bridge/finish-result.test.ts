@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { Catalog } from './catalog/catalog.ts'
+import { Catalog } from '../calls/catalog/catalog.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
-import { Scope } from './scope.ts'
-import { withToolHint } from '../bridge/finish-result.ts'
+import { Scope } from '../calls/scope.ts'
+import { withToolHint } from './finish-result.ts'
 
 const tool = (name: string, description: string, ...parameters: string[]): UpstreamTool => ({
   name,

@@ -1,0 +1,55 @@
+// The texts in a value: strings, numbers, and names of entries. Pure.
+
+/**
+ * @param tell receives each; the rest is left out once it returns false
+ * @param tell.isBytes binary data in base64
+ */
+export function eachText(value: unknown, tell: (text: string, isBytes: boolean) => boolean | void): void {
+  if (typeof value === 'string') {
+    tell(value, false)
+    return
+  }
+  const pending: { value: unknown; isBytes: boolean }[] = [{ value, isBytes: false }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value: one, isBytes } = next
+    if (typeof one === 'string') {
+      if (tell(one, isBytes) === false) return
+    } else if (typeof one === 'number' || typeof one === 'bigint') {
+      if (tell(String(one), false) === false) return
+    } else if (Array.isArray(one))
+      for (let at = one.length - 1; at >= 0; at -= 1) pending.push({ value: one[at], isBytes: false })
+    else if (typeof one === 'object' && one !== null)
+      for (const [key, inner] of Object.entries(one)) {
+        if (tell(key, false) === false) return
+        pending.push({ value: inner, isBytes: isBytesOf(key, one) })
+      }
+  }
+}
+
+/**
+ * The content of a tool's result without the words of the protocol. They are no server's: each result with a text has
+ * them.
+ */
+export function contentOf(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null || !('content' in result)) return result
+  const { content, structuredContent, ...rest } = result as Record<string, unknown>
+  if (!Array.isArray(content)) return result
+  const blocks = content.map((block: unknown) => (isPlainText(block) ? block.text : block))
+  return structuredContent === undefined && Object.keys(rest).length === 0 ? blocks : [blocks, structuredContent, rest]
+}
+
+function isPlainText(block: unknown): block is { text: string } {
+  if (typeof block !== 'object' || block === null) return false
+  const { type, text, ...rest } = block as Record<string, unknown>
+  return type === 'text' && typeof text === 'string' && Object.keys(rest).length === 0
+}
+
+const BASE64 = /^[A-Za-z0-9+/_\r\n-]*={0,2}\s*$/
+
+/** Images and sounds (`data`) and binary resources (`blob`) of MCP. */
+function isBytesOf(key: string, block: object): boolean {
+  if (key !== 'blob' && !(key === 'data' && 'mimeType' in block)) return false
+  const value = (block as Record<string, unknown>)[key]
+  // A server can write any text there.
+  return typeof value === 'string' && BASE64.test(value)
+}

@@ -1,0 +1,26 @@
+// Registering the bridge in the clients of this machine: `sandbridge init`, and what `sandbridge doctor` says of clients.
+import type { Command } from '../../cli/command.ts'
+import type { Feature } from '../../cli/feature.ts'
+
+export const init: Feature = {
+  name: 'Registering',
+  commands: addCommands,
+  examples: {
+    '': ['sandbridge init'],
+    init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
+  },
+  findings: async (bridge) => (await import('./check-clients.ts')).checkClients(bridge),
+}
+
+function addCommands(program: Command): void {
+  program
+    .command('init')
+    .description('register sandbridge in the clients of this machine; shows the change first')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--move', "move the clients' own servers to ~/MCPs, so that they use no context")
+    .option('--client <name...>', 'only these clients')
+    .option('--dry-run', 'show the changes and make none')
+    .option('--undo', 'undo the changes')
+    .json('print JSON; changes nothing without --yes')
+    .action(async (options: object) => (await import('./init.ts')).init(options))
+}

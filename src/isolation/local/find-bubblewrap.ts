@@ -1,0 +1,27 @@
+// Finds bubblewrap on this machine, and how to run it as a user that is not root.
+import { arch } from 'node:os'
+import { findPrograms } from '../../util/process/find-program.ts'
+
+/** The user id inside, and of what root starts. */
+export const NOBODY = '65534'
+
+export interface BubblewrapPrograms {
+  bwrap: string
+  /** The command that becomes an unprivileged user, up to its options; empty when this process is one. */
+  become: string[]
+}
+
+/** Returns a sentence when bubblewrap cannot be used here. Starts nothing. */
+export function findBubblewrapPrograms(): BubblewrapPrograms | string {
+  if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
+  if (arch() !== 'x64' && arch() !== 'arm64')
+    return `bubblewrap is not supported on ${arch()}: it has no system call filter`
+  const [bwrap] = findPrograms('bwrap')
+  if (bwrap === undefined) return 'bubblewrap is not installed'
+  if (process.getuid?.() !== 0) return { bwrap, become: [] }
+  // Inside a user namespace created by root, "nobody" is still root for this machine's files.
+  const [setpriv] = findPrograms('setpriv')
+  if (setpriv === undefined)
+    return 'bubblewrap must not run as root, and setpriv, which changes the user, is not installed'
+  return { bwrap, become: [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs'] }
+}
