@@ -140,8 +140,8 @@ export class Owners {
     const last = units[at + LAST]!
     if (EMPTY_WORDS.has(key) || !this.#counts(chars, traits)) return
     const hasOpen = isOpen(first, last)
-    // The host of an address is no quotation: others have it, too.
-    if (!hasOpen && units[at + KIND] === SEGMENT) return
+    // The host of an address is no quotation: others have it, too. Nor is an address that is shown a text.
+    if (!hasOpen && (units[at + KIND] === SEGMENT || (this.#tell && units[at + KIND] !== FIELD))) return
     if (hasOpen && this.#written.get(key ^ salt, check) !== 0) {
       this.#own(WRITTEN, first, last, false)
       return
@@ -166,8 +166,8 @@ export class Owners {
       const first = units[at + FIRST]!
       const last = units[at + LAST]!
       const set = this.#results.get(units[at + KEY]! ^ RUN, units[at + CHECK]!)
-      if (set !== 0 && (before !== 0 || this.#words <= 4))
-        this.#own(set, before !== 0 && isOpen(first, last) ? first - 1 : first, last, true)
+      const counts = isOpen(first, last) ? before !== 0 || this.#words <= 4 : before === set
+      if (set !== 0 && counts) this.#own(set, before !== 0 && isOpen(first, last) ? first - 1 : first, last, true)
       before = set
     }
   }
